@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -27,6 +28,7 @@ from aatoolkit.stats.estimate import (
     NAN,
     NOTHING,
     Change,
+    Comparison,
     changed,
     changed_counts,
     changed_samples,
@@ -70,8 +72,8 @@ INDEPENDENT: tuple[Any, Any] = (1.0, math.inf)
 """The design effect of answers that are independent, and its degrees of freedom."""
 
 
-@dataclass(frozen=True)
-class ComparedRow:
+@dataclass(frozen=True, kw_only=True)
+class ComparedRow(Comparison):
     """One comparison: a measure of one group.
 
     Parameters
@@ -80,31 +82,16 @@ class ComparedRow:
         What is compared.
     key : tuple
         The group.
-    change : Change
-        The change.
     unit : str or None
         The unit of the values.
-    is_rate : bool
-        Whether both sides are rates.
-    method : str
-        How the change was tested.
-    why : str
-        Why nothing can be said of it.
     notes : tuple of str
         What limits it.
-    is_planned : bool
-        Whether it stands alone, and is no part of the family that p-values are adjusted over.
     """
 
     measure: str
     key: tuple[Any, ...]
-    change: Change
     unit: str | None
-    is_rate: bool
-    method: str = ""
-    why: str = ""
     notes: tuple[str, ...] = ()
-    is_planned: bool = False
 
 
 @recorded("compare", "now", "before")
@@ -250,14 +237,23 @@ def _compared(
         units = flats[0].get("unit", pd.Series()) if units is None else units
         word = str(units.iloc[0]) if len(units) else None
         unit = FRACTION if word == "fraction" else word
-        yield ComparedRow(measure, keys[0], change, unit, unit == FRACTION, why=forbids or why)
+        yield ComparedRow(
+            measure=measure,
+            key=keys[0],
+            change=change,
+            unit=unit,
+            is_rate=unit == FRACTION,
+            why=forbids or why,
+        )
         return
     names = side_names(*([metadata_of(frame, levels=True)] for frame in frames))
     unit, is_rate = sides[0].unit or sides[1].unit, all(side.is_rate for side in sides)
     for key in dict.fromkeys([*sides[0].keys, *sides[1].keys]):
         groups = [side.keys.get(key) for side in sides]
         lacking, notes = _limits(sides, groups, names)
-        row = ComparedRow(measure, key, NOTHING, unit, is_rate, "", lacking, notes)
+        row = ComparedRow(
+            measure=measure, key=key, unit=unit, is_rate=is_rate, why=lacking, notes=notes
+        )
         if None not in groups:
             with np.errstate(divide="ignore", invalid="ignore"):
                 change, method, why, moved = _tested(sides, groups, pair, cluster, level, design)
@@ -386,32 +382,21 @@ def comparison(
     side, baseline, n_baseline = (
         ("after", "before", "n_before") if is_plain else (*names, "n_baseline")
     )
-    changes, are_rates = [row.change for row in rows], [row.is_rate for row in rows]
-    texts = []
-    for change, is_rate in zip(changes, are_rates, strict=True):
-        after, before = (amount(number(end), is_rate) for end in (change.after, change.before))
-        texts.append(
-            f"{before} to {after}" if is_plain else f"{names[0]} {after}, {names[1]} {before}"
-        )
-    alone = {at for at, row in enumerate(rows) if row.is_planned}
-    columns = judged(
-        changes,
-        [row.why for row in rows],
-        texts,
-        [row.method for row in rows],
-        level,
-        correct=correct,
-        alone=alone,
-        are_rates=are_rates,
-        noun="change" if is_plain else "difference",
-    )
+    judged_rows = []
+    for row in rows:
+        ends = (row.change.before, row.change.after)
+        before, after = (amount(number(end), row.is_rate) for end in ends)
+        words = f"{before} to {after}" if is_plain else f"{names[0]} {after}, {names[1]} {before}"
+        judged_rows.append(replace(row, text=words))
+    columns = judged(judged_rows, level, correct, "change" if is_plain else "difference")
     columns["why"] = [
         "; ".join(dict.fromkeys([why, *row.notes]))
         for why, row in zip(columns["why"], rows, strict=True)
     ]
     tests = [math.isfinite(number(p)) for p in columns["p"]]
-    if alone:
-        family = f"one of a family of {sum(tests) - sum(tests[at] for at in alone)}"
+    planned = [row.is_planned for row in rows]
+    if any(planned):
+        family = f"one of a family of {sum(map(operator.gt, tests, planned))}"
         columns["family"] = [
             ("planned: it stands alone" if row.is_planned else family) if is_tested else None
             for row, is_tested in zip(rows, tests, strict=True)
@@ -420,12 +405,15 @@ def comparison(
     of_rows = {name: [getattr(row, name) for row in rows] for name in ("measure", "unit")}
     columns |= of_rows | {name: [host] * len(rows) for name, host in hosts.items()}
     columns |= {
-        side: [change.after for change in changes],
-        baseline: [change.before for change in changes],
-        n_baseline: [change.size_before for change in changes],
-        "n": [change.size_after for change in changes],
-        "change": [change.change for change in changes],
-        "clusters": [change.clusters for change in changes],
+        name: [getattr(row.change, part) for row in rows]
+        for name, part in (
+            (side, "after"),
+            (baseline, "before"),
+            (n_baseline, "size_before"),
+            ("n", "size_after"),
+            ("change", "change"),
+            ("clusters", "clusters"),
+        )
     }
     units = {row.unit for row in rows}
     states = [
@@ -458,8 +446,7 @@ def comparison(
         return frame
     size = -frame["change"].abs().to_numpy(np.float64, na_value=0.0)
     places = frame["verdict"].map({"no evidence": 1, "cannot say": 2}).fillna(0)
-    others = np.array([at not in alone for at in range(len(rows))])
-    return reranked(frame, np.lexsort((size, places.to_numpy(), others)))
+    return reranked(frame, np.lexsort((size, places.to_numpy(), np.logical_not(planned))))
 
 
 def _key(values: Sequence[object]) -> pd.Series:

@@ -25,7 +25,7 @@ checked by simulation.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -200,15 +200,46 @@ class Change:
 NOTHING = Change()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """A change that is judged.
+
+    Parameters
+    ----------
+    change : Change
+        The change.
+    text : str
+        It in words.
+    method : str
+        How it was tested.
+    why : str
+        Why nothing can be said of it; empty where it can.
+    is_rate : bool
+        Whether it is one of a rate, in points.
+    is_planned : bool
+        Whether it stands alone, and is no part of the family that p-values are adjusted over.
+    words : tuple of str
+        The verdicts of a rise and of a fall.
+    """
+
+    change: Change = NOTHING
+    text: str = ""
+    method: str = ""
+    why: str = ""
+    is_rate: bool = True
+    is_planned: bool = False
+    words: tuple[str, str] = ("up", "down")
+
+
 @dataclass(frozen=True)
 class Sample:
     """The rate or mean of one side over clusters, its variance and degrees of freedom."""
 
-    value: Any
-    size: Any
-    variance: Any
-    df: Any
-    clusters: Any
+    value: Any = NAN
+    size: Any = NAN
+    variance: Any = NAN
+    df: Any = NAN
+    clusters: Any = 0
 
 
 def tested(change: Any, error: Any, df: Any, level: Any, **more: Any) -> Change:
@@ -257,27 +288,25 @@ def changed(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = F
 
 
 def changed_counts(y1: Any, y0: Any, level: Any) -> Change:
-    """A change of a count, over clusters that both sides have: as if each were one answer."""
-    after, before = One.total(y1), One.total(y0)
+    """A change of a count over clusters that both sides have: so many times the mean change."""
     moved = y1 - y0
-    k = One.count(moved)
-    z = moved - One.total(moved) / k
-    name_all(after=after, before=before, moved=moved, z=z)
-    error = np.sqrt(k / (k - 1) * One.total(z**2))
-    df = np.maximum(np.minimum(freedom(z * 0 + 1, z), k - 1), 1.0)
-    return tested(after - before, error, df, level, after=after, before=before, clusters=k)
+    name_all(moved=moved)
+    mean = sample_of(moved, moved * 0 + 1, "mean")
+    error, k = mean.clusters * np.sqrt(mean.variance), mean.clusters
+    after, before = One.total(y1), One.total(y0)
+    name_all(after=after, before=before)
+    return tested(after - before, error, mean.df, level, after=after, before=before, clusters=k)
 
 
-def sample_of(y: Any, n: Any, side: str, factor: float = 1.0) -> Sample:
+def sample_of(y: Any, n: Any, name: str, factor: float = 1.0) -> Sample:
     """The rate or mean of a sample of clusters: ratio estimator, linearised variance."""
-    size = One.total(n)
-    value = One.total(y) / size
-    end = "1" if side == "after" else "0"
-    z = (y - value * n) / size
-    name_all(**{side: value, f"size_{side}": size, f"z{end}": z})
-    k = One.count(n)
-    variance = k / (k - 1) * One.total(z**2) * factor
-    return named(Sample(value, size, variance, freedom(n, z), k), end)
+    size, k = One.total(n), One.count(n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = One.total(y) / size
+        z = (y - value * n) / size
+        name_all(**{name: value, f"size_{name}": size, f"z_{name}": z})
+        variance = k / (k - 1) * One.total(z**2) * factor
+    return named(Sample(value, size, variance, freedom(n, z), k), f"_{name}")
 
 
 def changed_samples(after: Sample, before: Sample, level: Any) -> Change:
@@ -421,80 +450,59 @@ def verdict_of(p: float, change: float, level: float, words: Sequence[str] = ("u
 
 
 def judged(
-    changes: Sequence[Change],
-    lacking: Sequence[str],
-    texts: Sequence[str],
-    methods: Sequence[str],
-    level: float,
-    *,
-    correct: str | None = "holm",
-    alone: Collection[int] = (),
-    are_rates: Sequence[bool] = (),
-    words: Sequence[Sequence[str]] = (("up", "down"),),
-    noun: str = "change",
+    rows: Sequence[Comparison], level: float, correct: str | None = "holm", noun: str = "change"
 ) -> dict[str, list[Any]]:
     """What some changes are worth: intervals, p-values over all, what would show, and verdicts.
 
     Parameters
     ----------
-    changes : sequence of Change
+    rows : sequence of Comparison
         The changes.
-    lacking : sequence of str
-        Why nothing can be said of one; empty where it can.
-    texts : sequence of str
-        Each change in words.
-    methods : sequence of str
-        How each was tested.
     level : float
         The confidence level.
     correct : {"holm", "bh", None}
         As of `adjusted`.
-    alone : collection of int
-        Those that were planned, and stand alone; the others are a family.
-    are_rates : sequence of bool
-        Whether each is of a rate, in points; all, if left out.
-    words : sequence of str
-        The verdicts of a rise and of a fall, of all or of each.
     noun : str
         What a change is called.
     """
     sure = setting("level", level)
     threshold = 1 - sure
     name_all(threshold=threshold)
-    p_values = [NAN if why else change.p for change, why in zip(changes, lacking, strict=True)]
-    in_family = [NAN if at in alone else p for at, p in enumerate(p_values)]
+    p_values = [NAN if row.why else row.change.p for row in rows]
+    in_family = [NAN if row.is_planned else p for row, p in zip(rows, p_values, strict=True)]
     family = max(sum(math.isfinite(number(p)) for p in in_family), 1)
-    corrected = adjusted(in_family, correct)
-    rows = []
-    for at, (change, why, text) in enumerate(zip(changes, lacking, texts, strict=True)):
-        is_rate = are_rates[at] if are_rates else True
-        p, least, before = corrected[at], NAN, number(change.before)
+    columns: dict[str, list[Any]] = {name: [] for name in _JUDGED}
+    for row, own_p, corrected in zip(rows, p_values, adjusted(in_family, correct), strict=True):
+        change, is_rate, least = row.change, row.is_rate, NAN
+        p, before = own_p if row.is_planned else corrected, number(change.before)
         # A rate moves to 0 or 1 at most.
         room = max(before, 1 - before) if is_rate and math.isfinite(before) else math.inf
-        if at in alone:
-            p = p_values[at]
         if math.isfinite(number(p)):
-            tests = setting("tests", family if correct and at not in alone else 1)
+            tests = setting("tests", family if correct and not row.is_planned else 1)
             shows = detectable(change.error, change.df, sure, tests, change.unequal)
             least = shows if number(shows) <= room else NAN
         p = under("p_adjusted", p)
-        verdict: Any = verdict_of(number(p), number(change.change), level, words[at % len(words)])
-        low, high = (NAN if why else end for end in (change.low, change.high))
+        verdict: Any = verdict_of(number(p), number(change.change), level, row.words)
+        low, high = (NAN if row.why else end for end in (change.low, change.high))
         ends = " to ".join(points(number(end), is_rate) for end in (low, high))
-        reason = f"{text}; {100 * level:g} % interval of the {noun}, for this row alone: {ends}"
+        why = f"{row.text}; {100 * level:g} % interval of the {noun}, for this row alone: {ends}"
         if verdict == "cannot say":
-            reason = why or "it cannot be computed"
+            why = row.why or "it cannot be computed"
         elif verdict == "no evidence":
             size = points(number(least), is_rate).lstrip("+")
             size = f"no possible {noun}" if math.isnan(number(least)) else f"a {noun} of {size}"
-            reason += f"; {size} would have shown in 4 of 5 such samples"
+            why += f"; {size} would have shown in 4 of 5 such samples"
         if isinstance(p, Traced):
             decided = p < threshold if p.value < threshold.value else p >= threshold
             decided.value = verdict
             verdict = decided
-        method, df = methods[at], number(change.df)
+        method, df = row.method, number(change.df)
         if method and math.isfinite(df):
             method += f", t of {df:.3g} degrees of freedom"
-        rows.append((low, high, p_values[at], p, least, verdict, reason, method))
-    names = ("low", "high", "p", "p_adjusted", "detectable", "verdict", "why", "method")
-    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+        values = low, high, own_p, p, least, verdict, why, method
+        for name, value in zip(_JUDGED, values, strict=True):
+            columns[name].append(value)
+    return columns
+
+
+_JUDGED = ("low", "high", "p", "p_adjusted", "detectable", "verdict", "why", "method")

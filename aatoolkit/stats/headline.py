@@ -20,7 +20,7 @@ from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import FRACTION, NONE, ratio
 from aatoolkit.stats.compare import INDEPENDENT, ComparedRow, compared, comparison
-from aatoolkit.stats.estimate import NOTHING, Change, check_level
+from aatoolkit.stats.estimate import Change, check_level
 from aatoolkit.stats.sums import PROMPT, WINDOWS, rule_of, side_names
 from aatoolkit.stats.trace import derived, name_all, number
 
@@ -126,7 +126,7 @@ def headline_of(
             reasons.append(answers)
         if question == _PLANNED[-1] and not rows:
             key, why = ("all prompts", None), reasons[0]
-            rows = [ComparedRow(RATE, key, NOTHING, FRACTION, True, why=why, is_planned=True)]
+            rows = [ComparedRow(measure=RATE, key=key, unit=FRACTION, why=why, is_planned=True)]
     rows = [row for row in rows if not _is_repeated(row, rows[0])]
     figures = _figures(tables, is_two, rows, level)
     own = [figure.change for figure in figures if figure.measure == RATE]

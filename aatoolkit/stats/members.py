@@ -26,8 +26,10 @@ from aatoolkit.stats.estimate import (
     LEAST_CLUSTERS,
     NAN,
     Change,
+    Comparison,
     check_level,
     judged,
+    sample_of,
     tested,
     varies,
     wilson,
@@ -408,7 +410,7 @@ def _of_answers(
     answers = np.zeros((len(prompts), len(members)))
     for at, (_, part) in enumerate(codes.groupby(by)):
         means[at], answers[at] = _of_prompt(part[repeat], part[between], part[column], len(members))
-    sure, gaps, lacking, texts = setting("level", level), [], [], []
+    sure, gaps = setting("level", level), []
     rows: list[dict[str, Any]] = []
     for a, b in combinations(range(len(members)), 2):
 
@@ -454,34 +456,29 @@ def _of_answers(
                 "n": One.total(asked),
             }
         )
-        gaps.append(gap)
         k = number(gap.clusters)
         why = f"nothing differs between {k:g} {by}, too few to estimate an error"
         if k < LEAST_CLUSTERS:
             why = f"{k:g} {by} have two answers of each {between}; it takes {LEAST_CLUSTERS}"
         if not is_there.any():
             why = f"no {by} has answers of both"
-        lacking.append("" if np.isfinite(number(gap.p)) else why)
         shares = percent(number(gap.change) + number(ceiling.change)), number(ceiling.change)
-        texts.append(f"{shares[0]} in common, where repeats of one have {percent(shares[1])}")
-    words = [("more alike", "less alike")]
-    of_gaps = judged(gaps, lacking, texts, [""] * len(gaps), level, words=words, noun="gap")
+        text = f"{shares[0]} in common, where repeats of one have {percent(shares[1])}"
+        why = "" if np.isfinite(number(gap.p)) else why
+        words = ("more alike", "less alike")
+        gaps.append(Comparison(change=gap, text=text, why=why, words=words))
+    of_gaps = judged(gaps, level, noun="gap")
     del of_gaps["low"], of_gaps["high"]
     return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())} | of_gaps
 
 
 def mean_of(values: Any, level: Any, name: str) -> Change:
     """The mean over prompts with Student's t of k-1 degrees of freedom."""
-    k, plain = One.count(values), plain_value(values)
-    if not len(plain):
-        return Change(clusters=k)
-    mean = One.total(values) / k
-    name_all(**{name: mean})
-    if len(plain) >= LEAST_CLUSTERS:
-        error = np.sqrt(One.total((values - mean) ** 2) / (k - 1) / k)
-        if varies(number(error) ** 2, float(np.abs(plain).max())):
-            return tested(mean, error, k - 1, level, clusters=k)
-    return Change(mean, clusters=k)
+    sample, plain = sample_of(values, values * 0 + 1, name), plain_value(values)
+    k = sample.clusters
+    if len(plain) < LEAST_CLUSTERS or not varies(number(sample.variance), np.abs(plain).max()):
+        return Change(sample.value, clusters=k)
+    return tested(sample.value, np.sqrt(sample.variance), k - 1, level, clusters=k)
 
 
 def _lists(

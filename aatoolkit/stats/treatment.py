@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date as calendar_date
 from functools import reduce
 from operator import add
@@ -21,12 +21,13 @@ from aatoolkit.stats.estimate import (
     LEAST_CLUSTERS,
     NAN,
     Change,
+    Comparison,
+    Sample,
+    changed_samples,
     check_level,
-    freedom,
     judged,
-    tested,
+    sample_of,
     varies,
-    welch,
 )
 from aatoolkit.stats.results import amount, points, result
 from aatoolkit.stats.sums import ClusterSums, Rules, cluster_sums
@@ -184,35 +185,8 @@ def effect(
     groups = [change_within(*side) for side in zip(panels, (0.0, 0.0), WORDS, strict=True)]
     estimates = [_difference("effect", day, groups, sure)]
     estimates += _checks(panels, day, sure)
-    changes = [estimate.change for estimate in estimates]
-    lacking, texts = [], []
-    for estimate in estimates:
-        sides = [*zip(WORDS, (estimate.treated, estimate.control), strict=True)]
-        few = " and ".join(
-            f"{number(side.k):.0f} {word} {by} have answers before and after"
-            for word, side in sides
-            if number(side.k) < LEAST_CLUSTERS
-        )
-        why = f"{few}; it takes {LEAST_CLUSTERS}"
-        why = why if few else f"nothing differs between {by}, too few to estimate an error"
-        lacking.append("" if np.isfinite(number(estimate.change.p)) else why)
-        moves = (
-            f"{word} {amount(number(side.before), sums.is_rate)} to "
-            f"{amount(number(side.after), sums.is_rate)}"
-            for word, side in sides
-        )
-        texts.append(", ".join(moves))
-    columns = judged(
-        changes,
-        lacking,
-        texts,
-        [f"difference in differences within {by}, clustered"] * len(changes),
-        level,
-        alone={0},
-        are_rates=[sums.is_rate] * len(changes),
-        words=[("up", "down"), *[("differs", "differs")] * (len(changes) - 1)],
-        noun="difference",
-    )
+    rows = [_row(estimate, by, sums.is_rate) for estimate in estimates]
+    columns = judged(rows, level, noun="difference")
     verdict, why = columns["verdict"][0], columns["why"][0]
     if plain_value(verdict) != "cannot say":
         p_values = [number(p) for p in columns["p_adjusted"]]
@@ -222,11 +196,11 @@ def effect(
             why += "; too few days before to check that the groups moved alike"
     columns["why"][0] = "; ".join([why, *_notes(panels, by)])
     ends = {
-        f"{word}_{end}": [getattr(getattr(estimate, word), end) for estimate in estimates]
+        f"{word}_{end}": [getattr(estimate.sides[word], end) for estimate in estimates]
         for word in WORDS
         for end in ("before", "after")
     }
-    pairs = [(estimate.treated, estimate.control) for estimate in estimates]
+    changes = [estimate.change for estimate in estimates]
     return result(
         "effect",
         {
@@ -235,8 +209,8 @@ def effect(
             **ends,
             "change": [change.change for change in changes],
             **columns,
-            "n": [side.n + other.n for side, other in pairs],
-            "clusters": [np.minimum(side.k, other.k) for side, other in pairs],
+            "n": [change.size_after for change in changes],
+            "clusters": [change.clusters for change in changes],
         },
         None,
         sums.metadata.sources,
@@ -245,6 +219,31 @@ def effect(
         level=level,
         column=column,
         by=by,
+    )
+
+
+def _row(estimate: DoubleDifference, by: str, is_rate: bool) -> Comparison:
+    """An estimate as it is judged: the effect by itself, its checks as a family."""
+    few = [
+        f"{number(side.moved.clusters):.0f} {word} {by} have answers before and after"
+        for word, side in estimate.sides.items()
+        if number(side.moved.clusters) < LEAST_CLUSTERS
+    ]
+    is_tested = np.isfinite(number(estimate.change.p))
+    why = "" if is_tested else f"nothing differs between {by}, too few to estimate an error"
+    ends = (
+        (word, *(amount(number(end), is_rate) for end in (side.before, side.after)))
+        for word, side in estimate.sides.items()
+    )
+    is_effect = estimate.kind == "effect"
+    return Comparison(
+        change=estimate.change,
+        text=", ".join(f"{word} {before} to {after}" for word, before, after in ends),
+        method=f"difference in differences within {by}, clustered",
+        why=f"{' and '.join(few)}; it takes {LEAST_CLUSTERS}" if few else why,
+        is_rate=is_rate,
+        is_planned=is_effect,
+        words=("up", "down") if is_effect else ("differs", "differs"),
     )
 
 
@@ -312,16 +311,14 @@ class PromptDays:
 
 @dataclass(frozen=True)
 class GroupChange:
-    """The mean change within the prompts of a group, and its variance.
+    """The mean change within the prompts of a group, the means that it lies between, its answers.
 
-    In formulas ``z`` are the residuals of prompts, and ``m`` their weights.
+    In formulas ``m`` are the weights of prompts.
     """
 
+    moved: Sample = Sample()  # noqa: RUF009
     before: Any = NAN
     after: Any = NAN
-    variance: Any = NAN
-    df: Any = NAN
-    k: Any = 0
     n: Any = 0.0
 
 
@@ -331,8 +328,7 @@ class DoubleDifference:
 
     kind: str
     on: pd.Timestamp | None
-    treated: GroupChange
-    control: GroupChange
+    sides: dict[str, GroupChange]
     change: Change
 
 
@@ -354,22 +350,21 @@ def _difference(
     kind: str, on: pd.Timestamp | None, groups: Sequence[GroupChange], level: Any
 ) -> DoubleDifference:
     """Compute the difference of two changes, with Welch's degrees of freedom."""
-    treated, control = groups
-    for word, side in zip(WORDS, groups, strict=True):
-        parts = {f"{word}_before": side.before, f"{word}_after": side.after}
-        parts |= {f"v_{word}": side.variance, f"df_{word}": side.df}
-        name_all(**parts, **{f"k_{word}": side.k, f"n_{word}": side.n})
+    sides = dict(zip(WORDS, groups, strict=True))
+    for word, side in sides.items():
+        name_all(
+            **{f"{word}_before": side.before, f"{word}_after": side.after, f"n_{word}": side.n}
+        )
+    treated, control = (side.moved for side in groups)
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = (treated.after - treated.before) - (control.after - control.before)
-        variance, df = welch(treated, control)
-        ends = [plain_value(end) for side in groups for end in (side.before, side.after)]
-        is_enough = min(number(side.k) for side in groups) >= LEAST_CLUSTERS
-        if is_enough and varies(plain_value(variance), np.max(np.abs(ends))):
-            change = tested(value, np.sqrt(variance), df, level)
-        else:
-            name_all(change=value)
-            change = Change(value)
-    return DoubleDifference(kind, on, treated, control, change)
+        change = changed_samples(treated, control, level)
+    ends = [plain_value(end) for side in groups for end in (side.before, side.after)]
+    k = np.minimum(treated.clusters, control.clusters)
+    if number(k) < LEAST_CLUSTERS or not varies(number(change.error) ** 2, np.max(np.abs(ends))):
+        change = Change(change.change)
+    n = groups[0].n + groups[1].n
+    change = replace(change, before=NAN, size_after=n, clusters=k)
+    return DoubleDifference(kind, on, sides, change)
 
 
 def change_within(panel: PromptDays, at: float, word: str = "group") -> GroupChange:
@@ -385,16 +380,8 @@ def change_within(panel: PromptDays, at: float, word: str = "group") -> GroupCha
     name_all(y1=y1, n1=n1, y0=y0, n0=n0, m=m, weight=weight)
     # What is shown as before and after is the mean with the same weights.
     before, after = (One.total(m * y / n) / weight for y, n in ((y0, n0), (y1, n1)))
-    name_all(**{f"{word}_before": before, f"{word}_after": after})
-    z = m * (y1 / n1 - y0 / n0 - (after - before)) / weight
-    return _group(before, after, z, m, One.total(n1) + One.total(n0))
-
-
-def _group(before: Any, after: Any, z: Any, m: Any, n: Any) -> GroupChange:
-    name_all(z=z)
-    k = One.count(m)
-    variance = k / (k - 1) * One.total(z**2) if plain_value(k) > 1 else NAN
-    return GroupChange(before, after, variance, freedom(m, z), k, n)
+    moved = sample_of(m * (y1 / n1 - y0 / n0), m, word)
+    return GroupChange(moved, before, after, One.total(n1) + One.total(n0))
 
 
 def _checks(panels: Sequence[PromptDays], day: pd.Timestamp, level: Any) -> list[DoubleDifference]:
@@ -434,15 +421,12 @@ def slope_within(panels: Sequence[PromptDays], span: Any, word: str = "group") -
         if not len(used):
             return GroupChange()
         m, moved = take(spread, used), take(moved, used)
-        weight = One.total(m)
-        slope = One.total(moved) / weight
         there = np.flatnonzero(plain_value(size) > 0)
         total, size = take(total, there), take(size, there)
+        name_all(m=m, moved=moved, y=total, n=size)
         start = One.total(total) / One.total(size)
-        name_all(m=m, moved=moved, y=total, n=size, weight=weight, slope=slope)
-        name_all(**{f"{word}_before": start})
-        z = (moved - slope * m) / weight * span
-    return _group(start, start + slope * span, z, m, One.total(size))
+        slope = sample_of(moved * span, m, word)
+    return GroupChange(slope, start, start + slope.value, One.total(size))
 
 
 # --- whether it is one ------------------------------------------------------------------------

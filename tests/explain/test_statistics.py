@@ -82,9 +82,6 @@ VERBS: dict[str, Callable[[Data], pd.DataFrame]] = {
     "rows": lambda d: trend(d).aa.interval("mention_rate"),
     "sampled": lambda d: prompts(d).aa.interval("mention_rate", "topic", "prompt_id"),
     "fixed": lambda d: prompts(d).aa.interval("mention_rate", None, "prompt_id", "fixed"),
-    "fixed means": lambda d: answers(d).aa.interval(
-        "position", None, "prompt_id", "fixed", rules=MEAN
-    ),
     "sampled means": lambda d: prompts(d).aa.interval("average_position", None, "prompt_id"),
     "effect": acted,
     "association": lambda d: aa.stats.cited_and_mentioned(d["chats"]),
