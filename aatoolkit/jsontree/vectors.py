@@ -287,6 +287,14 @@ class Vector:
         return place
 
     @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps that lead here from the document."""
+        above, fields = self.level.above, map(Field, self.tail)
+        if above is None:
+            return tuple(fields)
+        return (*above.steps, Each() if self.level.keys is None else Entries(), *fields)
+
+    @property
     def paths(self) -> list[str]:
         """The JSON path of the value in each row."""
         end = self._end

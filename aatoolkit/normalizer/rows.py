@@ -7,7 +7,6 @@ row of its value there: the two are the same where a field of the row itself is 
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -58,7 +57,7 @@ class TablePlan(NamedTuple):
     is_filtered : bool
         Whether some rows are left out for their values.
     beyond : frozenset of str
-        The sources outside the rows that no other column reads.
+        The sources outside the rows that no other column reads; of filtered rows, all sources.
     measures : frozenset of str
         The columns of measured numbers: no keys, labels or sample sizes.
     unplain, alone : frozenset of str
@@ -93,7 +92,8 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
         measures = frozenset(c.name for c in table.columns if _is_measure(table, c))
         unplain = frozenset(c.name for c in table.columns if c.reading or c.null is not None)
         alone = unplain | {c.name for c in table.columns if c.dtype == "category"}
-        outside = frozenset(beyond & {*sources})
+        unlabelled = {column.source or "" for column in table.columns if not column.is_label}
+        outside = frozenset(unlabelled if is_filtered else unlabelled & beyond)
         compiled.append(TablePlan(table, kind, is_filtered, outside, measures, unplain, alone))
     return tuple(compiled)
 
@@ -376,23 +376,21 @@ def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str
     elements of arrays that are read by position, where no column and no table reads them.
     """
     whys = {}
-    taken: dict[Vector, list[RowMap]] = {}
     reads: dict[Vector, list[tuple[RowMap, RowIndex]]] = {}
     for rows in tables:
         if rows.table.rows.first:
             is_before = rows.place.level.positions < rows.table.rows.first
             yield rows.place, np.flatnonzero(is_before), "known", ""
-        for column in rows.table.columns:
-            place, index = rows.find(column.source or "")
-            taken.setdefault(place, []).append(index)
-            is_filtered = rows.plan.is_filtered
-            if not column.is_label and (is_filtered or column.source in rows.plan.beyond):
-                whys[place] = "left out" if is_filtered else "known"
+        is_filtered = rows.plan.is_filtered
+        for source in rows.plan.beyond:
+            whys[rows.find(source)[0]] = "left out" if is_filtered else "known"
         for elements, arrays, there in rows.reads:
             reads.setdefault(elements, []).append((arrays, there))
+    places = [rows.find(c.source or "") for rows in tables if whys for c in rows.table.columns]
     for place, why in whys.items():
-        if all(index is not None for index in taken[place]):
-            yield place, _left(place.present, *taken[place]), why, ""
+        indexes = [index for other, index in places if other is place]
+        if all(index is not None for index in indexes):
+            yield place, _left(place.present, *indexes), why, ""
     for elements, parts in reads.items():
         met = np.arange(len(elements))
         if all(arrays is not None for arrays, _ in parts):
@@ -400,8 +398,7 @@ def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str
             met = np.flatnonzero(np.isin(elements.level.parents, arrays))
         around = [index for rows in tables for index in rows.around(elements)]
         left = _left(met, *(there for _, there in parts), *around)
-        where = elements.path(int(left[0]))[1:].removeprefix(".") if len(left) else ""
-        yield elements, left, "new", re.sub(r"\[\d+\]", "[]", where)
+        yield elements, left, "new", format_path(elements.steps)
 
 
 def _left(rows: RowIndex, *taken: Any) -> RowIndex:
@@ -622,64 +619,59 @@ class Walk:
         self.census, self.report = census, DriftReport()
 
     def visit(
-        self,
-        place: Vector,
-        node: FieldNode,
-        steps: tuple[Step, ...] = (),
-        why: str | None = None,
+        self, place: Vector, node: FieldNode, depth: int = 0, why: str | None = None
     ) -> None:
         """Visit the values at a declared place, and what is below them."""
         kinds, why = place.kinds, node.why or why
-        self.census.look(place.values, kinds, len(steps))
+        self.census.look(place.values, kinds, depth)
+        is_leaf = kinds.isdisjoint((dict, list))
+        if is_leaf and node.is_read:  # what the column itself could not read it keeps
+            return
         takes: set[type] = {Missing}
         entries, elements = node.below.get(Entries), node.below.get(Each)
         if dict in kinds and entries is not None:
             takes.add(dict)
             self.census.add_keys(place.of_type(dict))
-            self.visit(place.entries(), entries, (*steps, Entries()), why)
+            self.visit(place.entries(), entries, depth + 1, why)
         elif dict in kinds and node.below.keys() - {Each}:
             takes.add(dict)
             self.census.add_keys(place.of_type(dict), True)
-            self._visit_fields(place, node, steps, why)
+            self._visit_fields(place, node, depth + 1, why)
         if list in kinds and elements is not None:
             takes.add(list)
-            self.visit(place.each(), elements, (*steps, Each()), why)
+            self.visit(place.each(), elements, depth + 1, why)
         rest = {dict, list} & kinds - takes
         if rest:
-            self.census.walk([v for v in place.values if type(v) in rest], len(steps))
-        if node.is_read:  # what the column itself could not read it keeps
+            self.census.walk([v for v in place.values if type(v) in rest], depth)
+        if node.is_read:
             return
         # Null is expected of fields and entries: an element that is null has no row.
-        if not node.why and steps and type(steps[-1]) is not Each:
+        if not node.why and depth and (place.tail or not place.level.in_array):
             takes.add(type(None))
         if not kinds <= takes:
-            rows = place.where(lambda kind: kind not in takes)
-            self._keep(place, rows, why, "wrong type", steps)
+            self._keep(place, place.where(lambda kind: kind not in takes), why, "wrong type")
 
     def _visit_fields(
-        self, place: Vector, node: FieldNode, steps: tuple[Step, ...], why: str | None
+        self, place: Vector, node: FieldNode, depth: int, why: str | None
     ) -> None:
         """Visit the declared fields of objects, report the others; very many are keys of one."""
         names = place.fields()
         new = {name for name in names if name not in node.below}
         are_many = len(new) > MAX_FIELDS
-        declared = [name for name in node.below if type(name) is str]
-        for name in declared if are_many else names:
-            field, below = place.field(name), (*steps, Field(name))
+        for name in [name for name in node.below if type(name) is str] if are_many else names:
+            field = place.field(name)
             if name in new:
-                self.census.look(field.values, field.kinds, len(below))
-                self.census.walk(field.values, len(below))
-                self._keep(field, field.present, why, "new", below)
+                self.census.look(field.values, field.kinds, depth)
+                self.census.walk(field.values, depth)
+                self._keep(field, field.present, why, "new")
             elif field.kinds != {Missing}:
-                self.visit(field, node.below[name], below, why)
+                self.visit(field, node.below[name], depth, why)
         if are_many:
             entries = place.entries()
             rows = [row for row, key in enumerate(entries.level.keys or ()) if key in new]
-            self.census.walk([entries.values[row] for row in rows], len(steps) + 1)
-            self._keep(entries, rows, why, "new", (*steps, Entries()))
+            self.census.walk([entries.values[row] for row in rows], depth)
+            self._keep(entries, rows, why, "new")
 
-    def _keep(
-        self, place: Vector, rows: Rows, why: str | None, kind: str, steps: tuple[Step, ...]
-    ) -> None:
-        path = None if why else format_path(steps)
+    def _keep(self, place: Vector, rows: Rows, why: str | None, kind: str) -> None:
+        path = None if why else format_path(place.steps)
         self.report.keep(place, rows, why or kind, path)
