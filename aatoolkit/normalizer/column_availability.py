@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from aatoolkit._util.dtypes import MOMENTS, NUMBERS
+from aatoolkit._util.dtypes import NUMBERS
 from aatoolkit.availability import (
     UNKNOWN,
     Availability,
@@ -45,8 +45,8 @@ from aatoolkit.jsontree.paths import (
 )
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata
 from aatoolkit.metadata.column import RowStatus
-from aatoolkit.normalizer.rows import listing
-from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
+from aatoolkit.normalizer.rows import TablePlan, listing
+from aatoolkit.sections.section import ENVELOPE, Column, Section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +77,7 @@ class TableStatements:
 
     Parameters
     ----------
-    table
+    plan
         The declared table.
     signals
         What the response states.
@@ -88,22 +88,18 @@ class TableStatements:
     """
 
     def __init__(
-        self, table: Table, signals: Iterable[Signal], array: Callable[[str], pa.Array], size: int
+        self,
+        plan: TablePlan,
+        signals: Iterable[Signal],
+        array: Callable[[str], pa.Array],
+        size: int,
     ) -> None:
-        self._table, self._array, self._size = table, array, size
+        self._table, self._dimensions = plan.table, plan.dimensions
+        self._array, self._size = array, size
         self._signals = [signal for signal in signals if signal.rule != INFERRED]
         self._narrow = [signal for signal in self._signals if signal.scope in ("field", "row")]
         self._whole = section_state(self._signals) or UNKNOWN
         self._lists: dict[str, list[Any]] = {}
-
-    @cached_property
-    def _dimensions(self) -> dict[str, str | None]:
-        """The columns by which statements pick rows: of engines, and of days."""
-        # A row of several engines is no row of one: its numbers sum over them.
-        columns = self._table.columns
-        is_single = any(c.name == "engine" and c.dtype != "list<string>" for c in columns)
-        days = (c.name for c in columns if c.name in self._table.key and c.dtype in MOMENTS)
-        return {"engine": "engine" if is_single else None, "date": next(days, None)}
 
     def describe(
         self, column: Column, name: str, absent: bool, measured: bool, path: PathOf
@@ -146,31 +142,28 @@ class TableStatements:
         is_empty, states = self._stated(column).status in EMPTY, self._states(column)
         denied: Mask = array.is_valid().to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(denied).tolist() if states else []
-        denied &= self._by_engine[is_empty]
+        denied &= np.array(self._by_engine(is_empty), bool)
         for row in rows:
             place = narrowest_path(path(row), states)
             if place:
                 denied[row] = states[place].status in EMPTY
         return denied
 
-    @cached_property
+    @property
     def denies_some(self) -> bool:
         """Whether any number is denied, as far as can be told without looking at columns."""
         if not any(map(denies, self._signals)):
             return False
         is_empty = self._whole.status in EMPTY
-        return any(map(denies, self._narrow)) or bool(self._by_engine[is_empty].any())
+        return any(map(denies, self._narrow)) or any(self._by_engine(is_empty))
 
-    @cached_property
-    def _by_engine(self) -> list[Mask]:
-        """The rows denied by their engine; and the same where all others are denied."""
-        masks = [np.zeros(self._size, bool), np.ones(self._size, bool)]
-        for signal in self._signals if self._dimensions["engine"] else ():
-            if signal.scope == "engine":
-                of_it = np.array([engine == signal.target for engine in self._list("engine")], bool)
-                for mask in masks:
-                    mask[of_it] = denies(signal)
-        return masks
+    def _by_engine(self, is_empty: bool) -> list[bool]:
+        """Whether each row is denied by its engine; the others are as they are said to be."""
+        signals = self._signals if self._dimensions["engine"] else ()
+        engines = {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
+        if not engines:
+            return [is_empty] * self._size
+        return [engines.get(engine, is_empty) for engine in self._list("engine")]
 
     def _states(self, column: Column) -> dict[str, Availability]:
         """What is stated of single rows of a column, by their JSON path."""

@@ -94,7 +94,7 @@ class BuiltTable:
             self._mask(statements, report)
 
     def _statements(self) -> TableStatements:
-        return TableStatements(self.table, self._signals, self.array, self.size)
+        return TableStatements(self.rows.plan, self._signals, self.array, self.size)
 
     def _is_host(self, column: Column, place: Vector, report: DriftReport) -> bool:
         """Note a column whose field the response lacks; whether its host is the value."""

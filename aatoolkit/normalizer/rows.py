@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from aatoolkit._util.dtypes import MOMENTS
 from aatoolkit._util.text import json_text
 from aatoolkit.availability.detect import is_size
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
@@ -60,6 +61,8 @@ class TablePlan(NamedTuple):
         The sources outside the rows that no other column reads; of filtered rows, all sources.
     measures : frozenset of str
         The columns of measured numbers: no keys, labels or sample sizes.
+    dimensions : dict
+        The columns by which statements pick rows: of engines, and of days.
     unplain, alone : frozenset of str
         The columns whose values are not plain JSON of their dtype; these, and categories, which
         are not converted together.
@@ -70,6 +73,7 @@ class TablePlan(NamedTuple):
     is_filtered: bool
     beyond: frozenset[str]
     measures: frozenset[str]
+    dimensions: dict[str, str | None]
     unplain: frozenset[str]
     alone: frozenset[str]
 
@@ -83,6 +87,7 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
     compiled = []
     for table in section:
         rows, sources = table.rows, [column.source or "" for column in table.columns]
+        dtypes = {column.name: column.dtype for column in table.columns}
         kind: type | None = dict
         if any(source[0] == "[" for source in sources):
             kind = list
@@ -91,10 +96,16 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
         is_filtered = bool(rows.without or rows.only)
         measures = frozenset(c.name for c in table.columns if _is_measure(table, c))
         unplain = frozenset(c.name for c in table.columns if c.reading or c.null is not None)
-        alone = unplain | {c.name for c in table.columns if c.dtype == "category"}
+        alone = unplain | {name for name in dtypes if dtypes[name] == "category"}
         unlabelled = {column.source or "" for column in table.columns if not column.is_label}
         outside = frozenset(unlabelled if is_filtered else unlabelled & beyond)
-        compiled.append(TablePlan(table, kind, is_filtered, outside, measures, unplain, alone))
+        # A row of several engines is no row of one: its numbers sum over them.
+        engine = "engine" if dtypes.get("engine", "list<string>") != "list<string>" else None
+        day = next((name for name in dtypes if name in table.key and dtypes[name] in MOMENTS), None)
+        dimensions = {"engine": engine, "date": day}
+        compiled.append(
+            TablePlan(table, kind, is_filtered, outside, measures, dimensions, unplain, alone)
+        )
     return tuple(compiled)
 
 
@@ -388,22 +399,24 @@ def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str
             reads.setdefault(elements, []).append((arrays, there))
     places = [rows.find(c.source or "") for rows in tables if whys for c in rows.table.columns]
     for place, why in whys.items():
-        indexes = [index for other, index in places if other is place]
-        if all(index is not None for index in indexes):
-            yield place, _left(place.present, *indexes), why, ""
+        indexes = (index for other, index in places if other is place)
+        yield place, _left(place, place.present, indexes), why, ""
     for elements, parts in reads.items():
         met = np.arange(len(elements))
         if all(arrays is not None for arrays, _ in parts):
             arrays = np.concatenate([arrays for arrays, _ in parts if arrays is not None])
             met = np.flatnonzero(np.isin(elements.level.parents, arrays))
         around = [index for rows in tables for index in rows.around(elements)]
-        left = _left(met, *(there for _, there in parts), *around)
+        left = _left(elements, met, [*(there for _, there in parts), *around])
         yield elements, left, "new", format_path(elements.steps)
 
 
-def _left(rows: RowIndex, *taken: Any) -> RowIndex:
-    """The rows that are in none of some others."""
-    return rows[~np.isin(rows, np.concatenate(taken))] if taken else rows
+def _left(place: Vector, rows: RowIndex, taken: Iterable[RowMap]) -> RowIndex:
+    """The rows of a place that are in none of some others."""
+    is_left = np.ones(len(place) + 1, bool)  # the last is where -1 points
+    for index in taken:
+        is_left[slice(None) if index is None else index] = False
+    return rows[is_left[rows]]
 
 
 # --- what no column takes --------------------------------------------------------------------
@@ -618,9 +631,7 @@ class Walk:
     def __init__(self, census: Census) -> None:
         self.census, self.report = census, DriftReport()
 
-    def visit(
-        self, place: Vector, node: FieldNode, depth: int = 0, why: str | None = None
-    ) -> None:
+    def visit(self, place: Vector, node: FieldNode, depth: int = 0, why: str | None = None) -> None:
         """Visit the values at a declared place, and what is below them."""
         kinds, why = place.kinds, node.why or why
         self.census.look(place.values, kinds, depth)
@@ -651,9 +662,7 @@ class Walk:
         if not kinds <= takes:
             self._keep(place, place.where(lambda kind: kind not in takes), why, "wrong type")
 
-    def _visit_fields(
-        self, place: Vector, node: FieldNode, depth: int, why: str | None
-    ) -> None:
+    def _visit_fields(self, place: Vector, node: FieldNode, depth: int, why: str | None) -> None:
         """Visit the declared fields of objects, report the others; very many are keys of one."""
         names = place.fields()
         new = {name for name in names if name not in node.below}
