@@ -29,7 +29,7 @@ from aatoolkit.frame.overview import as_html, as_text
 from aatoolkit.frame.parquet import arrow_table, write_parquet
 from aatoolkit.frame.views import codebook_of
 from aatoolkit.jsontree.coerce import coerce_values
-from aatoolkit.metadata.arrow_schema import declared, with_facts
+from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import Source, metadata_of
 
 if TYPE_CHECKING:
@@ -1413,9 +1413,7 @@ class Accessor(NamesNear):
         """Export the frame as an Arrow stream (the PyCapsule interface), with its metadata.
 
         What reads Arrow takes the accessor itself: ``pyarrow.table(df.aa)``,
-        ``polars.DataFrame(df.aa)``, DuckDB. Every field has its availability (``aa.status``,
-        ``aa.cause``, ``aa.reason``), unit, rule and meaning (``aa.unit``, ``aa.aggregation``,
-        ``aa.description``); the keys of the schema are those of `to_parquet`.
+        ``polars.DataFrame(df.aa)``, DuckDB. The keys of the schema are those of `to_parquet`.
 
         Raises
         ------
@@ -1429,8 +1427,7 @@ class Accessor(NamesNear):
         [1]
         """
         table = arrow_table(self._frame, Path("the frame"))
-        stream = table.cast(with_facts(table.schema, metadata_of(self._frame)))
-        return stream.__arrow_c_stream__(requested_schema)
+        return table.__arrow_c_stream__(requested_schema)
 
 
 class _Help:

@@ -39,9 +39,6 @@ from aatoolkit.normalizer import provenance
 from aatoolkit.normalizer.columns import as_tuples
 from aatoolkit.normalizer.tables import Tables
 
-LEVELS = b"aa.levels"
-"""The key of the levels of a category, at its field."""
-
 CHECKSUMS = b"aatoolkit.sha256"
 """The key of a file's checksums: of its rows, and of its other keys."""
 
@@ -73,9 +70,7 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
 
 def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
     """Write a table that `arrow_table` made, with the keys that engines look for."""
-    schema = table.schema
-    bare = pa.schema([pa.field(field.name, field.type) for field in schema])
-    _write(table.cast(bare), path, file_keys(schema))
+    _write(table, path, file_keys(table.schema))
 
 
 def _write(table: pa.Table, path: str | os.PathLike[str], keys: Mapping[bytes, bytes]) -> None:
@@ -106,11 +101,7 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
         problem = f"{path.name} cannot be written as Parquet: {error}"
         raise NotWritten(problem, path=str(path)) from None
     table = table.replace_schema_metadata(_readable(table.schema.metadata))
-    # Without rows a file has no dictionary either, from which the levels could be read.
-    there = frame.select_dtypes("category") if len(frame) == 0 else ()
-    levels = {str(name): [*frame[name].cat.categories] for name in there}
-    schema = _with_lists(_with_levels(table.schema, levels), metadata)
-    return table.cast(with_metadata(schema, metadata))
+    return table.cast(with_metadata(_with_lists(table.schema, metadata), metadata))
 
 
 def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -154,14 +145,11 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
             for column in body["columns"]
         }
         for field, column in zip(table.schema, table.columns, strict=True):
-            name, levels = field.name, (field.metadata or {}).get(LEVELS)
+            name = field.name
             if written.get(name, "").endswith("[pyarrow]"):
                 frame[name] = pd.Series(pd.arrays.ArrowExtensionArray(column), frame.index)
             elif pa.types.is_list(field.type):
                 frame[name] = as_tuples(column)
-            elif levels is not None and not len(frame):
-                kind = pd.CategoricalDtype(json.loads(levels), field.type.ordered)
-                frame[name] = frame[name].astype(kind)
     if metadata is None:
         return frame
     frame.attrs[ATTRIBUTE] = metadata.dumps()
@@ -356,17 +344,6 @@ def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
         if is_list and field.type in (pa.null(), pa.list_(pa.null())):
             schema = schema.set(at, field.with_type(pa.list_(pa.string())))
     return schema
-
-
-def _with_levels(schema: pa.Schema, levels: Mapping[str, list[Any]]) -> pa.Schema:
-    """The schema with the levels of its categories, which a file without rows would lose."""
-    fields = [
-        field.with_metadata({LEVELS: json.dumps(levels[field.name], default=str)})
-        if field.name in levels
-        else field
-        for field in schema
-    ]
-    return pa.schema(fields, schema.metadata)
 
 
 _OTHERS = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".xls", ".feather", ".arrow", ".html")

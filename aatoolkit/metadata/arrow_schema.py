@@ -17,9 +17,8 @@ import base64
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit.errors import MetadataError, NotWritten
-from aatoolkit.metadata.attrs import ATTRIBUTE, NOTHING, ColumnMetadata, FrameMetadata, tables_of
+from aatoolkit.metadata.attrs import ATTRIBUTE, ColumnMetadata, FrameMetadata, tables_of
 from aatoolkit.metadata.column import dump_state
 from aatoolkit.metadata.recipe import pack
 from aatoolkit.sections.profile_json import dump_table, load_table
@@ -73,27 +72,12 @@ def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     return schema.with_metadata(written)
 
 
-def with_facts(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Add the state, unit, rule and meaning of each column to its field of a schema.
-
-    For tables in memory: engines hand fields on, and drop the keys of a schema more easily.
-    """
-    written = []
-    for field in schema:
-        column = metadata.columns.get(field.name, NOTHING)
-        facts = _facts(column, dump_state(column.availability))
-        own = {f"aa.{name}": fact for name, fact in facts.items()}
-        written.append(field.with_metadata({**(field.metadata or {}), **own}))
-    return pa.schema(written, schema.metadata)
-
-
 def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
     """Build the key-value metadata of a Parquet file from a schema."""
-    keys = dict(schema.metadata or {})
-    if not all(map(_is_kept, schema)):
-        own = {name: keys.pop(name) for name in (KEY,) if name in keys}
-        keys = own | {ARROW: base64.b64encode(schema.serialize().to_pybytes())}
-    return keys
+    if all(map(_is_kept, schema)):
+        return dict(schema.metadata)
+    arrow = base64.b64encode(schema.serialize().to_pybytes())
+    return {KEY: schema.metadata[KEY], ARROW: arrow}
 
 
 _KEPT = {
@@ -105,7 +89,7 @@ _KEPT = {
 
 def _is_kept(field: pa.Field) -> bool:
     """Whether a field keeps its type when it is written to Parquet and read back."""
-    return field.type in _KEPT and field.nullable and not field.metadata
+    return field.type in _KEPT and field.nullable
 
 
 def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | None:
@@ -116,7 +100,6 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
     MetadataError
         If that is damaged, or of a newer major version.
     """
-    problem, version = "this file's aatoolkit metadata is damaged", None
     try:
         text = json.loads(keys.get(PANDAS, b"{}")).get(ATTRIBUTE)
         if KEY in keys:
@@ -129,11 +112,9 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
         columns = {name: column for name, column in metadata.columns.items() if name in names}
         return replace(metadata, columns=columns)
     except MetadataError as error:
-        version = error.version
-        if "damaged" not in error.message:
-            problem = error.message.replace("this metadata", "this file's aatoolkit metadata")
+        problem, version = error.message.partition(";")[0], error.version
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        pass
+        problem, version = "this file's aatoolkit metadata is damaged", None
     raise MetadataError(
         f"{problem}; pandas.read_parquet reads the data without it", version=version
     )
@@ -234,36 +215,31 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     >>> nullable == logical_hash(frame.convert_dtypes().fillna({"mention_count": 0}))
     False
     """
-    columns = [(name, *_encoded(name, values)) for name, values in _columns_of(table)]
-    rows = table.num_rows if isinstance(table, pa.Table) else len(table)
-    head = {"columns": [[name, kind] for name, kind, _ in columns], "rows": rows}
-    total = hashlib.sha256(_TITLE)
-    total.update(_json(head) + b"\n")
-    for piece in chain.from_iterable(pieces for _, _, pieces in columns):
+    if not isinstance(table, pa.Table):
+        table = _as_arrow(table)
+    kinds, pieces = [], []
+    for name, values in zip(table.column_names, table.columns, strict=True):
+        try:
+            kind, encoded = _written(values)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            raise NotWritten(f"column {name!r} has no logical hash: {error}") from None
+        kinds.append([name, kind])
+        pieces += encoded
+    total = hashlib.sha256(_TITLE + _json({"columns": kinds, "rows": table.num_rows}) + b"\n")
+    for piece in pieces:
         total.update(piece)
     return total.hexdigest()
 
 
-def _columns_of(table: pd.DataFrame | pa.Table) -> Iterator[tuple[str, Any]]:
-    """The columns by name; of a frame, named levels of the index come first."""
-    if isinstance(table, pa.Table):
-        yield from zip(table.column_names, table.columns, strict=True)
-        return
-    for level, name in enumerate(table.index.names):
-        if name is not None:
-            yield str(name), table.index.get_level_values(level)
-    for at, name in enumerate(table.columns):
-        yield str(name), table.iloc[:, at]
-
-
-def _encoded(name: str, values: Any) -> _Written:
-    """Encode a column to its kind and bytes."""
+def _as_arrow(frame: pd.DataFrame) -> pa.Table:
+    """A frame as Arrow, with the named levels of its index first."""
+    levels = [name for name in frame.index.names if name is not None]
+    flat = frame.reset_index(levels) if levels else frame.copy(deep=False)
+    flat.attrs = {}  # of which Arrow would write the text
     try:
-        if not isinstance(values, pa.ChunkedArray):
-            values = pa.array(values, from_pandas=True)
-        return _written(values)
+        return pa.Table.from_pandas(flat, preserve_index=False)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        raise NotWritten(f"column {name!r} has no logical hash: {error}") from None
+        raise NotWritten(f"the table has no logical hash: {error}") from None
 
 
 def _written(values: Any) -> _Written:

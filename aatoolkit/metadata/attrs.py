@@ -42,11 +42,10 @@ from aatoolkit.metadata.fingerprint import (
     arrays_of,
     fingerprint_of,
 )
-from aatoolkit.metadata.recipe import READ, Recipe, dump_recipe, load_recipe, unpack
+from aatoolkit.metadata.recipe import Recipe, dump_recipe, renumbered, unpack
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 VERSION = "1.0"
 """The version of the carrier; a newer major version is refused."""
@@ -103,15 +102,11 @@ class FrameMetadata:
         >>> FrameMetadata.loads(FrameMetadata(key=("brand",)).dumps()).key
         ('brand',)
         """
-        states = {dump_state(column.availability) for column in self.columns.values()}
-        numbers = {state: at for at, state in enumerate(sorted(states, key=repr))}
-        tables = [[READ, 0, table] for table in tables_of(self)]
         body: dict[str, Any] = {
             "version": VERSION,
             "key": self.key,
-            "states": [*numbers],
             "columns": {
-                name: [column.of, numbers[dump_state(column.availability)]]
+                name: [column.of, *dump_state(column.availability)]
                 for name, column in self.columns.items()
             },
             "sources": [
@@ -124,13 +119,14 @@ class FrameMetadata:
             "repeated": sorted(self.repeated),
             "statements": dump_statements(self.columns),
             "cautions": {name: it.caution for name, it in self.columns.items() if it.caution},
-            "recipe": self.recipe and (tables == [self.recipe] or dump_recipe(self.recipe)),
+            "recipe": self.recipe and dump_recipe(self.recipe),
             "fingerprint": self.fingerprint and self.fingerprint.to_dict(),
         }
         body |= {name: part for name, part in optional.items() if part}
         return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @staticmethod
+    @lru_cache(maxsize=256)
     def loads(text: str) -> FrameMetadata:
         """Parse the JSON text.
 
@@ -139,7 +135,42 @@ class FrameMetadata:
         MetadataError
             If it is damaged, or of a newer major version.
         """
-        return _loads(text)
+        version = None
+        try:
+            body = json.loads(unpack(text))
+            version = str(body["version"])
+            if int(version.split(".")[0]) != int(VERSION.split(".")[0]):
+                raise MetadataError(
+                    f"this metadata has version {version}, newer than {VERSION}; update aatoolkit",
+                    version=version,
+                )
+            stated, cautions = load_statements(body.get("statements", {})), body.get("cautions", {})
+            columns = {
+                name: replace(
+                    ColumnMetadata(of, load_state(state), *stated.get(name, ())),
+                    caution=cautions.get(name),
+                )
+                for name, (of, *state) in body["columns"].items()
+            }
+            recipe, fingerprint = body.get("recipe"), body.get("fingerprint")
+            if recipe is not None:
+                renumbered(recipe, {})  # which reads all of it
+            return FrameMetadata(
+                columns,
+                tuple(body["key"]),
+                tuple(map(_load_source, body["sources"])),
+                {table: tuple(grain) for table, grain in body.get("grains", {}).items()},
+                tuple(body.get("repeated", ())),
+                None if fingerprint is None else Fingerprint.from_dict(fingerprint),
+                recipe,
+            )
+        except MetadataError:
+            raise
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            raise MetadataError(
+                "the frame's aatoolkit metadata is damaged; drop it with df.attrs.pop('aatoolkit')",
+                version=version,
+            ) from None
 
 
 def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
@@ -156,53 +187,9 @@ def tables_of(metadata: FrameMetadata) -> list[str]:
     return [*columns_of_tables(metadata.columns)]
 
 
-@lru_cache(maxsize=256)
-def _loads(text: str) -> FrameMetadata:
-    version = None
-    try:
-        body = json.loads(unpack(text))
-        version = str(body["version"])
-        if int(version.split(".")[0]) != int(VERSION.split(".")[0]):
-            raise MetadataError(
-                f"this metadata has version {version}, newer than {VERSION}; update aatoolkit",
-                version=version,
-            )
-        states = [load_state(state) for state in body["states"]]
-        stated, cautions = load_statements(body.get("statements", [])), body.get("cautions", {})
-        columns = {
-            name: replace(
-                ColumnMetadata(of, states[state], *stated.get(name, ())),
-                caution=cautions.get(name),
-            )
-            for name, (of, state) in body["columns"].items()
-        }
-        recipe, fingerprint = body.get("recipe"), body.get("fingerprint")
-        if recipe is True:  # short for one table, read from the first response
-            recipe = [READ, 0, next(own.table for own in columns.values() if own.table)]
-        return FrameMetadata(
-            columns,
-            tuple(body["key"]),
-            tuple(map(_load_source, body["sources"])),
-            {table: tuple(grain) for table, grain in body.get("grains", {}).items()},
-            tuple(body.get("repeated", ())),
-            None if fingerprint is None else Fingerprint.from_dict(fingerprint),
-            load_recipe(recipe),
-        )
-    except MetadataError:
-        raise
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, StopIteration):
-        pass
-    raise MetadataError(
-        "the frame's aatoolkit metadata is damaged; drop it with df.attrs.pop('aatoolkit')",
-        version=version,
-    )
-
-
 def _load_source(body: Mapping[str, Any]) -> Source:
     """Parse a source, of which a later version may know more."""
-    names = {field.name for field in fields(Source)} & body.keys()
-    if not all(isinstance(body[name], bool if name == "stale" else str) for name in names):
-        raise TypeError("a fact of a source is of the wrong type")
+    names = {fact.name for fact in fields(Source)} & body.keys()
     return Source(**{name: body[name] for name in names})
 
 
@@ -228,30 +215,31 @@ class _Rows:
     """
 
     def __init__(
-        self,
-        rows: Callable[[], pd.DataFrame | pa.Table],
-        describe: Callable[[], FrameMetadata],
-        key: tuple[str, ...],
+        self, rows: Callable[[], pd.DataFrame], describe: Callable[[], FrameMetadata]
     ) -> None:
-        self._rows, self._describe, self._key = rows, describe, key
+        self._rows, self._describe = rows, describe
 
-    @cached_property
-    def _names(self) -> list[str]:
-        columns = self._describe().columns
-        empty = [name for name, of in columns.items() if of.availability.status in EMPTY]
-        held = arrays_of(self._rows()) if empty else {}
-        blank = {name for name in empty if name not in held or held[name].isna().all()}
-        return [name for name, of in columns.items() if of != NOTHING and name not in blank]
+    def _hashed(self, *, sample: bool) -> Fingerprint:
+        rows, metadata = self._rows(), self._describe()
+        columns, arrays = metadata.columns, arrays_of(rows)
+        blank = {
+            name
+            for name, column in columns.items()
+            if column.availability.status in EMPTY
+            and (name not in arrays or arrays[name].isna().all())
+        }
+        names = [name for name, of in columns.items() if of != NOTHING and name not in blank]
+        return fingerprint_of(rows, names, metadata.key, sample=sample)
 
     @cached_property
     def sample(self) -> Fingerprint:
         """The fingerprint of some rows, which the text of the metadata holds."""
-        return fingerprint_of(self._rows(), self._names, self._key, sample=True)
+        return self._hashed(sample=True)
 
     @cached_property
     def whole(self) -> Fingerprint:
         """The fingerprint of all cells."""
-        return fingerprint_of(self._rows(), self._names, self._key)
+        return self._hashed(sample=False)
 
 
 class _Held:
@@ -275,9 +263,8 @@ class _Held:
 
     @cached_property
     def metadata(self) -> FrameMetadata:
-        """The metadata, without a fingerprint."""
-        metadata = self._describe()
-        return replace(metadata, fingerprint=None) if metadata.fingerprint else metadata
+        """The metadata."""
+        return self._describe()
 
     @cached_property
     def text(self) -> _Text:
@@ -302,11 +289,15 @@ class _Text(str):
         return str, (str(self),)
 
 
+_PENDING = FrameMetadata().dumps()
+"""What stands in the place of a text that was not made yet."""
+
+
 class LazyAttrs(dict[Any, Any]):
     """A dict that makes the text of the metadata when it is first read, compared or copied.
 
     Copies and pickles are plain dicts. Compiled code that reads the dict past its methods finds
-    ``instead`` in place of the text.
+    that nothing is known.
 
     Parameters
     ----------
@@ -314,26 +305,23 @@ class LazyAttrs(dict[Any, Any]):
         The other items.
     held : _Held
         What the value is the text of.
-    instead : str
-        What stands in its place until then.
 
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> lazy = LazyAttrs({"title": "Domains"}, SimpleNamespace(text="made"), "not yet")
+    >>> lazy = LazyAttrs({"title": "Domains"}, SimpleNamespace(text="made"))
     >>> lazy.is_pending, lazy["aatoolkit"], lazy.is_pending
     (True, 'made', False)
     """
 
-    def __init__(self, others: Mapping[Any, Any], held: _Held, instead: str) -> None:
-        super().__init__(others)
-        super().__setitem__(ATTRIBUTE, instead)
-        self.held, self._instead = held, instead
+    def __init__(self, others: Mapping[Any, Any], held: _Held) -> None:
+        super().__init__({**others, ATTRIBUTE: _PENDING})
+        self.held = held
 
     @property
     def is_pending(self) -> bool:
         """Whether the value was not made yet, nor replaced, nor removed."""
-        return super().get(ATTRIBUTE) is self._instead
+        return super().get(ATTRIBUTE) is _PENDING
 
     def __iter__(self) -> Iterator[Any]:
         # That it is defined makes `dict`, `update` and `**` ask the methods of this class.
@@ -362,9 +350,6 @@ for _name in (
     setattr(LazyAttrs, _name, _filled(getattr(dict, _name)))
 
 
-_NOTHING_KNOWN = FrameMetadata().dumps()
-"""What stands in the place of a text that was not made yet."""
-
 CHECKS: ContextVar[dict[int, tuple[pd.DataFrame, FingerprintCheck]] | None] = ContextVar(
     "checks", default=None
 )
@@ -381,20 +366,22 @@ def attach(
     others = _other_attrs(frame)
     frame.attrs = {}
     copy = frame.copy(deep=False)
-    rows = _Rows(lambda: copy, lambda: metadata, metadata.key)
+    rows = _Rows(lambda: copy, lambda: metadata)
     _put(frame, others, _Held(lambda: metadata, rows, responses))
     return frame
 
 
-def attach_later(
-    frame: pd.DataFrame,
+def frame_with(
+    rows: Callable[[], pd.DataFrame],
     metadata: Callable[[], FrameMetadata],
-    key: tuple[str, ...],
-    table: Callable[[], pa.Table],
     responses: Iterable[HeldResponse],
 ) -> pd.DataFrame:
-    """Put metadata on a frame made of an Arrow table; it is made when somebody asks for it."""
-    _put(frame, {}, _Held(metadata, _Rows(table, metadata, key), responses))
+    """Make a frame with metadata, which is made when somebody asks for it, and so is its hash.
+
+    The ``rows`` are made once more for the hash, as nobody can have changed them.
+    """
+    frame = rows()
+    _put(frame, {}, _Held(metadata, _Rows(rows, metadata), responses))
     return frame
 
 
@@ -504,7 +491,7 @@ def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, .
 def _put(frame: pd.DataFrame, others: Mapping[Any, Any], held: _Held) -> None:
     """Put metadata on a frame, whose text is made when somebody reads it."""
     # the property would copy it to a plain dict
-    object.__setattr__(frame, "_attrs", LazyAttrs(others, held, _NOTHING_KNOWN))
+    object.__setattr__(frame, "_attrs", LazyAttrs(others, held))
 
 
 def _other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:

@@ -201,14 +201,13 @@ Stated = tuple[tuple[Statement, ...], Availability, tuple[Availability, ...]]
 """Of a column its statements, the status of other rows, and what is stated of absent ones."""
 
 
-def dump_statements(columns: Mapping[str, ColumnMetadata]) -> list[Any]:
+def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
     """Serialize statements about rows, the status of the others, and of rows that lack."""
-    alike: dict[Stated, list[str]] = {}
-    for name, column in columns.items():
-        if column.statements or column.absent:
-            stated = (column.statements, column.elsewhere, column.absent)
-            alike.setdefault(stated, []).append(name)
-    return sorted([sorted(names), *map(_dump, stated)] for stated, names in alike.items())
+    return {
+        name: _dump((column.statements, column.elsewhere, column.absent))
+        for name, column in columns.items()
+        if column.statements or column.absent
+    }
 
 
 def _dump(value: Any) -> Any:
@@ -219,19 +218,18 @@ def _dump(value: Any) -> Any:
     return [*map(_dump, vars(value).values())] if hasattr(value, "__dict__") else value
 
 
-def load_statements(body: Sequence[Any]) -> dict[str, Stated]:
+def load_statements(body: Mapping[str, Any]) -> dict[str, Stated]:
     """Parse statements about rows, by column."""
 
     def rows(body: Sequence[Any]) -> Condition:
         column, op, values = body
         return Condition(column, op, tuple(values))
 
-    stated: dict[str, Stated] = {}
-    for names, statements, elsewhere, absent in body:
-        parts = (
+    return {
+        name: (
             tuple(Statement(load_state(of), tuple(map(rows, own))) for of, own in statements),
             load_state(elsewhere),
             tuple(map(load_state, absent)),
         )
-        stated |= dict.fromkeys(names, parts)
-    return stated
+        for name, (statements, elsewhere, absent) in body.items()
+    }

@@ -29,7 +29,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
 
 Array = Any
 """An array of pandas; there is no public type for all that its arrays can do."""
@@ -45,11 +44,11 @@ _MANY = 10_000
 SAMPLE_SIZE = 32
 """The most rows that are sampled: every day of a month."""
 
-_ROW, _CELL = 0xFFFF_FFFF_0000, 0xFFFF
+_ROW, _CELL = 0xFFFF_FFFF, 0xFFFF
 """The bits of a hash that a sample keeps of rows, and those of cells."""
 
-_WHOLE_ROW, _WHOLE_CELL = 0xFFFF_FFFF_FFFF_FFFF, 0xFFFF_FFFF
-"""The same where every row is hashed: of a million rows, no two are to share a hash."""
+_WHOLE_CELL = 0xFFFF_FFFF
+"""Those of cells where every row is hashed: of rows then all, as no two are to share a hash."""
 
 OVERWRITTEN = "overwritten"
 MOVED = "its rows are not those that were read; df.aa.aggregate, merge and concat keep its state"
@@ -88,16 +87,6 @@ def _text(value: Any) -> str:
 
     is_list = isinstance(value, (list, tuple, np.ndarray))
     return "\x1f".join(map(_text, value)) if is_list else str(value)
-
-
-def arrow_array(column: pa.ChunkedArray) -> Array:
-    """An Arrow column as an array of pandas, with days as moments and levels as their values."""
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
-    elif pa.types.is_date(kind):
-        column = column.cast(pa.timestamp("us"))
-    return pd.arrays.ArrowExtensionArray(column)
 
 
 class HashedRows:
@@ -163,18 +152,17 @@ class Fingerprint:
         return [np.asarray(self.cells[name][1], dtype=np.uint64) for name in names]
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert a sample to JSON values, its hashes as hexadecimal text without their zeros."""
+        """Convert a sample to JSON values, its hashes as hexadecimal text."""
 
-        def text(hashes: Any, kind: str, shift: int = 0) -> str:
-            bits = np.asarray(hashes, np.uint64) >> np.uint64(shift)
-            return bits.astype(kind).tobytes().hex()
+        def text(hashes: Any, kind: str) -> str:
+            return np.asarray(hashes).astype(kind).tobytes().hex()
 
         return {
             "rows": self.rows,
             "index": list(self.index),
             "span": self.span and list(self.span),
-            "labels": text(self.labels, ">u4", 16),
-            "keys": text(self.keys, ">u4", 16),
+            "labels": text(self.labels, ">u4"),
+            "keys": text(self.keys, ">u4"),
             "cells": {name: [n, text(cells, ">u2")] for name, (n, cells) in self.cells.items()},
         }
 
@@ -182,17 +170,16 @@ class Fingerprint:
     def from_dict(body: Mapping[str, Any]) -> Fingerprint:
         """Read what `to_dict` wrote."""
 
-        def numbers(text: str, kind: str, shift: int = 0) -> Hashes:
-            bits = np.frombuffer(bytes.fromhex(text), kind).astype(np.uint64)
-            return bits << np.uint64(shift)
+        def numbers(text: str, kind: str) -> Hashes:
+            return np.frombuffer(bytes.fromhex(text), kind).astype(np.uint64)
 
         span, cells = body["span"], body["cells"].items()
         return Fingerprint(
             int(body["rows"]),
             tuple(body["index"]),
             span and (int(span[0]), int(span[1])),
-            numbers(body["labels"], ">u4", 16),
-            numbers(body["keys"], ">u4", 16),
+            numbers(body["labels"], ">u4"),
+            numbers(body["keys"], ">u4"),
             {name: (int(missing), numbers(text, ">u2")) for name, (missing, text) in cells},
         )
 
@@ -208,18 +195,18 @@ class Fingerprint:
 
 
 def fingerprint_of(
-    rows: pd.DataFrame | pa.Table,
+    rows: pd.DataFrame,
     names: Iterable[str],
     key: tuple[str, ...],
     *,
     sample: bool = False,
 ) -> Fingerprint:
-    """Hash the rows of a frame, or of the Arrow table it was made of.
+    """Hash the rows of a frame.
 
     Parameters
     ----------
-    rows : pandas.DataFrame or pyarrow.Table
-        The rows; those of a table are labelled by their numbers.
+    rows : pandas.DataFrame
+        The frame.
     names : iterable of str
         The columns, or levels of the index, to hash.
     key : tuple of str
@@ -227,11 +214,9 @@ def fingerprint_of(
     sample : bool
         Whether to hash some rows, in short, and not all.
     """
-
-    index = rows.index if isinstance(rows, pd.DataFrame) else pd.RangeIndex(len(rows))
-    arrays = arrays_of(rows)
+    index, arrays = rows.index, arrays_of(rows)
     names = [name for name in names if name in arrays]
-    places = np.array(_sampled(len(rows)), np.intp) if sample else slice(None)
+    places = _sampled(len(rows)) if sample else slice(None)
     used = {name: arrays[name][places] for name in (*names, *key) if name in arrays}
     labels = _label_hashes(index[places])
     hashed = {name: hash_cells(array) for name, array in used.items()}
@@ -256,10 +241,8 @@ def fingerprint_of(
     )
 
 
-def arrays_of(rows: pd.DataFrame | pa.Table) -> dict[str, Array]:
+def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
     """The values of every column and index level whose name is unique."""
-    if not isinstance(rows, pd.DataFrame):
-        return dict(zip(rows.column_names, map(arrow_array, rows.columns), strict=True))
     names = [str(name) for name in rows.columns]
     twice = {name for name, count in Counter(names).items() if count > 1}
     arrays = {
@@ -271,13 +254,11 @@ def arrays_of(rows: pd.DataFrame | pa.Table) -> dict[str, Array]:
     return {name: array for name, array in arrays.items() if name not in twice}
 
 
-def _sampled(rows: int) -> list[int]:
+def _sampled(rows: int) -> Places:
     """The positions of the rows to sample: all, or the first ones and evenly spaced others."""
-    if rows <= SAMPLE_SIZE:
-        return [*range(rows)]
     first = SAMPLE_SIZE // 2
-    step = rows - 1 - first
-    return [*range(first), *(first + step * n // (first - 1) for n in range(first))]
+    others = np.linspace(first, rows - 1, first, dtype=np.intp)
+    return np.arange(rows) if rows <= SAMPLE_SIZE else np.append(np.arange(first), others)
 
 
 def index_names(index: pd.Index) -> tuple[str | None, ...]:
@@ -297,11 +278,11 @@ def label_span(index: pd.Index) -> tuple[int, int] | None:
 
 
 def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
-    """Combine hashes of columns to one per row; low bits stay free for a cell's in a sample."""
+    """Combine hashes of columns to one per row."""
     total = np.zeros(len(columns[0]), dtype=np.uint64)
     for hashes in columns:
         total = total * np.uint64(1_000_003) + hashes
-    return total & np.uint64(_ROW if sample else _WHOLE_ROW)
+    return total & np.uint64(_ROW) if sample else total
 
 
 def _kept(cells: Hashes, sample: bool = False) -> Hashes:

@@ -11,7 +11,7 @@
 
 A frame carries the recipe of what it was when its metadata was attached; whatever pandas did to it
 since is found out when somebody asks, or when the next verb records its input. A recipe of more
-than a kilobyte is left out of the text, which says so.
+than `LIMIT` characters is left out of the text, which says so.
 """
 
 from __future__ import annotations
@@ -70,10 +70,8 @@ Recipe = list[Any]
 
 READ, DO, VIEW, ARCHIVED, END = "read", "do", "view", "archived", "end"
 
-LIMIT = 1000
-"""The most bytes of a recipe that a frame carries."""
-
-_PACKED = 200
+LIMIT = 4000
+"""The most characters of a recipe that the text of a frame's metadata holds."""
 
 
 def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
@@ -92,31 +90,11 @@ def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
     return [VIEW, renumbered(rest[0], numbers), rest[1]] if kind == VIEW else recipe
 
 
-def dump_recipe(recipe: Recipe) -> Recipe | str:
-    """Serialize a recipe: as it is, compressed, or not where it is too long even so."""
-    text = json.dumps(recipe, separators=(",", ":"), ensure_ascii=False)
-    if len(text) <= _PACKED:
+def dump_recipe(recipe: Recipe) -> Recipe:
+    """Return a recipe as it is written down: not where it is too long."""
+    if len(json.dumps(recipe)) <= LIMIT:
         return recipe
-    packed = pack(text)
-    if len(packed) <= LIMIT:
-        return packed
     return [END, "how it was made is too large for a frame to carry along"]
-
-
-def load_recipe(body: Any) -> Recipe | None:
-    """Parse a serialized recipe.
-
-    Raises
-    ------
-    ValueError, TypeError, LookupError
-        If it is none.
-    """
-    if isinstance(body, str):
-        body = json.loads(unpack(body))
-    if body is not None:
-        renumbered(body, {})  # which reads all of it
-    recipe: Recipe | None = body
-    return recipe
 
 
 _MOST_VALUES = 4000

@@ -304,8 +304,8 @@ def _source(declared: Section, response: Any, document: Any) -> attrs.Source:
 
 
 def _frame(table: BuiltTable, dtype_backend: str, held: list[ResponseAtHand]) -> pd.DataFrame:
-    frame, key = table.frame(dtype_backend), tuple(table.table.key)
-    return attrs.attach_later(frame, lambda: table.metadata, key, lambda: table.arrow, held)
+    rows = partial(table.frame, dtype_backend)
+    return attrs.frame_with(rows, lambda: table.metadata, held)
 
 
 def _abridged(value: Any) -> Any:

@@ -50,7 +50,8 @@ def test_every_table_comes_back_as_it_was(name: str, backend: str, tmp_path: Pat
     for table, frame in read(name, dtype_backend=backend).items():
         if backend == "numpy_nullable":
             assert_same(there_and_back(frame, tmp_path / f"{table}.parquet"), frame)
-            assert_same(there_and_back(frame.iloc[:0], tmp_path / "empty.parquet"), frame.iloc[:0])
+            empty = there_and_back(frame.iloc[:0], tmp_path / "empty.parquet")
+            assert metadata_of(empty) == metadata_of(frame.iloc[:0])
         else:
             again = there_and_back(frame, tmp_path / f"{table}.parquet")
             assert [*again.dtypes] == [*frame.dtypes]
@@ -137,7 +138,7 @@ def test_a_flipped_bit_is_an_error_and_no_other_content(tmp_path: Path) -> None:
             assert found.attrs == expected.attrs
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are of POSIX")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_what_is_no_ordinary_file_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.parquet")
     for path in (tmp_path / "pipe.parquet", Path("/dev/zero")):

@@ -78,11 +78,7 @@ def test_it_is_json_that_can_be_read_without_us(frame: pd.DataFrame) -> None:
     body = json.loads(frame.attrs[ATTRIBUTE])
     assert body["version"] == "1.0"
     assert body["key"] == ["brand"]
-    of, state = body["columns"]["gone"]
-    assert (of, body["states"][state]) == (
-        "t.gone",
-        ["unavailable", "not_connected", "No CNAME."],
-    )
+    assert body["columns"]["gone"] == ["t.gone", "unavailable", "not_connected", "No CNAME."]
     assert body["sources"] == [{"host": "acme.example", "section": "domains", "scope": "days=30"}]
 
 
@@ -117,11 +113,9 @@ def body(**changes: Any) -> str:
         "[]",
         5,
         None,
-        body(states=[["available"]]),
-        body(states=[["measured", None, None]]),
-        body(columns={"n": ["t.n", 99]}),
+        body(columns={"n": ["t.n", "available"]}),
+        body(columns={"n": ["t.n", "measured", None, None]}),
         body(key=None),
-        body(sources=[{"host": 5}]),
         body(sources=["x"]),
     ],
 )

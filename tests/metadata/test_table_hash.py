@@ -71,7 +71,7 @@ def test_it_is_the_same_for_both_backends_and_every_layout(section: str, tmp_pat
 
 @pytest.mark.parametrize("value", [{"a": 1}, 1 + 2j, object()])
 def test_what_has_no_kind_is_refused(value: Any) -> None:
-    with pytest.raises(errors.NotWritten, match="'odd' has no logical hash"):
+    with pytest.raises(errors.NotWritten, match=r"odd.* no logical hash|no logical hash.*odd"):
         aa.logical_hash(pd.DataFrame({"odd": pd.Series([value], dtype=object)}))
 
 
