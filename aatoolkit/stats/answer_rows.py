@@ -208,23 +208,22 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
 
     counts = {kind: counted(kind) for kind in _KINDS}
     values = {kind: One.total(part) for kind, part in counts.items()}
-    both, cited_only, mentioned_only, neither = values.values()
+    values["n"] = sum(values.values())
     a, b, c, d = counts.values()
     with np.errstate(divide="ignore", invalid="ignore"):
         # Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.
         n = a + b + c + d
         r, s = a * d / n, b * c / n
         p, q = (a + d) / n, (b + c) / n
-        sums = [One.total(np.where(n > 0, part, 0.0)) for part in (p * r, p * s + q * r, q * s)]
+        name_all(n=n, r=r, s=s, p=p, q=q)
         for_it, against = One.total(r), One.total(s)
-        name_all(n=n, r=r, s=s, p=p, q=q, sum_r=for_it, sum_s=against)
-        name_all(pr=sums[0], psqr=sums[1], qs=sums[2])
         is_there = plain_value(for_it) > 0 and plain_value(against) > 0
         against = against if is_there else NAN  # without both kinds there is no ratio
         odds = for_it / against
-        variance = sums[0] / (2 * for_it**2) + sums[1] / (2 * (for_it * against))
-        error = np.sqrt(variance + sums[2] / (2 * against**2))
-        name_all(odds_ratio=odds, error=error)
+        variance = One.total(p * r) / (2 * for_it**2)
+        variance = variance + One.total(p * s + q * r) / (2 * (for_it * against))
+        error = np.sqrt(variance + One.total(q * s) / (2 * against**2))
+        name_all(odds_ratio=odds, error=error, sum_r=for_it, sum_s=against)
         half = normal_quantile((1 + setting("level", level)) / 2) * error
         values |= {
             name: values[hits] / (values[hits] + values[others])
@@ -232,12 +231,8 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
         }
         values |= {"odds_ratio": odds, "low": odds * np.exp(-half), "high": odds * np.exp(half)}
         values["p"] = two_sided(np.log(odds) / error, math.inf)
-    plain = {kind: plain_value(part) for kind, part in counts.items()}
-    tell = np.logical_and.reduce(
-        [plain[hits] + plain[others] > 0 for hits, others in _RATES.values()]
-    )
-    values["n"] = both + cited_only + (mentioned_only + neither)
-    values["clusters"] = One.count(take(a, np.flatnonzero(tell)))
+    tell = (plain_value(r) > 0) | (plain_value(s) > 0)
+    values["clusters"] = One.count(take(n, np.flatnonzero(tell)))
     numbers = {name: number(value) for name, value in values.items()}
     ratio = numbers["odds_ratio"]
     verdict = verdict_of(numbers["p"], ratio - 1, level, ("more often", "less often"))

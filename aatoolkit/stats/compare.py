@@ -48,6 +48,7 @@ from aatoolkit.stats.sums import (
     ClusterSums,
     Rules,
     cluster_sums,
+    common,
     names_of,
     overlapping,
     pairing,
@@ -278,23 +279,25 @@ def _tested(
     notes: tuple[str, ...] = ()
     is_rate, is_by_day = all(side.is_rate for side in sides), False
     if pair:
-        common = [name for name in pairs[0] if name in pairs[1]]
-        entered, left = (len(part) - len(common) for part in pairs)
+        of_both = common(pairs)
+        least = len(of_both[0])
+        entered, left = (len(part) - least for part in pairs)
         if entered or left:
             notes = (
                 f"the set of {pair} changed ({entered} entered, {left} left): "
-                f"compared are the {len(common)} on both sides",
+                f"compared are the {least} on both sides",
             )
-        if not common:
+        if not least:
             return replace(NOTHING, clusters=0), "", f"no {pair} is on both sides", notes
-        pairs = [{name: part[name] for name in common} for part in pairs]
     elif not all(pairs):
         return NOTHING, "", "no answers on one side or both", ()
-    elif cluster and pd.api.types.is_datetime64_any_dtype(sides[0].labels.dtype):
-        is_by_day, pairs = True, [dict(sorted(part.items())) for part in pairs]
-    least, sure = min(map(len, pairs)), setting("level", level)
+    else:
+        is_by_day = pd.api.types.is_datetime64_any_dtype(sides[0].labels.dtype)
+        of_both = [[part[name] for name in (sorted(part) if is_by_day else part)] for part in pairs]
+        least = min(map(len, of_both))
+    sure = setting("level", level)
     (y1, n1), (y0, n0) = (
-        side.of(part.values(), end) for side, part, end in zip(sides, pairs, "10", strict=True)
+        side.of(part, end) for side, part, end in zip(sides, of_both, "10", strict=True)
     )
     if pair:
         if sides[0].is_count:
@@ -457,6 +460,8 @@ def _key(values: Sequence[object]) -> pd.Series:
 
 # --- decomposition ----------------------------------------------------------------------------
 
+_ENDS = ("1", "0", "_all1", "_all0")
+
 
 @recorded("decompose", "now", "before")
 def decompose(
@@ -481,44 +486,39 @@ def decompose(
     lacking = [name for side, name in zip(sides, WINDOWS, strict=True) if not side.n.sum() > 0]
     empty = f"{lacking[0]}: nothing was measured" if lacking else ""
     why = forbids or empty
-    pairs = [side.pairs(0) for side in sides]
-    common = [name for name in pairs[0] if name in pairs[1]]
-    both = [
-        part
-        for side, own_pairs, end in zip(sides, pairs, "10", strict=True)
-        for part in side.of([own_pairs[name] for name in common], end)
-    ]
-    entered, left = (
-        side.of([pair for name, pair in own_pairs.items() if name not in common], end)
-        for side, own_pairs, end in zip(sides, pairs, ("_in", "_out"), strict=True)
+    of_both = common([side.pairs(0) for side in sides])
+    (y1, n1), (y0, n0), (all_y1, all_n1), (all_y0, all_n0) = (
+        side.of(pairs, end)
+        for side, pairs, end in zip(sides * 2, [*of_both, None, None], _ENDS, strict=True)
     )
-    (y1, n1, y0, n0), (y_in, n_in), (y_out, n_out) = both, entered, left
     is_rate, error = all(side.is_rate for side in sides), NAN
     with np.errstate(divide="ignore", invalid="ignore"):
-        size1, size0 = One.total(n1) + One.total(n_in), One.total(n0) + One.total(n_out)
-        total1 = (One.total(y1) + One.total(y_in)) / size1
-        total0 = (One.total(y0) + One.total(y_out)) / size0
+        size1, size0 = One.total(all_n1), One.total(all_n0)
+        total1, total0 = One.total(all_y1) / size1, One.total(all_y0) / size0
         middle, weight = (total1 + total0) / 2, (n1 / size1 + n0 / size0) / 2
         term = weight * (y1 / n1 - y0 / n0)
-        mixed = ((y1 / n1 + y0 / n0) / 2 - middle) * (n1 / size1 - n0 / size0)
-        come = n_in / size1 * (y_in / n_in - middle)
-        went = n_out / size0 * (y_out / n_out - middle)
+        rate, total = One.total(term), total1 - total0
+        # What entered or left counts by how far it is from the middle, and the rest is mix.
+        entered, left = (
+            (One.total(y) - One.total(common_y) - middle * (size - One.total(common_n))) / size
+            for y, common_y, size, common_n in ((all_y1, y1, size1, n1), (all_y0, y0, size0, n0))
+        )
         name_all(size1=size1, size0=size0, total1=total1, total0=total0, middle=middle)
-        name_all(weight=weight, term=term, mixed=mixed, come=come, went=went)
+        name_all(weight=weight, term=term, rate=rate, entered=entered, left=left, total=total)
         if is_rate:
             p1, p0 = (y1 + total1) / (n1 + 1), (y0 + total0) / (n0 + 1)
             square = weight**2 * (p1 * (1 - p1) / n1 + p0 * (1 - p0) / n0)
             name_all(square=square)
             error = np.sqrt(One.total(square))
-        rate, total = One.total(term), total1 - total0
-        effects = [rate, One.total(mixed), One.total(come), 0 - One.total(went), total]
-        name_all(rate=rate, error=error)
+        effects = [rate, total - rate - entered + left, entered, 0 - left, total]
+        name_all(error=error)
         half = normal_quantile((1 + setting("level", level)) / 2) * error
         tests = [rate - half, rate + half, two_sided(rate / error, math.inf)]
     low, high, p = ([NAN if why else value, *[NAN] * 4] for value in tests)
     effects = [NAN] * 5 if empty else effects
     verdict = verdict_of(number(p[0]), number(effects[0]), level)
-    k, came, gone = One.count(both[1]), One.count(entered[1]), One.count(left[1])
+    k = One.count(n1)
+    came, gone = One.count(all_n1) - k, One.count(all_n0) - k
     metadata = [side.metadata for side in sides]
     return result(
         "decompose",

@@ -144,6 +144,11 @@ class ClusterSums:
         return of(self.y, f"y{end}", 0), of(self.n, f"n{end}", 1)
 
 
+def common(pairs: Sequence[Mapping[Any, int]]) -> list[list[int]]:
+    """Of two sides' pairs by cluster, those of the clusters that both have."""
+    return [[part[name] for name in pairs[0] if name in pairs[1]] for part in pairs]
+
+
 def cluster_sums(
     frame: pd.DataFrame,
     column: str,
