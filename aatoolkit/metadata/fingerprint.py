@@ -61,8 +61,11 @@ def hash_cells(values: Array) -> Hashes:
         of_codes: Hashes = levels[values.codes]
         return of_codes
     missing = values.isna()
+    there = values[~missing] if missing.any() else values
+    if pd.api.types.is_object_dtype(there.dtype):
+        there = pd.Series(there).infer_objects().array
     hashes: Hashes = np.full(len(values), _MISSING, np.uint64)
-    hashes[~missing] = _hashed(pd.Series(values[~missing]).infer_objects().array)
+    hashes[~missing] = _hashed(there)
     return hashes
 
 
@@ -243,6 +246,7 @@ def fingerprint_of(
 
 def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
     """The values of every column and index level whose name is unique."""
+    rows = pd.DataFrame(rows)  # without attrs, which each of its columns would copy
     names = [str(name) for name in rows.columns]
     twice = {name for name, count in Counter(names).items() if count > 1}
     arrays = {

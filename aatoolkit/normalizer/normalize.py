@@ -251,12 +251,8 @@ class _Reader:
         held = at_hand(response, source, again)
 
         @cache
-        def origins() -> tuple[pd.DataFrame, Any, dict[str, TableRows]]:
-            if is_released:
-                kept = quietly(again, response, is_kept=True)
-                return kept.extra, kept._provenance, kept._parts.rows
-            places = provenance(document, [*built.values()], report.extra)
-            return report.extra_frame(), places, dict(zip(built, rows, strict=True))
+        def kept() -> Tables:
+            return quietly(again, response, is_kept=True)
 
         is_released = bool(held) and not is_kept and census.keys > _MANY_KEYS
         if is_released:
@@ -265,7 +261,16 @@ class _Reader:
             report.kept.clear()
             del document, rows, walk, value, stating
         drifts = [*report.differences.values()]
-        parts = TableParts(built, lambda: origins()[2], detection, drifts, held)
+
+        def find_rows() -> dict[str, TableRows]:
+            return kept()._parts.rows if is_released else dict(zip(built, rows, strict=True))
+
+        def places() -> Any:
+            if is_released:
+                return kept()._provenance
+            return provenance(document, [*built.values()], report.extra)
+
+        parts = TableParts(built, find_rows, detection, drifts, held)
         return Tables(
             declared.name,
             {name: partial(_frame, table, self.backend, held) for name, table in built.items()},
@@ -279,8 +284,8 @@ class _Reader:
             availability=lambda: signal_table(signals),
             hints=lambda: _hint_table([*_hints(declared, response, signals), *detection.hints]),
             drift=report.drift_frame,
-            extra=lambda: origins()[0],
-            provenance=lambda: origins()[1],
+            extra=lambda: kept().extra if is_released else report.extra_frame(),
+            provenance=places,
         )
 
 

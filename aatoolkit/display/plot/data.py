@@ -28,7 +28,7 @@ from aatoolkit.metadata.attrs import (
     over_rows,
     stored_of,
 )  # fmt: skip
-from aatoolkit.metadata.recorded import attach_changed
+from aatoolkit.metadata.recorded import attach_changed, checked_once
 from aatoolkit.sections.aggregation import (
     COUNT,
     FRACTION,
@@ -107,10 +107,14 @@ def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
 
 @dataclass(frozen=True, eq=False)
 class PlotData:
-    """A frame with plain, unique column names, its index as columns, and its metadata."""
+    """A frame with plain, unique column names, its index as columns, and its metadata.
+
+    The ``responses`` are those that it was read from, as far as they are at hand.
+    """
 
     frame: pd.DataFrame
     metadata: FrameMetadata
+    responses: tuple[HeldResponse, ...] = ()
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -321,7 +325,7 @@ class PlotData:
         if name == "url":
             return [re.sub(r"^https?://", "", word) for word in words]
         titles: dict[str, str] = {}
-        for _, told in _told(self.frame) if name.endswith("_id") else ():
+        for _, told in _told(self) if name.endswith("_id") else ():
             titles = told.titles.get(name, {}) | titles
         return [titles.get(word, word) for word in words]
 
@@ -379,7 +383,7 @@ class PlotData:
     def course(self, label: str) -> Numbers:
         """The numbers of a metric by day, from another table of the answer; empty without one."""
         name = label.lower().replace(" ", "_")
-        courses = (told.courses.get(name) for _, told in _told(self.frame))
+        courses = (told.courses.get(name) for _, told in _told(self))
         return next((course for course in courses if course is not None), np.empty(0))
 
     def own(self) -> Mask:
@@ -391,7 +395,7 @@ class PlotData:
         if "domain_type" in self.kinds and {"source_domain", "url"} & self.kinds.keys():
             mask = np.array(self.text("domain_type"), object) == "owned"
         hosts = self.frame["host"].astype("string") if "host" in self.kinds else None
-        for host, told in _told(self.frame):
+        for host, told in _told(self):
             # What is own to one host is another's competitor.
             here = nothing | True if hosts is None or not host else (hosts == host).to_numpy(bool)
             for name in told.own.keys() & self.kinds.keys():
@@ -401,7 +405,7 @@ class PlotData:
 
     def sorted_by(self, order: npt.NDArray[np.intp] | list[int]) -> PlotData:
         """Rows at some positions, in their order, numbered anew."""
-        return PlotData(self.frame.iloc[order].reset_index(drop=True), self.metadata)
+        return replace(self, frame=self.frame.iloc[order].reset_index(drop=True))
 
     def first(self, most: int) -> PlotData:
         """The first rows."""
@@ -417,7 +421,7 @@ class PlotData:
         """Select some of the rows."""
         frame = self.frame.loc[rows]
         columns = over_rows(frame, self.metadata.columns)
-        return PlotData(frame, replace(self.metadata, columns=columns))
+        return replace(self, frame=frame, metadata=replace(self.metadata, columns=columns))
 
     def state(self, names: Iterable[str]) -> Availability:
         """Combine the availability of columns."""
@@ -430,16 +434,19 @@ def _parts(rule: Aggregation | None) -> tuple[str, ...]:
 
 def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
     """Prepare a frame for plotting; without ``traced`` its rows do not keep how they were made."""
-    flat = flattened(frame).copy(deep=False)
-    flat.columns = pd.Index([str(name) for name in flat.columns])
-    if has_metadata(flat):
-        flat = once(flat)
-    metadata = metadata_of(flat)
-    rows = flat.loc[:, ~flat.columns.duplicated(keep=False)].reset_index(drop=True)
-    if traced and has_metadata(rows):
-        # The rows are checked; numbered anew they would seem to be others.
-        attach_changed(rows, metadata, flat)
-    return PlotData(rows, metadata)
+    with checked_once():
+        flat = flattened(frame)
+        metadata = metadata_of(flat)
+        if metadata.repeated:
+            flat = once(flat)
+            metadata = metadata_of(flat)
+        rows = pd.DataFrame(flat)  # without attrs, which each of its columns would copy
+        rows.columns = pd.Index([str(name) for name in rows.columns])
+        rows = rows.loc[:, ~rows.columns.duplicated(keep=False)].reset_index(drop=True)
+        if traced and has_metadata(flat):
+            # The rows are checked; numbered anew they would seem to be others.
+            attach_changed(rows, metadata, flat)
+    return PlotData(rows, metadata, stored_of(flat)[1])
 
 
 # --- what other tables of the same answer say -------------------------------------------------
@@ -478,12 +485,12 @@ class _Told:
 _TOLD: WeakKeyDictionary[HeldResponse, _Told] = WeakKeyDictionary()
 
 
-def _told(frame: pd.DataFrame) -> Iterator[tuple[str, _Told]]:
-    """Yield what the frame tells, and the host of each answer at hand that it was read from."""
+def _told(data: PlotData) -> Iterator[tuple[str, _Told]]:
+    """Yield what a frame tells, then each response that it was read from, after its host."""
     told = _Told()
-    told.learn(frame)
+    told.learn(data.frame)
     yield "", _Told(titles=told.titles)
-    for answer in stored_of(frame)[1]:
+    for answer in data.responses:
         if answer not in _TOLD:
             told = _TOLD[answer] = _Told()
             is_small = answer.body is not None and len(answer.body) <= _LARGEST

@@ -48,22 +48,21 @@ class CellExplainer:
 
     def __init__(self, dataset: Dataset) -> None:
         self._explainer = Explainer(dataset)
-        self._tables: dict[int, tuple[Replayed | None, dict[str, Any]]] = {}
+        self._tables: dict[int, tuple[Replayed | None, pd.DataFrame]] = {}
 
     def __call__(self, frame: pd.DataFrame, at: int, column: str) -> Explanation:
         """Explain the number in a column of the row at a position."""
         if id(frame) not in self._tables:
-            self._tables[id(frame)] = self._as_read(frame), {}
-        source, arrays = self._tables[id(frame)]
+            rows = pd.DataFrame(frame)  # without attrs, which each of its columns would copy
+            self._tables[id(frame)] = self._as_read(frame, rows), rows
+        source, rows = self._tables[id(frame)]
         if source is not None:
-            if column not in arrays:
-                arrays[column] = frame[column].array
             explanation = source.explain(at, column)
-            if same(explanation.value, arrays[column][at]):
+            if same(explanation.value, rows[column].array[at]):
                 return explanation
         return self._explainer.explain(frame, frame.index[at], column)
 
-    def _as_read(self, frame: pd.DataFrame) -> Replayed | None:
+    def _as_read(self, frame: pd.DataFrame, rows: pd.DataFrame) -> Replayed | None:
         """The table made again from its response; None where rows or columns are not as read."""
         stored, responses = stored_of(frame)
         if stored.recipe is None:
@@ -73,9 +72,10 @@ class CellExplainer:
             source = replay(stored.recipe, stored.sources, self._explainer.evidence)
         except TrailEnd:
             return None
-        key = [name for name in source.metadata.key if name in source.frame.columns]
-        is_whole = [*frame.columns] == [*source.frame.columns] and len(frame) == len(source.frame)
-        return source if is_whole and frame[key].equals(source.frame[key]) else None
+        read = pd.DataFrame(source.frame)
+        key = [name for name in source.metadata.key if name in read.columns]
+        is_whole = [*rows.columns] == [*read.columns] and len(rows) == len(read)
+        return source if is_whole and rows[key].equals(read[key]) else None
 
 
 class TableEvidence:

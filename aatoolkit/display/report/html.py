@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -116,7 +117,7 @@ def table_of(
         Collects where the numbers come from.
     """
     heads = [column for column in columns if column in data.kinds] or _without_surplus(data)
-    part = PlotData(data.frame.head(most), data.metadata)
+    part = replace(data, frame=data.frame.head(most))
     labels = [f"row {at}" for at in range(1, len(part) + 1)]
     has_labels = bool(heads) and data.kinds[heads[0]] in ("word", "time")
     if has_labels:

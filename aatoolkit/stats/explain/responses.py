@@ -22,7 +22,7 @@ from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.cell_status import cells_of
 from aatoolkit.jsontree.byte_span import ByteIndex
 from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path, parse_path
-from aatoolkit.metadata.attrs import HeldResponse, metadata_of
+from aatoolkit.metadata.attrs import HeldResponse, stored_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.column_availability import (
     INFERRED,
@@ -221,9 +221,10 @@ class _ColumnCells:
 
     def __init__(self, table: TableCells, name: str) -> None:
         rows = table.response.tables._parts.rows[table.name]
-        self.values = table.frame[name].array
-        self.cells = cells_of(table.frame, name, table.metadata)
-        self.units = row_units(table.frame, table.metadata, name)
+        frame = pd.DataFrame(table.frame)  # without attrs, which its columns would copy
+        self.values = frame[name].array
+        self.cells = cells_of(frame, name, table.metadata)
+        self.units = row_units(frame, table.metadata, name)
         self.declared = rows.table[name] if name in rows.table.names else None
         self.over: Sequence[str] = ()
         self.signals: list[tuple[Signal, str]] = []
@@ -231,7 +232,7 @@ class _ColumnCells:
             return
         self.path = rows.path_in(self.declared)
         over = self.declared.aggregate.over or self.declared.aggregate.counts or ()
-        self.over = over if {*over} <= {*table.frame.columns} else ()
+        self.over = over if {*over} <= {*frame.columns} else ()
         for signal in table.response.tables._parts.signals:
             is_of_all = signal.scope in ("section", "engine")
             reached = "all" if is_of_all else reach(signal.target or "", self.declared.pattern)
@@ -252,7 +253,7 @@ class TableCells:
 
     def __init__(self, response: ReadResponse, name: str) -> None:
         self.response, self.name, self.frame = response, name, response.tables[name]
-        self.metadata = metadata_of(self.frame)
+        self.metadata, _ = stored_of(self.frame)  # just read, so that nothing has changed it
         self._key = [key for key in (*self.metadata.key, "_row") if key in self.frame.columns]
         self._columns: dict[str, _ColumnCells] = {}
 
