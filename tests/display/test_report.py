@@ -27,8 +27,8 @@ HOSTILE = (
     "a{}*{background:url(https://evil.example/x)}",
     "\u202eevil",
     "$\\frac{1}{0}$",
-    "x" * 3000,
     "&lt;b&gt;",
+    "x" * 3000,
 )
 
 
