@@ -29,10 +29,6 @@ _DATA = re.compile("|".join((_DATE_OR_NUMBER, _ADDRESS, _HOST, _UUID)), re.I | r
 _WORD = re.compile(r"[^\W\d]\w*|[$@_#].*", re.S)
 
 
-_PLAIN = {str, int, float, bool, type(None)}
-"""Types of values with nothing below them."""
-
-
 class Inexact(Exception):
     """orjson may not have decoded a body exactly."""
 
@@ -100,6 +96,14 @@ class Census:
         names = {*chain.from_iterable(objects)} if are_records else ()
         self.most_keys = max(self.most_keys, len(names), *sizes)
 
+    def survey(
+        self, values: Sequence[Any], kinds: set[type], depth: int, are_records: bool = False
+    ) -> None:
+        """Look at the values of one path, and count what is below them."""
+        self.look(values, kinds, depth)
+        if not kinds.isdisjoint((dict, list)):
+            self.walk(values, depth, are_records)
+
     def walk(self, values: Sequence[Any], depth: int = 0, are_records: bool = False) -> None:
         """Count what is below the values of one path; keys that are data are one path."""
         arrays = [value for value in values if type(value) is list]
@@ -115,10 +119,7 @@ class Census:
             else:
                 below.update(columns.items())
         for name, part in below.items():
-            kinds = {*map(type, part)}
-            self.look(part, kinds, depth + 1)
-            if not kinds <= _PLAIN:
-                self.walk(part, depth + 1, name is None)
+            self.survey(part, {*map(type, part)}, depth + 1, name is None)
 
 
 def columns_of(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -325,17 +325,17 @@ def _frame_of(
     import pandas as pd
     from pandas.api import internals  # type: ignore[attr-defined]  # the stubs lack it
 
-    places = {name: number for number, name in enumerate(names)}
     arrays = []
+    index, places = _names(names)
     for dtype, array, columns in blocks:
         numbers = [places[name] for name in columns]
         converted = _converted(dtype, array, size, len(columns), dtype_backend)
         if isinstance(converted, np.ndarray):  # a block of what is numpy's has two axes
-            arrays.append((converted.reshape(len(columns), size), np.array(numbers)))
+            arrays.append((converted.reshape(len(columns), size), np.concatenate(numbers)))
         else:
-            arrays += zip(converted, np.array(numbers).reshape(-1, 1), strict=True)
+            arrays += zip(converted, numbers, strict=True)
     return internals.create_dataframe_from_blocks(  # type: ignore[no-any-return]
-        arrays, pd.RangeIndex(size), _names(names).view()
+        arrays, pd.RangeIndex(size), index.view()
     )
 
 
@@ -401,11 +401,12 @@ def _kind(dtype: str) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _names(names: tuple[str, ...]) -> pd.Index:
-    """The names of columns as an index, to be viewed: what is given out could be renamed."""
+def _names(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
+    """The names of columns as an index, to be viewed as it could be renamed; and their places."""
     import pandas as pd
 
-    return pd.Index(names, dtype="str")
+    places = {name: np.array([number]) for number, name in enumerate(names)}
+    return pd.Index(names, dtype="str"), places
 
 
 @lru_cache(maxsize=256)

@@ -249,7 +249,9 @@ class TableRows:
     def _follow(self, place: Vector, index: RowMap, steps: Sequence[Step]) -> Place:
         """Follow a path from a place; bound steps and single elements differ row by row."""
         for step in steps:
-            if isinstance(step, Position | Named):
+            if type(step) is Field:
+                place = place.field(step.name)
+            elif isinstance(step, Position | Named):
                 above = index
                 if type(step) is Position:
                     positions = np.full(self.size, step.number)
@@ -670,8 +672,7 @@ class Walk:
         for name in [name for name in node.below if type(name) is str] if are_many else names:
             field = place.field(name)
             if name in new:
-                self.census.look(field.values, field.kinds, depth)
-                self.census.walk(field.values, depth)
+                self.census.survey(field.values, field.kinds, depth)
                 self._keep(field, field.present, why, "new")
             elif field.kinds != {Missing}:
                 self.visit(field, node.below[name], depth, why)
