@@ -137,13 +137,11 @@ class TableStatements:
         states, _ = RowStatus(values, self._size, values).states(base, statements)
         return ColumnMetadata(name, combine(states), tuple(statements), base)
 
-    def denied(self, column: Column, array: pa.Array, path: PathOf) -> Mask:
+    def denied(self, column: Column, is_valid: Mask, path: PathOf) -> Mask:
         """The rows whose number is denied."""
         is_empty, states = self._stated(column).status in EMPTY, self._states(column)
-        denied: Mask = array.is_valid().to_numpy(zero_copy_only=False)
-        rows = np.flatnonzero(denied).tolist() if states else []
-        denied &= np.array(self._by_engine(is_empty), bool)
-        for row in rows:
+        denied = is_valid & np.array(self._by_engine(is_empty), bool)
+        for row in np.flatnonzero(is_valid).tolist() if states else ():
             place = narrowest_path(path(row), states)
             if place:
                 denied[row] = states[place].status in EMPTY

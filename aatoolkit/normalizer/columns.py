@@ -177,12 +177,12 @@ class BuiltTable:
     def _mask(self, statements: TableStatements, report: DriftReport) -> None:
         """Mask the numbers that the response denies, and keep them in ``extra``."""
         for number, (dtype, array, names) in enumerate(self._blocks):
-            mask = np.zeros((len(names), self.size), bool)
+            is_valid = ~_missing(array).reshape(len(names), self.size)
+            mask = np.zeros_like(is_valid)
             for column in map(self.table.__getitem__, self.rows.plan.measures & {*names}):
-                values, path = self.array(column.name), self.rows.path_in(column)
-                denied = statements.denied(column, values, path)
+                at, path = [*names].index(column.name), self.rows.path_in(column)
+                denied = mask[at] = statements.denied(column, is_valid[at], path)
                 if denied.any():
-                    mask[[*names].index(column.name)] = denied
                     place, index = self.rows.find(column.source or "")
                     there = np.flatnonzero(denied)
                     report.keep(place, there if index is None else np.unique(index[there]), WHY)
@@ -376,12 +376,18 @@ def _converted(dtype: str, values: pa.Array, size: int, count: int, dtype_backen
 
 def _in_memory(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """The numbers of an array as they are in memory, and a mask of those that are missing."""
-    bits, octets = array.buffers()[:2] if len(array) else (None, b"")
-    missing = ~_bits(bits, array) if array.null_count else np.zeros(len(array), bool)
+    missing, octets = _missing(array), array.buffers()[1] if len(array) else b""
     if array.type == pa.bool_():
         return _bits(octets, array) & ~missing, missing
     kind = _STORED.get(array.type) or array.type.to_pandas_dtype()
     return np.frombuffer(octets, kind)[array.offset :][: len(array)].copy(), missing
+
+
+def _missing(array: pa.Array) -> np.ndarray[Any, Any]:
+    """Whether each value is missing."""
+    if not array.null_count:
+        return np.zeros(len(array), bool)
+    return ~_bits(array.buffers()[0], array)
 
 
 def _bits(buffer: pa.Buffer, array: pa.Array) -> np.ndarray[Any, Any]:
