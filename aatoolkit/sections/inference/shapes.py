@@ -97,15 +97,17 @@ def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabular
 
 
 def _key_name(axis: Axis, vocabulary: Vocabulary) -> str:
-    """Name what the keys of a map are: ``byEngine`` says it, or their form does."""
+    """Name what the keys of a map are: ``byEngine`` says it, their form, or a field of them."""
     word = next((snake(s.name) for s in reversed(axis.steps) if isinstance(s, Field)), "")
     if word in ("metrics", "kpis", "measures", "summary"):
         return "metric"
     stem = re.sub(r"^(by|per)_", "", word)
-    dimension = vocabulary.dimension(axis.keys)
-    if stem != word or not dimension:
-        dimension = singular(stem) if word not in lexicon("shell") else ""
-    return dimension or "key"
+    own = singular(stem) if word not in lexicon("shell") else ""
+    if stem != word:
+        return own
+    fields = {snake(vocabulary.texts.get(key, "key")) for key in axis.keys}
+    field = "".join(fields - lexicon("bland", "naming")) if len(fields) == 1 else ""
+    return vocabulary.dimension(axis.keys) or field or own or "key"
 
 
 def _rows(axis: Axis, labels: tuple[str, ...]) -> Rows:

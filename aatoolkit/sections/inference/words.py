@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -247,8 +247,9 @@ class Vocabulary:
     ----------
     members : mapping of str to iterable of str
         The values of each dimension.
-    texts : collection of str
-        Texts of the responses, to recognise keys that other places of the same responses spell out.
+    texts : mapping of str to str
+        Texts of the responses, each with the name of its field: keys that another place of the same
+        responses spells out are recognised by them, and called so.
 
     Examples
     --------
@@ -265,10 +266,10 @@ class Vocabulary:
     """
 
     def __init__(
-        self, members: Mapping[str, Iterable[str]], texts: Collection[str] = frozenset()
+        self, members: Mapping[str, Iterable[str]], texts: Mapping[str, str] | None = None
     ) -> None:
         self.members = {name: frozenset(values) for name, values in members.items()}
-        self.texts = texts
+        self.texts = texts or {}
 
     @classmethod
     def of(cls, options: Any, responses: Iterable[Any] = ()) -> Vocabulary:
@@ -278,7 +279,7 @@ class Vocabulary:
             dimension = next((d for d, s in _STEMS.items() if any(x in name for x in s)), None)
             if dimension is not None:
                 members[dimension].update(_labels(value))
-        return cls(members, {text for response in responses for text in texts(response)})
+        return cls(members, dict(pair for response in responses for pair in texts(response)))
 
     def dimension(self, keys: Iterable[str]) -> str | None:
         """Name the dimension of an object's keys, if they are data; None if they may be names."""
@@ -318,10 +319,13 @@ def _labels(value: Any) -> set[str]:
     return plain
 
 
-def texts(value: Any) -> Iterator[str]:
-    """Yield the short texts of a value."""
+def texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the short texts of a value, each with the name of its field."""
     if type(value) is str and len(value) <= _LONGEST:
-        yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from texts(inner)
+        yield value, name
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from texts(inner, key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts(inner, name)

@@ -49,6 +49,9 @@ def table(document: Any, name: str) -> Table:
         ({"rows": [{"host": "a", "byEngine": {"chatgpt": 3}},
                    {"host": "b", "byEngine": {"gemini": 1, "grok": None}}]}, "s_by_engine",
          "rows[].byEngine{}", ["engine", "host", "value"]),
+        # Keys that are values of a field elsewhere are called as it is.
+        ({"weekly": {"x-bot": 3, "y-bot": 4}, "all": [{"bot": "x-bot"}, {"bot": "y-bot"}]},
+         "s_weekly", "weekly{}", ["bot", "weekly"]),
     ],
 )  # fmt: skip
 def test_rows_are_found_in_every_shape(document, name, path, columns):
