@@ -335,17 +335,13 @@ class Parts:
     ----------
     rows, place : array of int
         Rows of the parts, and the row of the whole of each.
-    held : array of bool
-        For each part and row, whether the part has that row of the whole.
-    known : list of array of bool
-        Rows of the whole of which all parts are known: first as far as lists that were cut tell,
-        then only those that all parts have, for parts may leave out rows below some threshold.
+    known : array of bool
+        The rows of the whole that all parts with rows have: others may be left out, or cut off.
     """
 
     rows: Places
     place: Places
-    held: Any
-    known: list[Any]
+    known: Any
 
 
 def _find_parts(relation: Relation, count: int) -> Parts | None:
@@ -357,23 +353,10 @@ def _find_parts(relation: Relation, count: int) -> Parts | None:
     columns = [relation[name].values for name in relation.key]
     keys = [repr(key) for key in zip(*columns, strict=True)] or [""] * len(relation)
     rows = {keys[row]: row for row in relation.rows_of(0).tolist()}
-    parts = [{keys[row]: row for row in relation.rows_of(1 + n).tolist()} for n in range(count)]
-    held = np.zeros((count, len(relation)), bool)
-    for number, part in enumerate(parts):
-        held[number, [rows[key] for key in part if key in rows]] = True
-    lengths = np.array([len(part) for part in parts])
-    most = lengths.max()
-    if not rows:
-        return None
-    # A list as long in the parts as in the whole, or with rows the whole lacks, was cut short;
-    # one that is shorter than others was not: what it lacks is not there.
-    is_cut = not {key for part in parts for key in part} <= rows.keys() or most >= len(rows) > 2
-    full = lengths >= max(len(rows), most)
-    masks = [held.any(axis=0) & ~(is_cut & ~held & full[:, None]).any(axis=0)]
-    masks += [] if is_cut else [held.all(axis=0)]
-    pairs = [(row, rows[key]) for part in parts for key, row in part.items() if key in rows]
-    matched = np.array(pairs, np.intp).reshape(-1, 2)
-    return Parts(matched[:, 0], matched[:, 1], held, masks)
+    parts = [*filter(len, (relation.rows_of(1 + n) for n in range(count)))]
+    pairs = [(row, rows[keys[row]]) for part in parts for row in part if keys[row] in rows]
+    part_rows, place = np.array(pairs, np.intp).reshape(-1, 2).T
+    return Parts(part_rows, place, np.bincount(place, minlength=len(relation)) == len(parts))
 
 
 def _experiment(relation: Relation, count: int) -> None:
@@ -407,19 +390,13 @@ def _additivity(column: ColumnFinding, parts: Parts) -> tuple[str, int]:
     Additive counts add up exactly, and distinct counts lie between the largest part and the sum.
     A part that equals the whole was not filtered, and tests nothing.
     """
-    first, *strict = (_outcome(column.numbers, parts, rows, column.half) for rows in parts.known)
-    if first[0] == "differs" and strict and strict[0][0] in ("adds", "distinct"):
-        return strict[0]
-    return first
-
-
-def _outcome(numbers: Numbers, parts: Parts, mask: Any, half: float) -> tuple[str, int]:
-    part, place, size = numbers[parts.rows], parts.place, len(numbers)
+    numbers, place = column.numbers, parts.place
+    part, size = numbers[parts.rows], len(numbers)
     sums = np.bincount(place, np.nan_to_num(part), size)
     several = np.bincount(place, part > 0, size) >= 2
-    is_known = mask & ~np.isnan(numbers) & (np.bincount(place, np.isnan(part), size) == 0)
+    is_known = parts.known & ~np.isnan(numbers) & (np.bincount(place, np.isnan(part), size) == 0)
     count, used = int((several & is_known).sum()), np.bincount(place, minlength=size)
-    slack = half * (used + 1) + _SLACK
+    slack = column.half * (used + 1) + _SLACK
     if not is_known.any():
         return "", 0
     if (np.abs(sums - numbers) <= slack)[is_known].all():
