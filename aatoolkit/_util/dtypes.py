@@ -19,8 +19,6 @@ class Dtype:
         What readers of a report call it.
     python
         The type of its values, for type checkers.
-    frictionless
-        Its type in a Frictionless Table Schema.
     pandas
         The dtype of its column in a DataFrame; None for a category, as levels may be added.
     parses
@@ -30,7 +28,6 @@ class Dtype:
     name: str
     words: str
     python: str
-    frictionless: str
     pandas: Any
     parses: tuple[str, ...] = ()
 
@@ -43,13 +40,13 @@ _MOMENTS = (
 
 # fmt: off
 DTYPES: Mapping[str, Dtype] = {dtype.name: dtype for dtype in (
-    Dtype("string", "text", "str", "string", "string", ("currency", "any")),
-    Dtype("Int64", "whole number", "int", "integer", "Int64", _NUMBERS),
-    Dtype("Float64", "number", "float", "number", "Float64", (*_NUMBERS, "money", "duration")),
-    Dtype("boolean", "yes or no", "bool", "boolean", "boolean", ("boolean",)),
-    Dtype("date", "day", "pd.Timestamp", "date", "datetime64[us]", _MOMENTS),
-    Dtype("timestamp", "moment", "pd.Timestamp", "datetime", "datetime64[us, UTC]", _MOMENTS),
-    Dtype("category", "text", "str", "string", None, ("currency",)),
-    Dtype("list<string>", "list of texts", "Any", "array", object),
+    Dtype("string", "text", "str", "string", ("currency", "any")),
+    Dtype("Int64", "whole number", "int", "Int64", _NUMBERS),
+    Dtype("Float64", "number", "float", "Float64", (*_NUMBERS, "money", "duration")),
+    Dtype("boolean", "yes or no", "bool", "boolean", ("boolean",)),
+    Dtype("date", "day", "pd.Timestamp", "datetime64[us]", _MOMENTS),
+    Dtype("timestamp", "moment", "pd.Timestamp", "datetime64[us, UTC]", _MOMENTS),
+    Dtype("category", "text", "str", None, ("currency",)),
+    Dtype("list<string>", "list of texts", "Any", object),
 )}
 NUMBERS, MOMENTS = ("Int64", "Float64"), ("date", "timestamp")

@@ -25,7 +25,6 @@ from aatoolkit.jsontree.paths import parse_pattern as parse_pattern
 from aatoolkit.sections.aggregation import *  # noqa: F403
 from aatoolkit.sections.availability_rule import Rule as Rule
 from aatoolkit.sections.column import *  # noqa: F403
-from aatoolkit.sections.contract import frictionless_schema as frictionless_schema
 from aatoolkit.sections.contract import pandera_schema as pandera_schema
 from aatoolkit.sections.filter_lists import scope_options as scope_options
 from aatoolkit.sections.profile import Profile as Profile

@@ -8,7 +8,7 @@ from pandera import pandas as pandera
 from serving import demo_dataset
 
 import aatoolkit as aa
-from aatoolkit.sections import frictionless_schema, pandera_schema
+from aatoolkit.sections import pandera_schema
 
 
 @pytest.fixture(scope="module")
@@ -43,22 +43,6 @@ def test_what_breaks_a_contract_is_found(dataset: aa.Dataset) -> None:
         with pytest.raises(pandera.errors.SchemaErrors):
             schema.validate(bad, lazy=True)
     assert schema.columns["citation_count"].metadata["unit"] == "count"
-
-
-@pytest.mark.thorough
-def test_frictionless_reads_every_schema() -> None:
-    import frictionless  # half a second of each run that only collects
-
-    for section in aa.sections.all().values():
-        for table in section.tables:
-            found = frictionless_schema(table)
-            schema = frictionless.Schema.from_descriptor(found)
-            assert [field.name for field in schema.fields] == [*table.names]
-            assert schema.primary_key == [*table.key]
-    rows = [["source_domain", "engine", "citation_count"], ["a.example", "chatgpt", -1]]
-    schema = frictionless_schema(aa.sections.table("source_domain_engines"))
-    report = frictionless.Resource(rows, schema=frictionless.Schema.from_descriptor(schema))
-    assert [e.type for e in report.validate().tasks[0].errors] == ["constraint-error"]
 
 
 def test_prompts_that_never_mention_us_on_any_engine_are_one_line(dataset: aa.Dataset) -> None:
