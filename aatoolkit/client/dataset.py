@@ -139,7 +139,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
         """Join the stages of each page: crawled, cited, visited, converted.
 
         Four stages, each from the section that counts it: requests of AI crawlers (``crawl``),
-        answers that cite the page (``crawl`` and ``conversions``, else the own pages of ``urls``),
+        answers that cite the page (``crawl`` and ``conversions``),
         visits from engines and their conversions (``conversions``). They are joined on paths in one
         spelling: without host, query, fragment, trailing slash and index file. A stage that was not
         measured says so, and a page that a section does not list has no number there: neither is 0.

@@ -28,24 +28,21 @@ from aatoolkit.stats.trace import (
     normal_quantile,
     plain_value,
     setting,
+    take,
 )
 
 STAGES = ("crawled", "cited", "visited", "converted")
 COMPLETE = "complete"
 """Visits of the days whose conversions are complete: what the conversion rate is of."""
 
-_READS: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
-    "crawled": [("crawl", "path", ("requests", "hits", "request_count"))],
-    "visited": [("conversions", "path", ("sessions", "visits"))],
-    "converted": [("conversions", "path", ("conversions",))],
-    COMPLETE: [("conversions", "path", ("complete_sessions",))],
-    "cited": [
-        ("crawl", "path", ("cited_answer_count",)),
-        ("conversions", "path", ("cited_answer_count",)),
-        ("urls", "url", ("answer_count",)),
-    ],
+_READS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
+    "crawled": [("crawl", ("requests", "hits", "request_count"))],
+    "visited": [("conversions", ("sessions", "visits"))],
+    "converted": [("conversions", ("conversions",))],
+    COMPLETE: [("conversions", ("complete_sessions",))],
+    "cited": [("crawl", ("cited_answer_count",)), ("conversions", ("cited_answer_count",))],
 }
-"""Of each stage the sections that count it, on what their rows are joined, and their columns."""
+"""Of each stage the sections that count it, and their columns."""
 
 _WHAT = {"crawled": "requests", "cited": "answers that cite a page", "visited": "visits"}
 _ABSENT = "not listed, which is not 0"
@@ -54,23 +51,21 @@ _IN_PART = "a part of it has no number, so that the sum is not known"
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: its numbers by key, why there are none, and the columns that they are of."""
+    """One stage: its paths and their numbers, what is known of them, why there are none."""
 
-    values: pd.Series
+    paths: pd.Index
+    numbers: Any
     state: Availability
     why: str = ""
-    parts: tuple[tuple[pd.DataFrame, pd.Series, str], ...] = ()
+    frames: tuple[pd.DataFrame, ...] = ()
 
-    def numbers(self, keys: list[str]) -> Any:
-        """The number of each key: the sum over the rows of the first table that has it."""
-        total: Any = np.full(len(keys), np.nan)
-        for frame, key, column in reversed(self.parts):
-            codes = pd.Index(keys).get_indexer(pd.Index(key))
-            rows = np.flatnonzero(codes >= 0)
-            many = Many(codes[rows], len(keys), lambda at: {"path": keys[at]})
-            is_there = np.isin(np.arange(len(keys)), codes)
-            total = np.where(is_there, many.total(cells_of("c", frame, column, rows)), total)
-        return np.where(self.values.reindex(keys).notna().to_numpy(bool), total, np.nan)
+    def of(self, paths: pd.Index) -> Any:
+        """The numbers of some paths, NaN where it has none."""
+        nothing = np.full(len(paths), np.nan)
+        places = self.paths.get_indexer(paths)
+        if not len(self.paths):
+            return nothing
+        return np.where(places >= 0, take(self.numbers, np.maximum(places, 0)), nothing)
 
 
 def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) -> pd.DataFrame:
@@ -78,7 +73,7 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
     check_level(level)
     tables, reasons = {}, {}
     for name, reads in _READS.items():
-        for section, key, columns in reads:
+        for section, columns in reads:
             if section in tables:
                 continue
             if section not in data:
@@ -86,7 +81,7 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
                 reasons[section] = failed
                 continue
             frames = [data[section][table] for table in data[section]]
-            fits = [frame for frame in frames if key in frame and _column(frame, columns)]
+            fits = [frame for frame in frames if "path" in frame and _column(frame, columns)]
             if fits:  # the fewest parts that a row has beside its path or day
                 reasons.pop(section, None)
                 tables[section] = min(fits, key=lambda frame: len(metadata_of(frame).key))
@@ -125,13 +120,13 @@ def funnel_of(
     if all(stage.why for stage in stages.values()):
         why = "; ".join(dict.fromkeys(stage.why for stage in stages.values()))
         raise AvailabilityError(f"there is no funnel: {why}", columns=dict.fromkeys(STAGES, why))
-    keys = list(dict.fromkeys(key for stage in stages.values() for key in stage.values.index))
-    sizes = [-stages[name].values.reindex(keys).fillna(0) for name in STAGES]
-    largest = [*zip(*sizes, strict=True)]
-    keys = [keys[at] for at in sorted(range(len(keys)), key=largest.__getitem__)]
-    table = {name: stages[name].numbers(keys) for name in STAGES}
-    is_complete = bool(complete.values.notna().any())
-    table["n"] = complete.numbers(keys) if is_complete else table["visited"]
+    paths = pd.Index([path for stage in stages.values() for path in stage.paths]).unique()
+    numbers = [stages[name].of(paths) for name in STAGES]
+    largest = np.lexsort([-np.nan_to_num(plain_value(values)) for values in reversed(numbers)])
+    keys, of_all = paths[largest], complete.of(paths)
+    table = {name: take(part, largest) for name, part in zip(STAGES, numbers, strict=True)}
+    is_complete = bool(np.isfinite(plain_value(of_all)).any())
+    table["n"] = take(of_all, largest) if is_complete else table["visited"]
     name_all(**table)
     pages = np.array([is_page(key) for key in keys], bool)
     plain = {name: plain_value(values) for name, values in table.items()}
@@ -162,13 +157,12 @@ def funnel_of(
                 _verdict(key, {name: plain[name][at] for name in STAGES}, converted[at], stages)
                 for at, key in enumerate(keys)
             ],
-            "method": "joined on normalised paths, citations of the host without its subdomains; "
+            "method": "joined on normalised paths; "
             f"conversions over {which}; Wilson interval, {level:.0%}, of "
             "visits as independent",
         },
         None,
-        [source for stage in stages.values() for part in stage.parts
-         for source in metadata_of(part[0]).sources],
+        [source for frame in frames for source in metadata_of(frame).sources],
         combine([stage.state for stage in stages.values()]),
         key=("path",),
         level=level,
@@ -188,8 +182,8 @@ def _check_windows(stages: Mapping[str, Stage]) -> None:
     windows = {
         (source.host, source.scope, source.window_start, source.window_end): source.section
         for stage in stages.values()
-        for part in stage.parts
-        for source in metadata_of(part[0]).sources
+        for frame in stage.frames
+        for source in metadata_of(frame).sources
     }
     if len(windows) > 1:
         names = "; ".join(f"{name}: {key[0]} {key[1]}" for key, name in windows.items())
@@ -207,7 +201,7 @@ def _verdict(
     for name, value in values.items():
         if np.isnan(value):
             stage = stages[name]
-            why = stage.why or (_IN_PART if key in stage.values.index else _ABSENT)
+            why = stage.why or (_IN_PART if key in stage.paths else _ABSENT)
             lacking.setdefault(why, []).append(name)
     if lacking:
         reasons = (f"{' and '.join(names)}: {why}" for why, names in lacking.items())
@@ -224,64 +218,41 @@ def _read(
     errors: Mapping[str, str],
     stage: str,
     section: str,
-    on: str,
     names: Sequence[str],
 ) -> Stage:
-    """A count of a table, added up by a key: missing where a part of it is."""
+    """A count of a table, added up by path: missing where a part of it is."""
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
     if frame is None or column is None:
         why = f"the section {section} {errors.get(section, 'was not read')}"
         why = f"the service gives no {_WHAT.get(stage, stage)}" if frame is not None else why
-        state = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
-        return Stage(pd.Series([], dtype="Float64"), state, why)
-    key = _keys(frame, on)
-    state = metadata_of(frame).columns[column].availability
-    values = pd.Series(frame[column].to_numpy(np.float64, na_value=np.nan))
-    there = key.notna().to_numpy()
-    sums = values[there].groupby(key.to_numpy()[there], sort=False).sum(skipna=False)
+        return Stage(pd.Index([]), [], Availability(Status.UNAVAILABLE, Cause.ABSENT, why), why)
+    codes, paths = pd.factorize(frame["path"].map(normal_path, na_action="ignore"))
+    rows = np.flatnonzero(codes >= 0)
+    many = Many(codes[rows], len(paths), lambda at: {"path": paths[at]})
+    numbers = many.total(cells_of("c", frame, column, rows))
     if stage == "cited":
         # Two spellings of a path would count an answer that cites both twice.
-        sums[sums.index.isin(key[key.duplicated()]) & (sums != 0)] = np.nan
-    why = ""
-    if not sums.notna().any():
+        is_twice = np.bincount(codes[rows], minlength=len(paths)) > 1
+        numbers = np.where(is_twice & (plain_value(numbers) != 0), np.nan, numbers)
+    state, why = metadata_of(frame).columns[column].availability, ""
+    if not np.isfinite(plain_value(numbers)).any():
         why = str(state) if state.status != Status.AVAILABLE else "nothing was counted"
         if state.status in (Status.AVAILABLE, Status.PARTIAL):
             state = replace(state, status=Status.UNAVAILABLE, cause=state.cause or Cause.NO_ROW)
-    return Stage(sums.astype("Float64"), state, why, ((frame, key.reset_index(drop=True), column),))
+    return Stage(paths, numbers, state, why, (frame,))
 
 
 def _stage(reads: Sequence[Stage]) -> Stage:
-    """A stage that several tables count: by key the first that lists it, in the same words.
-
-    The pages of the section ``urls`` are those of the own host where no other table counts answers.
-    """
-    first, *others = reads
+    """A stage that several tables count: by path the first that lists it."""
+    first, *others = [read for read in reads if read.frames] or reads[:1]
     for other in others:
-        if not other.parts or (other is reads[-1] and first.values.notna().any()):
-            continue
-        is_new = ~other.values.index.isin(first.values.index)
-        values = pd.concat([first.values, other.values[is_new]]) if first.parts else other.values
-        why = "" if values.notna().any() else first.why
-        state = combine([first.state, other.state]) if first.parts else other.state
-        first = Stage(values, state, why, (*first.parts, *other.parts))
+        paths = first.paths.append(other.paths).unique()
+        numbers = np.where(paths.isin(first.paths), first.of(paths), other.of(paths))
+        why = first.why if other.why else ""
+        state = combine([first.state, other.state])
+        first = Stage(paths, numbers, state, why, (*first.frames, *other.frames))
     return first
-
-
-def _keys(frame: pd.DataFrame, on: str) -> pd.Series:
-    """What each row of a table is joined on; missing where it is no part of the funnel."""
-    paths = frame[on].map(normal_path, na_action="ignore")
-    if on == "path":
-        return paths
-    hosts = {source.host for source in metadata_of(frame).sources}
-    return paths.where(frame[on].map(lambda url: _host(url) in hosts, na_action="ignore").eq(True))
-
-
-def _host(address: str) -> str:
-    try:
-        return (urlsplit(address.strip()).hostname or "").removeprefix("www.")
-    except ValueError:
-        return ""
 
 
 _RESTS_ON = {
@@ -311,15 +282,15 @@ def _with_states(frame: pd.DataFrame, states: Mapping[str, Availability]) -> pd.
 
 
 def _once(reason: str | None) -> str | None:
-    """The sentences of a reason, each once, of whomever it is stated."""
-    parts = [part.strip() for part in (reason or "").split(";")]
-    kept: list[str] = []
-    for at, part in enumerate(parts):
-        rest = " ".join(parts[:at] + parts[at + 1 :])
-        sentence = part.partition(": ")[2] or part
-        if not (sentence in " ".join(kept) or (sentence != part and sentence in rest)):
-            kept.append(part)
-    return "; ".join(kept) if reason is not None else None
+    """The parts of a reason, without those that a part before states of everything."""
+    parts = reason.split("; ") if reason else []
+    general = [part if ": " not in part else "" for part in parts]
+    new = (
+        part
+        for at, part in enumerate(parts)
+        if not any((part.partition(": ")[2] or part) in other for other in general[:at])
+    )
+    return "; ".join(new) or None
 
 
 NOT_SET = "(not set)"

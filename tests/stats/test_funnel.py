@@ -59,6 +59,15 @@ def test_each_column_has_the_statements_of_the_stages_it_rests_on(acme: Dataset)
         assert max(map(reason.count, ("later days are left out", "cannot be separated"))) <= 1
 
 
+def test_what_several_engines_lack_is_stated_of_each() -> None:
+    body = aa.demo().read("conversions").payload.json
+    engines = {key: {"status": "unavailable", "reason": "No key."} for key in ("claude", "gemini")}
+    body = {**body, "availability": {**body["availability"], "engines": engines}}
+    funnel_of = aa.Dataset({"conversions": aa.normalize("conversions", body)}).funnel()
+    reason = funnel_of.aa.availability.loc["visited", "reason"]
+    assert all(f"{engine}: No key" in reason for engine in engines)
+
+
 def test_what_no_section_lists_is_no_zero(acme: Dataset) -> None:
     found = acme.funnel().set_index("path")
     assert pd.isna(found.loc["/robots.txt", "visited"])
@@ -113,16 +122,6 @@ def test_a_section_without_the_table_says_what_it_lacks(acme: Dataset) -> None:
     verdict = funnel(pages, {}, 0.95)["verdict"].iloc[0]
     assert "crawled: the section crawl has no table of requests by page" in verdict
     assert "was not read" not in verdict
-
-
-def test_own_pages_of_urls_are_cited_where_no_other_table_counts_answers(acme: Dataset) -> None:
-    crawl = acme["crawl"]["crawl_paths"].drop(columns="cited_answer_count")
-    urls = acme["urls"].main.aa.rename(columns={"answer_count": "answers"})
-    data = {"crawl": {"paths": crawl}, "urls": {"pages": urls}}
-    cited = funnel(data, {}, 0.95).set_index("path")["cited"]
-    own = urls[urls["url"].str.startswith("https://acme.example/pricing").fillna(False)]
-    assert cited["/pricing"] == own["answers"].sum() > 0
-    assert cited.notna().sum() <= urls["source_domain"].eq("acme.example").sum()
 
 
 @given(st.text(max_size=30))
