@@ -68,8 +68,14 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
 def alike(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
     """Write the numbers of a table's column, with four digits of the largest; NaN is ``<NA>``.
 
+    What would look like zero beside larger numbers, and is none, has digits of its own.
+
     Examples
     --------
+    >>> alike([917.5, 0.4689, 0.0])
+    ['917.5', '0.5', '0.0']
+    >>> alike([3994.5, 0.4689, 0.0])
+    ['3994', '0.469', '0']
     >>> alike([0.5, 0.02795]), alike([1.0, 12.0]), alike([1234.5, float("nan")])
     (['0.5000', '0.0279'], ['1', '12'], ['1234', '<NA>'])
     """
@@ -77,8 +83,12 @@ def alike(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
     are_whole = all(size == math.floor(size) for size in sizes)
     most = max(sizes, default=0.0)
     digits = 0 if are_whole or not most else min(max(3 - math.floor(math.log10(most)), 0), 9)
-    form = ".3g" if is_mixed else f".{digits}f"
-    return ["<NA>" if math.isnan(value) else f"{value:{form}}" for value in values]
+
+    def text(value: float) -> str:
+        is_hidden = value != 0 and round(value, digits) == 0
+        return f"{value:{'.3g' if is_mixed or is_hidden else f'.{digits}f'}}"
+
+    return ["<NA>" if math.isnan(value) else text(value) for value in values]
 
 
 def tick(value: float, unit: str | None = None) -> str:

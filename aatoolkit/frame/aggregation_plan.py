@@ -19,7 +19,7 @@ from aatoolkit.frame.groupby import Floats, Groups, as_floats, find
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, tables_of
-from aatoolkit.sections.aggregation import FRACTION, ISO_4217, Aggregation
+from aatoolkit.sections.aggregation import FRACTION, ISO_4217, NONE, Aggregation
 
 Rules = Mapping[str, Aggregation | str]
 
@@ -221,7 +221,7 @@ class _Planner:
         elif self.shares and len(self.metadata.sources) > 1:
             planned = self._share(name)
         if planned is None:
-            planned = self._of_one_kind(resolved(self.frame, self.metadata, name))
+            planned = self._of_one_kind(resolved(self.frame, self.metadata, name), is_asked)
             if approximation := _caution(self.frame, planned):
                 warnings.warn(f"{name} is {approximation}", AAToolkitWarning, stacklevel=7)
                 rule = Aggregation("mean", by=planned.rule.otherwise)
@@ -311,13 +311,20 @@ class _Planner:
                 f"{', '.join(lost)}; if it does, say rules={{{planned.column!r}: 'sum'}}"
             )
 
-    def _of_one_kind(self, planned: Plan) -> Plan:
-        """Return the plan; rows of one metric alone combine though those of several do not."""
+    def _of_one_kind(self, planned: Plan, is_asked: bool) -> Plan:
+        """Return the plan; rows of one metric alone combine though those of several do not.
+
+        The number of a single row is that of its group, as there is nothing to combine.
+        """
         rule, frame = planned.rule, self.frame
         if rule.rule != "none" or not {rule.within, *(rule.counts or ())} <= {*frame.columns}:
             return planned
+        if is_asked and (self.groups.sizes <= 1).all():
+            return replace(planned, rule=Aggregation("first"))
         if frame[rule.within].nunique(dropna=False) != 1:
             return planned
+        if not rule.counts and not rule.otherwise:
+            return replace(planned, rule=NONE)
         if not rule.counts:
             mean = Aggregation("mean", by=rule.otherwise, within=rule.within)
             return replace(planned, rule=mean)
@@ -387,7 +394,8 @@ def _rule_to_give(frame: pd.DataFrame, rule: Aggregation, name: str) -> str:
     kind = frame[name].dtype
     if rule.rule == "key":
         return f"; to count them: rules={{{name!r}: 'count'}}"
-    if pd.api.types.is_integer_dtype(kind):
+    is_number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+    if is_number and frame[name].dropna().mod(1).eq(0).all():
         return f"; if you know that they add up: rules={{{name!r}: 'sum'}}"
     if not pd.api.types.is_float_dtype(kind):
         return ""

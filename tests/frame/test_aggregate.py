@@ -364,7 +364,7 @@ def test_one_metric_alone_is_aggregated_and_compared() -> None:
     score = kpis[kpis["metric"] == "mentionRate"].assign(metric="visibilityScore")
     score["value"] *= 100
     with pytest.raises(AvailabilityError):
-        score.aa.aggregate(None, "value")
+        aa.concat([score.assign(host=host) for host in "ab"]).aa.aggregate(None, "value")
     matrix = aa.demo().read("ranking", days=30)["ranking_matrix"]
     brands = matrix.aa.aggregate("brand").set_index("brand")["value"]
     weighted = matrix.assign(total=matrix["value"] * matrix["sample_count"]).groupby("brand")

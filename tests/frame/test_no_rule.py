@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from foreign import draft_of
 from helpers.serving import demo_dataset
 
+import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError
 
 
@@ -30,3 +32,27 @@ def test_for_plain_joins_and_stacks_the_verb_that_keeps_the_rules_is_named() -> 
     assert "rules=" not in stacked
     own = why(pd.DataFrame({"spend": [1.0]}), "spend")
     assert own == "it has no declared rule; give one, such as rules={'spend': 'sum'}"
+
+
+KPIS = (
+    ("answers", 917.0, "count"),
+    ("visibility", 0.4689, "ratio"),
+    ("citations", 3994.0, "count"),
+)
+ANSWER = {"kpis": [{"metric": m, "value": v, "unit": u} for m, v, u in KPIS]}
+
+
+def test_of_a_foreign_table_of_metrics_one_row_is_its_number_and_several_need_a_rule() -> None:
+    section = draft_of({"overview": ANSWER})["overview"].section
+    kpis = aa.normalize(section, ANSWER).main
+    assert kpis.aa.aggregate("metric", "value").set_index("metric")["value"]["answers"] == 917
+    assert kpis[kpis["metric"] == "answers"].aa.aggregate(None, "value")["value"].tolist() == [917]
+    assert "different measures: choose one metric" in why(kpis, "value")
+    answers, rates = (
+        aa.concat([kpis[kpis["metric"] == metric].assign(host=host) for host in "ab"])
+        for metric in ("answers", "visibility")
+    )
+    assert "choose" not in why(answers, "value")
+    assert "if you know that they add up: rules={'value': 'sum'}" in why(answers, "value")
+    assert "aa.sections.weighted(COUNTS)}, with the table of the counts" in why(rates, "value")
+    assert "aa.sections.weighted('weight')}" in why(rates.assign(weight=[1, 3]), "value")

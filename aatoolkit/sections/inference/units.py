@@ -198,11 +198,11 @@ def _of_number(column: ColumnFinding, words: set[str]) -> Rule:
     named, seen = column.meaning, column.seen
     kind = "share" if seen.siblings else named.kind
     tested = f"over engine on {seen.tested} rows"
-    is_mixed = {*tokens(column.name)} <= VALUES and any(
-        METRICS & {*tokens(name)} for name in column.relation.key
-    )
+    metric = next((name for name in column.relation.key if METRICS & {*tokens(name)}), None)
+    if metric and {*tokens(column.name)} <= VALUES:
+        why = f"rows are different measures: choose one {metric}"
+        return Finding(Aggregation("none", within=metric, why=why), LIKELY, "name")
     refusals = (
-        ("rows are different measures: choose one metric", is_mixed),
         ("medians do not combine", words & lexicon("median")),
         (f"a {kind} of rows does not combine", kind in ("rank", "probability", "id", "status")),
         ("a change is taken anew from the sums", kind == "change"),
