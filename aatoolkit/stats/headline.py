@@ -14,17 +14,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.lexicon import tokens
+from aatoolkit._util.lexicon import tokens, words
 from aatoolkit.errors import AvailabilityError, ItemNotFound
+from aatoolkit.frame.merge import rename
+from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.metadata.recorded import recorded
-from aatoolkit.sections.aggregation import FRACTION, NONE, ratio
+from aatoolkit.sections.aggregation import FRACTION, NONE, RANK, ratio
+from aatoolkit.sections.column import Column
 from aatoolkit.stats.compare import INDEPENDENT, ComparedRow, compared, comparison
 from aatoolkit.stats.estimate import Change, check_level
-from aatoolkit.stats.sums import PROMPT, WINDOWS, rule_of, side_names
+from aatoolkit.stats.sums import PROMPT, WINDOWS, rule_of, side_names, stem_of
 from aatoolkit.stats.trace import derived, name_all, number
 
 RATE, POSITION, VOICE = "mention_rate", "average_position", "share_of_voice"
+_MEASURES = {FRACTION: RATE, RANK: POSITION, "position": POSITION}
+"""What is made of the mentions, by its unit."""
+
+_GROUPS = ("engine", "topic", "brand")
 _ROLES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "figures": ("overview", ("metric", "value"), ()),
     "trend": ("overview", ("date", RATE), ("date",)),
@@ -87,15 +94,35 @@ def _tables(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
     if section not in data:
         return []
     tables = data[section]
+    main = tables.main if section == "prompts" else None
     if role == "prompts":
-        return [tables.main]
+        return [_named(tables.main)]
     return [
         frame
-        for frame in (tables[name] for name in tables)
-        if {*columns} <= {*frame.columns}
-        and not (role == "prompt_engines" and frame is tables.main)
-        and key in ((), metadata_of(frame).key)
+        for frame in (_named(tables[name]) for name in tables if tables[name] is not main)
+        if {*columns} <= {*frame.columns} and key in ((), metadata_of(frame).key)
     ]
+
+
+def _named(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with its columns called as they are here, as far as rules and words tell."""
+    columns: dict[str, list[str]] = {}
+    for name, column in metadata_of(frame).columns.items():
+        columns.setdefault(_meaning(name, declared(column)), []).append(name)
+    names = {
+        of[0]: name for name, of in columns.items() if len(of) == 1 and name not in frame.columns
+    }
+    return rename(frame, columns=names) if names else frame
+
+
+def _meaning(name: str, column: Column | None) -> str:
+    """What a column is here: by the counts that it is made of, or as the name of a group."""
+    rule = column.aggregate if column else NONE
+    of, total = (stem_of(part)[1] for part in rule.over or rule.counts or (rule.by or "", ""))
+    if column and of == ("mention",) and "mention" not in total and column.unit in _MEASURES:
+        return _MEASURES[column.unit]
+    parts = {*tokens(name)} - words("labelling")
+    return next((group for group in _GROUPS if parts and parts <= words(group)), name)
 
 
 @recorded("headline", "frames")
@@ -108,7 +135,7 @@ def headline_of(
         [metadata_of(frame) for name, frame in tables.items() if name.startswith(f"{word}.")]
         for word in (WINDOWS if is_two else WINDOWS[:1] * 2)
     ]
-    words = side_names(*sides)
+    sides_of = side_names(*sides)
     rows: list[ComparedRow] = []
     reasons, design = [], INDEPENDENT
     for question in _QUESTIONS:
@@ -117,7 +144,7 @@ def headline_of(
         is_planned = question in _PLANNED
         if is_planned and rows:
             continue
-        answers = _answered(tables, question, is_two, level, design, words)
+        answers = _answered(tables, question, is_two, level, design, sides_of)
         if is_planned and isinstance(answers, list):
             rows, design = [replace(answers[0], is_planned=True)], design_of(answers[0].change)
         elif isinstance(answers, list):
@@ -128,13 +155,9 @@ def headline_of(
             key, why = ("all prompts", None), reasons[0]
             rows = [ComparedRow(measure=RATE, key=key, unit=FRACTION, why=why, is_planned=True)]
     rows = [row for row in rows if not _is_repeated(row, rows[0])]
-    figures = _figures(tables, is_two, rows, level)
-    own = [figure.change for figure in figures if figure.measure == RATE]
-    if own and not math.isfinite(number(rows[0].change.change)):
-        rows[0] = replace(rows[0], change=own[0])
-    rows += [figure for figure in figures if figure.measure != RATE]
+    rows += _figures(tables, is_two, rows, level)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
-    return comparison(rows, ("subject", "name"), metadata, "holm", level, words, is_ranked=True)
+    return comparison(rows, ("subject", "name"), metadata, "holm", level, sides_of, is_ranked=True)
 
 
 def _answered(
@@ -143,7 +166,7 @@ def _answered(
     is_two: bool,
     level: float,
     design: tuple[Any, Any],
-    words: Sequence[str],
+    names: Sequence[str],
 ) -> list[ComparedRow] | str:
     """The comparisons of a question, or why there are none."""
     subject, measure, role, by, cluster, is_total = question
@@ -152,12 +175,12 @@ def _answered(
     for place, word in enumerate(WINDOWS[: 1 + is_two]):
         frame = tables.get(f"{word}.{role}")
         if frame is None or (by and by not in frame.columns):
-            return f"{words[place]}: the section {section} was not read, or has no such table"
+            return f"{names[place]}: the section {section} was not read, or has no such table"
         frames.append(frame)
     frames = _own(tables, frames) if role == "voices" else frames
     now, before = frames[0], frames[1] if is_two else None
     if cluster and not is_two:
-        return f"{words[1]}: the section {section} gives no window before this one"
+        return f"{names[1]}: the section {section} gives no window before this one"
     main, prompt, rules = tables.get("now.prompts", now), PROMPT, {}
     if PROMPT not in main.columns and len(metadata_of(main).key) == 1:
         (prompt,) = metadata_of(main).key
@@ -177,7 +200,7 @@ def _answered(
             )
         ]  # fmt: skip
     except (AvailabilityError, ItemNotFound) as error:
-        return f"{words[1]}: the section {section} cannot be compared: {error}"
+        return f"{names[1]}: the section {section} cannot be compared: {error}"
     key = [(subject, row.key[0] if by else None) for row in rows]
     return [
         replace(row, measure=question.measure, key=key, unit=FRACTION if rules else row.unit)

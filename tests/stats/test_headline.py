@@ -12,6 +12,7 @@ from effort import cells, effort
 from prompts import rates_of, runs_of
 
 import aatoolkit as aa
+from aatoolkit.sections import FRACTION, SUM, Column, Profile, Section, Table, ratio, records
 from aatoolkit.stats import estimate
 from aatoolkit.stats.headline import design_of
 
@@ -96,6 +97,26 @@ def test_a_dataset_is_compared_with_the_window_before(project: aa.Project) -> No
     assert figures[["before", "after"]].notna().all(axis=None)
 
 
+def test_what_is_called_otherwise_is_found_by_its_counts_and_words() -> None:
+    names = ("mentions", "replies", "mentions_before", "replies_before")
+    columns = [Column(name, "Int64", unit="count", aggregate=SUM) for name in names]
+    columns += [Column("question", "string"), Column("theme", "string")]
+    columns += [Column("seen", "Float64", unit=FRACTION, aggregate=ratio(*names[:2]))]
+    table = Table("asked", "Asked.", records("rows"), "question", tuple(columns))
+    hits = np.random.default_rng(1).binomial(40, [[0.3], [0.6]], (2, 12)).tolist()
+    rows = [
+        {"question": f"q{at}", "theme": "ab"[at % 2], "mentions": now, "replies": 40}
+        | {"seen": now / 40, "mentionsBefore": before, "repliesBefore": 40}
+        for at, (before, now) in enumerate(zip(*hits, strict=True))
+    ]
+    own = Profile("own", Section("prompts", "Prompts.", table))
+    found = aa.Dataset({"prompts": aa.normalize("prompts", {"rows": rows}, profile=own)}).compare()
+    row = planned(found)
+    assert (row["measure"], row["verdict"]) == ("mention_rate", "up")
+    assert row["method"].startswith("paired by question")
+    assert found.loc[found["subject"].eq("topic"), "name"].tolist() == ["a", "b"]
+
+
 def test_no_number_stands_under_two_names(project: aa.Project) -> None:
     sections = ["overview", "prompts", "ranking"]
     found = project.read_all(sections=sections, progress=False).compare()
@@ -117,7 +138,7 @@ def test_what_cannot_be_compared_says_so(project: aa.Project) -> None:
     overview = project.read_all(sections=["overview"], progress=False).compare()
     whole = overview.iloc[0]
     assert whole["measure"] == "mention_rate"
-    assert pd.notna(whole["change"])
+    assert overview.loc[overview["name"].eq("mention_rate"), "change"].notna().all()
     assert "the section prompts was not read" in whole["why"]
 
 
