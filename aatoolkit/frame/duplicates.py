@@ -298,6 +298,10 @@ def _differing(name: str, overlapping: Sequence[Extent]) -> str:
     return f"rows of one key differ in {name}; aggregate before you join"
 
 
+_ALIKE = 3
+"""From as many columns of a declared table on, a frame is taken for one of its rows."""
+
+
 def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     """Return why a column has no declared rule, and what to do about it.
 
@@ -311,12 +315,19 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
             "new ones): use df.aa.aggregate on the frame that was read, or say what they are: "
             f"rules={{{name!r}: 'sum'}}"
         )
-    bare = name.removesuffix("_x").removesuffix("_y")
+    bare, *names = (
+        own.removesuffix("_x").removesuffix("_y") for own in (name, *map(str, frame.columns))
+    )
+    # A column that says little by its name alone is of a table whose others are here too.
     tables = [
         {*table.names}
         for section in sections.names()
         for table in sections.get(section)
-        if bare in table.names and table[bare].aggregate.rule not in ("none", "key")
+        if bare in table.names
+        and (
+            table[bare].aggregate.rule not in ("none", "key")
+            or len({*names} & {*table.names}) >= _ALIKE
+        )
     ]
     if column.of or not tables:
         rule = "sum" if pd.api.types.is_numeric_dtype(frame[name].dtype) else "count"
@@ -324,7 +335,8 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     lost = "a plain pandas step lost its declaration"
     if bare == name and any({*map(str, frame.columns)} <= columns for columns in tables):
         return (
-            f"{lost}: stack the frames that were read with aatoolkit.concat in place of pd.concat"
+            f"{lost}: stack the frames that were read with aatoolkit.concat in place of pd.concat, "
+            "or add .aa.adopt(first, second) to the frame"
         )
     return (
         f"{lost}: write left.aa.merge(right, on=…) in place of left.merge, or add "

@@ -63,8 +63,10 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
         is_silent = bool(frame[name].isna().to_numpy().all())
         is_lost = state.reason == OVERWRITTEN
         if state.status == Status.UNKNOWN:
-            unreported = cells_of(frame, name, metadata).unreported
-            is_refused = is_silent or is_lost or bool(unreported.any())
+            cells = cells_of(frame, name, metadata)
+            # Of rows stated by a column that is gone, each without a value may be one of those.
+            lacking_rows = cells.unreported | bool(metadata.columns[name].statements)
+            is_refused = is_silent or is_lost or bool((lacking_rows & ~cells.given).any())
         else:
             is_partial = state.status == Status.PARTIAL and len(frame) > 0
             is_refused = state.status in EMPTY or (is_partial and is_silent)

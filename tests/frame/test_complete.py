@@ -90,6 +90,16 @@ def test_a_group_by_passes_over_none_of_them() -> None:
     assert measured.aa.aggregate()["occurrences"].tolist() == [5]
 
 
+@pytest.mark.parametrize("kept", [["engine", "answer_count"], ["answer_count"]])
+def test_unknown_rows_do_not_pass_where_nothing_marks_them_any_longer(kept: list[str]) -> None:
+    engines = shared_dataset()["overview"]["overview_engines"]
+    completed = engines.aa.complete(engine=[*engines["engine"], "copilot"])
+    with pytest.raises(AvailabilityError, match="not measured in every row: answer_count: unknown"):
+        completed[kept].aa.require("answer_count")
+    whole = completed[completed["engine"] == "chatgpt"][kept]
+    assert whole.aa.require("answer_count") is whole
+
+
 def test_what_holds_of_one_engine_no_longer_concerns_the_others() -> None:
     stained = queries(Availability(Status.PARTIAL, None, "gemini: No run yet."))
     assert stained.aa.aggregate().aa.availability.loc["occurrences", "status"] == "partial"

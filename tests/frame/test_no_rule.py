@@ -25,6 +25,7 @@ def test_for_plain_joins_and_stacks_the_verb_that_keeps_the_rules_is_named() -> 
         "left.aa.merge(right, on=…) in place of left.merge, or add .aa.adopt(left, right)" in lost
     )
     assert "rules=" not in lost
+    assert why(joined, "rank") == lost
     week = domains.aa.aggregate("source_domain", "citation_count")
     stacked = why(pd.concat([domains, week]), "citation_count")
     assert "aatoolkit.concat" in stacked
