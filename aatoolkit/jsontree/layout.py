@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -131,10 +131,10 @@ def columns_of(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
         columns = {name: [*map(itemgetter(name), objects)] for name in objects[0]}
         if {*map(len, objects)} == {len(columns)}:
             return columns
-    columns = {}
+    columns = defaultdict(list)
     for item in objects:
         for name, value in item.items():
-            columns.setdefault(name, []).append(value)
+            columns[name].append(value)
     return columns
 
 
