@@ -89,12 +89,11 @@ class Census:
             if max(floats) >= 2**63 or min(floats) <= -(2**63):
                 raise Inexact
 
-    def add_keys(self, objects: Sequence[dict[str, Any]], are_records: bool = False) -> None:
-        """Add the keys of the objects at one path; records have theirs in common."""
+    def add_keys(self, objects: Sequence[dict[str, Any]], fields: int = 0) -> None:
+        """Add the keys of the objects at one path; records have some fields in common."""
         sizes = [*map(len, objects)]
         self.keys += sum(sizes)
-        names = {*chain.from_iterable(objects)} if are_records else ()
-        self.most_keys = max(self.most_keys, len(names), *sizes)
+        self.most_keys = max(self.most_keys, fields, *sizes)
 
     def survey(
         self, values: Sequence[Any], kinds: set[type], depth: int, are_records: bool = False
@@ -112,8 +111,8 @@ class Census:
         if arrays:
             below[None] = [*chain.from_iterable(arrays)]
         if objects:
-            self.add_keys(objects, are_records)
             columns = columns_of(objects)
+            self.add_keys(objects, len(columns) if are_records else 0)
             if len(columns) > _MANY and are_keyed(objects):
                 below[""] = [*chain.from_iterable(map(dict.values, objects))]
             else:

@@ -8,7 +8,6 @@ and `entries` open the next. A step goes down for all rows at once, by loops in 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
@@ -208,7 +207,7 @@ class Vector:
         """The names of the fields of all objects among the values, as they come."""
         if self.records or dict not in self.kinds:
             return [*self.records]
-        return [*Counter(chain.from_iterable(self.of_type(dict)))]
+        return [*dict.fromkeys(chain.from_iterable(self.of_type(dict)))]
 
     def field(self, name: str) -> Vector:
         """The values of one field, in the same rows."""

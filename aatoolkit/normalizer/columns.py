@@ -135,7 +135,7 @@ class BuiltTable:
 
         def rows_of(numbers: Sequence[int]) -> RowIndex:  # that rows of the table read
             there = np.asarray(numbers, np.int64)
-            return there if index is None else there[np.isin(there, index)]
+            return there[np.isin(there, index)] if index is not None and len(there) else there
 
         year = None
         if column.year is not None:

@@ -648,7 +648,6 @@ class Walk:
             self.visit(place.entries(), entries, depth + 1, why)
         elif dict in kinds and node.below.keys() - {Each}:
             takes.add(dict)
-            self.census.add_keys(place.of_type(dict), True)
             self._visit_fields(place, node, depth + 1, why)
         if list in kinds and elements is not None:
             takes.add(list)
@@ -667,6 +666,7 @@ class Walk:
     def _visit_fields(self, place: Vector, node: FieldNode, depth: int, why: str | None) -> None:
         """Visit the declared fields of objects, report the others; very many are keys of one."""
         names = place.fields()
+        self.census.add_keys(place.of_type(dict), len(names))
         new = {name for name in names if name not in node.below}
         are_many = len(new) > MAX_FIELDS
         for name in [name for name in node.below if type(name) is str] if are_many else names:
