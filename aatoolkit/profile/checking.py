@@ -43,7 +43,7 @@ def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]
             drift = sorted([kind, path] for kind, path, *_ in _drift(tables))
             if drift:
                 baseline.setdefault("drift", {})[name] = drift
-            baseline.setdefault("sizes", {})[name] = _sizes(sections[name], tables)
+            baseline.setdefault("sizes", {}).update(_sizes(sections[name], tables))
     return baseline
 
 
@@ -99,8 +99,8 @@ def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
                 if len(odd):
                     yield f"no {column.unit}", column.pattern, len(odd), str(odd.iloc[0])
     sizes = profile.baseline.get("sizes", {})
-    for label, size in _sizes(profile[name], tables).items() if name in sizes else ():
-        was = sizes[name].get(label, 0.0)
+    for label, size in _sizes(profile[name], tables).items() if sizes else ():
+        was = sizes.get(label, 0.0)
         if size is None and was is not None:
             yield "no values any more", label, 1, None
         elif was and size and not 1 / _OTHER_SCALE < size / was < _OTHER_SCALE:

@@ -16,7 +16,7 @@ from aatoolkit.sections.column import camel, snake
 from aatoolkit.sections.inference.analysis import Analysis, column_of, of_responses, table_of
 from aatoolkit.sections.inference.relations import PROVED, ColumnFinding, Relation
 
-_WIDTH, _LONGEST = 120, 80
+_WIDTH, _LONGEST, _SHORT = 120, 80, 40
 _CONSTANTS = [name for name in vocabulary.VOCABULARY if name.isupper() and name != "RULES"]
 _FORMS: dict[tuple[str, str | None], columns.ShortForm] = {
     ("Int64", COUNT): columns.count,
@@ -83,14 +83,17 @@ def _section(variable: str, analysis: Analysis) -> Iterator[str]:
     yield from (f"# {note}"[:_WIDTH] for note in analysis.notes)
     section = analysis.declared
     yield f"{variable} = Section({section.name!r}, {section.doc!r},"
-    for relation in analysis.relations:
-        yield from _table(relation)
     # Places that may be about availability; a rule that reads one makes it sure.
     places = {"watched": section.watched, "emptied": section.emptied}
     more = [f"{name}={value!r}" for name, value in places.items() if value]
     if analysis.rules:
         more.insert(0, f"availability=({', '.join(map(_rule, analysis.rules))},)")
-    yield from _filled(f"{', '.join(more)})", "    ", " " * 8)
+    *tables, last = analysis.relations
+    for relation in tables:
+        yield from _table(relation, ",")
+    yield from _table(last, "," if more else ")")
+    if more:
+        yield from _filled(f"{', '.join(more)})", "    ", " " * 8)
 
 
 def _rule(rule: Rule) -> str:
@@ -119,7 +122,7 @@ def _rows(relation: Relation) -> str:
     return code + (f".where(without={dict(rows.without)!r})" if rows.without else "")
 
 
-def _table(relation: Relation) -> Iterator[str]:
+def _table(relation: Relation, end: str) -> Iterator[str]:
     key = repr(relation.key[0]) if len(relation.key) == 1 else repr(relation.key)
     reasons: dict[str, list[str]] = {}
     for column in relation.columns:
@@ -129,8 +132,8 @@ def _table(relation: Relation) -> Iterator[str]:
     proved = "; ".join(f"{', '.join(names)}: {why}" for why, names in reasons.items() if why)
     yield from [f"    # {textwrap.shorten(proved, _WIDTH - 6, placeholder=' …')}"] if proved else ()
     calls = (_column(column) for column in relation.columns)
-    text = ", ".join(call.replace(" ", "\0") if len(call) < _LONGEST else call for call in calls)
-    table = f"Table({relation.name!r}, '', {_rows(relation)}, key={key}, columns=({text},)),"
+    text = ", ".join(call.replace(" ", "\0") if len(call) < _SHORT else call for call in calls)
+    table = f"Table({relation.name!r}, '', {_rows(relation)}, key={key}, columns=({text},)){end}"
     yield from _filled(table, "    ", " " * 8)
 
 

@@ -274,7 +274,7 @@ def _pooled(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
         *(f"the engines pool to the whole by {by} on {rows} rows"
           for name, rows in seen.weights.items() if name == by),
     ]  # fmt: skip
-    mean = Aggregation("mean", by=by, why=f"a ratio over {by}") if is_share else weighted(by)
+    mean = Aggregation("mean", by=by, why="a ratio") if is_share else weighted(by)
     return Finding(mean, PROVED, "; ".join(reasons))
 
 
@@ -303,7 +303,7 @@ def _ratio(ratios: list[Ratio], agreed: set[str]) -> Rule:
     is_of_total = len({name for name, _ in names}) == 1 and (len(names) == 1 or not own)
     if is_of_total and first.numerator and first.numerator.own:
         above, below = first.numerator.name, first.denominator.name
-        why = f"ratio of {above} over {below}: add {above} and divide by that anew"
+        why = f"ratio of {above} over {below}: add and divide anew"
         return Finding(refused(why), PROVED, f"{first} on {first.rows} rows")
     return Finding(None, OPEN, f"one of {_listed(map(str, ratios))}, not all columns of this table")
 

@@ -96,7 +96,7 @@ def test_a_share_of_the_sum_of_rows_proves_that_the_rows_add_up():
     share = [round(n / sum(COUNTS), 5) for n in COUNTS]
     columns = found(rows(mentions=COUNTS, share=share))
     assert str(columns["domains.mentions"].aggregate) == "sum"
-    assert "add mentions" in str(columns["domains.share"].aggregate)
+    assert "ratio of mentions over" in str(columns["domains.share"].aggregate)
 
 
 # --- sums -------------------------------------------------------------------------------------
