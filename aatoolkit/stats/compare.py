@@ -6,14 +6,11 @@ import math
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from aatoolkit import sections
-from aatoolkit._util.lexicon import fold
 from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.aggregation_plan import row_units
@@ -40,7 +37,7 @@ from aatoolkit.stats.estimate import (
     varies,
     verdict_of,
 )
-from aatoolkit.stats.results import MEASURED, amount, points, refusal, reranked, result
+from aatoolkit.stats.results import MEASURED, amount, points, reranked, result
 from aatoolkit.stats.sums import (
     PROMPT,
     SEVERAL,
@@ -147,105 +144,16 @@ def compared(
         before, own = previous_window(now, measure, rules)
     else:
         forbids = overlapping(now, before)
-    how = pairing(now, before, by, pair, cluster, prompt)
-    frames = now, before
-    apart = _apart(metadata_of(flattened(now)), measure)
-    if apart not in by or measure in (rules or {}):
-        yield from _compared(frames, (rules, own), measure, by, *how, level, design, forbids)
-        return
-    columns = [flattened(frame)[apart] for frame in frames]
-    for value in dict.fromkeys([*columns[0].dropna(), *columns[1].dropna()]):
-        places = [np.flatnonzero(column.eq(value).fillna(False)) for column in columns]
-        parts = [
-            derived(frame.iloc[rows], frame, rows=rows)
-            for frame, rows in zip(frames, places, strict=True)
-        ]
-        yield from _compared(parts, (rules, own), measure, by, *how, level, design, forbids)
-
-
-def _apart(metadata: FrameMetadata, measure: str) -> str:
-    """The key of rows that do not combine, as those of different measures; empty if they do."""
-    if measure not in metadata.columns or declared(metadata.columns[measure]) is None:
-        return ""
-    rule = rule_of(metadata, measure)[0]
-    is_keyed = len(metadata.key) == 1 and (rule.rule == "none" or rule.counts is not None)
-    return metadata.key[0] if is_keyed else ""
-
-
-@cache
-def _shares() -> frozenset[str]:
-    """The measures of which one answer can hold several, as the declared tables have them."""
-    tables = (table for name in sections.names() for table in sections.get(name))
-    return frozenset(
-        fold(column.name)
-        for table in tables
-        for column in table.columns
-        if column.aggregate.rule == "sum" and column.aggregate.counts
-    )
-
-
-def _poolable(frame: pd.DataFrame, measure: str, rules: Rules | None) -> Rules | None:
-    """The rules by which the rows of a column are pooled: one row alone has the rate of its counts.
-
-    Raises
-    ------
-    AvailabilityError
-        If it is a share, of which nothing says how it varies, or one that has no counts.
-    """
-    flat = flattened(frame)
-    metadata = metadata_of(flat)
-    rule, parts = rule_of(metadata, measure) if measure in flat.columns else (NONE, ("",))
-    if measure in (rules or {}) or rule.rule != "none" or len(flat) > 1:
-        return rules
-    if rule.within in flat.columns and {*map(fold, flat[rule.within].astype(str))} & _shares():
-        raise refusal(measure, "comparison", SEVERAL)
-    if rule != NONE and not all(parts):
-        raise refusal(measure, "comparison", "the service gives no counts of it")
-    return rules if rule.within or rule == NONE else {**(rules or {}), measure: ratio(*parts)}
-
-
-def _compared(
-    frames: Sequence[pd.DataFrame],
-    rules: Sequence[Rules | None],
-    measure: str,
-    by: Sequence[str],
-    pair: str | None,
-    cluster: str | None,
-    level: float,
-    design: tuple[Any, Any],
-    forbids: str,
-) -> Iterator[ComparedRow]:
-    """The comparisons of two sides, a group each."""
-    repeats = pair or cluster
-    sides = []
+    pair, cluster = pairing(now, before, by, pair, cluster, prompt)
+    repeats, frames = pair or cluster, [now, before]
+    of_sides = [_counted(frame, measure, by, rule) for frame, rule in ((now, rules), (before, own))]
     try:
-        for frame, rule in zip(frames, rules, strict=True):
-            own = _poolable(frame, measure, rule)
-            sides.append(cluster_sums(frame, measure, by, repeats, own, counts=bool(repeats)))
+        sides = [
+            cluster_sums(frame, measure, by, repeats, rule, counts=bool(repeats))
+            for frame, rule in zip(frames, of_sides, strict=True)
+        ]
     except AvailabilityError as error:
-        flats = [flattened(frame) for frame in frames]
-        is_lost = any(metadata_of(flat).is_lost(measure) for flat in flats)
-        if max(map(len, flats)) > 1 or measure not in flats[0] or is_lost:
-            raise
-        after, before = (  # one row by itself, of which nothing but the values is known
-            take(cells_of(name, flat, measure, [0]), 0) if len(flat) else NAN
-            for name, flat in zip(("after", "before"), flats, strict=True)
-        )
-        why = f"nothing says how it varies: {(error.columns or {}).get(measure, error)}"
-        keys = [tuple(flat[list(by)].iloc[0]) for flat in flats if len(flat)]
-        change = Change(after - before, after=after, before=before)
-        units = row_units(flats[0], metadata_of(flats[0]), measure)
-        units = flats[0].get("unit", pd.Series()) if units is None else units
-        word = str(units.iloc[0]) if len(units) else None
-        unit = FRACTION if word == "fraction" else word
-        yield ComparedRow(
-            measure=measure,
-            key=keys[0],
-            change=change,
-            unit=unit,
-            is_rate=unit == FRACTION,
-            why=forbids or why,
-        )
+        yield from _by_itself(frames, measure, by, forbids, error)
         return
     names = side_names(*([metadata_of(frame, levels=True)] for frame in frames))
     unit, is_rate = sides[0].unit or sides[1].unit, all(side.is_rate for side in sides)
@@ -261,6 +169,76 @@ def _compared(
             why = forbids or lacking or why
             row = replace(row, change=change, method=method, why=why, notes=(*moved, *notes))
         yield row
+
+
+def _apart(metadata: FrameMetadata, measure: str) -> str:
+    """The key of rows that do not combine, as those of different measures; empty if they do."""
+    if measure not in metadata.columns or declared(metadata.columns[measure]) is None:
+        return ""
+    rule = rule_of(metadata, measure)[0]
+    is_keyed = len(metadata.key) == 1 and (rule.rule == "none" or rule.counts is not None)
+    return metadata.key[0] if is_keyed else ""
+
+
+def _counted(
+    frame: pd.DataFrame, measure: str, by: Sequence[str], rules: Rules | None
+) -> Rules | None:
+    """The rules of a column: of rows that do not combine each has the rate of its counts."""
+    flat, own = flattened(frame), rules or {}
+    rule, parts = rule_of(metadata_of(flat), measure) if measure in flat.columns else (NONE, ("",))
+    if rule.rule != "none" or rule.within or not all(parts) or measure in own:
+        return rules
+    return {**own, measure: ratio(*parts)} if len({*_keys(flat, by)}) == len(flat) else rules
+
+
+def _keys(flat: pd.DataFrame, by: Sequence[str]) -> list[tuple[object, ...]]:
+    """The group of each row."""
+    return [*zip(*(flat[name] for name in by), strict=True)] if by else [()] * len(flat)
+
+
+def _by_itself(
+    frames: Sequence[pd.DataFrame],
+    measure: str,
+    by: Sequence[str],
+    forbids: str,
+    error: AvailabilityError,
+) -> Iterator[ComparedRow]:
+    """The comparisons of rows of which nothing but the values is known, one for each.
+
+    Raises
+    ------
+    AvailabilityError
+        The error, if a group has several rows, or there is no such column that is as it was read.
+    """
+    flats = [derived(flattened(frame), frame) for frame in frames]
+    places: list[dict[Any, int]] = []
+    units: dict[Any, Any] = {}
+    for flat in flats:
+        metadata, keys = metadata_of(flat), _keys(flat, by)
+        if len({*keys}) < len(keys) or measure not in flat or metadata.is_lost(measure):
+            raise error
+        places.append({key: at for at, key in enumerate(keys)})
+        words = row_units(flat, metadata, measure)
+        words = flat.get("unit", pd.Series([None] * len(flat))) if words is None else words
+        units = {
+            **dict(zip(keys, words.where(words.notna(), "").astype(str), strict=True)),
+            **units,
+        }
+    why = (error.columns or {}).get(measure, "")
+    why = why if why.startswith(SEVERAL) else "the service gives no counts of it by prompt"
+    for key, word in units.items():
+        after, before = (
+            take(cells_of(name, flat, measure, [of[key]]), 0) if key in of else NAN
+            for name, flat, of in zip(("after", "before"), flats, places, strict=True)
+        )
+        yield ComparedRow(
+            measure=measure,
+            key=key,
+            change=Change(after - before, after=after, before=before),
+            unit=FRACTION if word == "fraction" else word or None,
+            is_rate=word in ("fraction", FRACTION),
+            why=forbids or f"nothing says how it varies: {why}",
+        )
 
 
 # --- how it is tested -------------------------------------------------------------------------

@@ -170,9 +170,8 @@ def test_key_figures_are_compared_each_by_itself_also_without_their_counts(
     figures = overview["overview_kpis"]
     whole = figures.aa.compare("previous", "value").set_index("metric")  # rows do not combine
     named = figures.aa.compare("previous", "value", by="metric").set_index("metric")
-    assert whole["p"].equals(named["p"])
-    assert set(whole["verdict"]) > {"cannot say"}
-    assert whole.loc["visibilityScore", "verdict"] == "cannot say"
+    assert whole["change"].equals(named["change"])
+    assert set(whole["verdict"]) == {"cannot say"}  # nothing says how prompts differ
     alone = figures[figures["metric"] == "mentionRate"][["metric", "value", "previous_value"]]
     result = alone.aa.compare("previous", "value").iloc[0]
     value = figures.set_index("metric")["value"]["mentionRate"]
@@ -190,10 +189,8 @@ def test_a_share_is_compared_alike_wherever_it_stands(
     leaders = ranking.main.aa.compare("previous", "share_of_voice", by="brand")
     for rows in (shares, leaders):
         assert rows["change"].notna().any()
-        assert rows["why"].str.contains("one answer can hold several").all()
         assert rows["p"].isna().all()
-    alone = overview["overview_kpis"].query("metric == 'citationShare'")
-    assert alone.aa.compare("previous", "value")["verdict"].tolist() == ["cannot say"]
+    assert leaders["why"].str.contains("one answer can hold several").all()
 
 
 def test_a_rate_is_compared_by_its_counts_of_both_windows(overview: aa.Tables) -> None:
