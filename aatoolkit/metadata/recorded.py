@@ -15,7 +15,6 @@ import pandas as pd
 from aatoolkit.metadata.attrs import (
     CHECKS,
     EMPTY,
-    NOTHING,
     FrameMetadata,
     Source,
     attach,
@@ -29,7 +28,6 @@ from aatoolkit.metadata.attrs import (
 )
 from aatoolkit.metadata.fingerprint import (
     Fingerprint,
-    FingerprintCheck,
     arrays_of,
     index_names,
 )
@@ -200,14 +198,10 @@ def attach_changed(
 
 
 def serialized(frame: pd.DataFrame) -> str:
-    """Return the metadata of a frame as text: what was attached, if all of it still holds."""
-    stored, verified = stored_of(frame)[0], metadata_of(frame, levels=True)
-    recipe = view_of(frame)[0] if stored.recipe else None
-    facts = (stored.columns, stored.key, stored.repeated)
-    if recipe is stored.recipe and facts == (verified.columns, verified.key, verified.repeated):
-        return text_of(frame) or stored.dumps()
-    bare = attach(frame.copy(deep=False), replace(verified, recipe=recipe))
-    return str(text_of(bare))
+    """Return the metadata of a frame as text, as far as it still holds."""
+    recipe = view_of(frame)[0] if stored_of(frame)[0].recipe else None
+    verified = replace(metadata_of(frame, levels=True), recipe=recipe)
+    return str(text_of(attach(frame.copy(deep=False), verified)))
 
 
 def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
@@ -226,7 +220,9 @@ def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any,
     elif len(places) != fingerprint.rows or (np.diff(places, prepend=-1) != 1).any():
         changes["rows"] = dump_rows(places)
     arrays = arrays_of(frame)
-    changed = [n for n in arrays if n not in same and not _is_empty(n, metadata, check)]
+    stated = {n: column.availability.status for n, column in metadata.columns.items()}
+    blank = {n for n, status in stated.items() if status in EMPTY and check.is_empty(n)}
+    changed = [name for name in arrays if name not in same | blank]
     if {*metadata.columns} - {*arrays}:
         changes["columns"] = [name for name in arrays if name not in changed]
     if index_names(frame.index) != fingerprint.index:
@@ -243,12 +239,6 @@ def is_changed(frame: pd.DataFrame, name: str) -> bool:
     check = check_of(frame)
     placed = check.placed()
     return placed is not None and name in check.hashed - placed[1]
-
-
-def _is_empty(name: str, metadata: FrameMetadata, check: FingerprintCheck) -> bool:
-    """Whether a column that held no values when it was read still holds none."""
-    column = metadata.columns.get(name, NOTHING)
-    return column.availability.status in EMPTY and check.is_empty(name)
 
 
 def _set(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
