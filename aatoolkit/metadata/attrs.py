@@ -152,13 +152,14 @@ class FrameMetadata:
                 )
                 for name, (of, *state) in body["columns"].items()
             }
+            facts = {fact.name for fact in fields(Source)}  # a later version may know more
             recipe, fingerprint = body.get("recipe"), body.get("fingerprint")
             if recipe is not None:
                 renumbered(recipe, {})  # which reads all of it
             return FrameMetadata(
                 columns,
                 tuple(body["key"]),
-                tuple(map(_load_source, body["sources"])),
+                tuple(Source(**{n: own[n] for n in facts & own.keys()}) for own in body["sources"]),
                 {table: tuple(grain) for table, grain in body.get("grains", {}).items()},
                 tuple(body.get("repeated", ())),
                 None if fingerprint is None else Fingerprint.from_dict(fingerprint),
@@ -185,12 +186,6 @@ def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[s
 def tables_of(metadata: FrameMetadata) -> list[str]:
     """The declared tables that the columns of a frame are of."""
     return [*columns_of_tables(metadata.columns)]
-
-
-def _load_source(body: Mapping[str, Any]) -> Source:
-    """Parse a source, of which a later version may know more."""
-    names = {fact.name for fact in fields(Source)} & body.keys()
-    return Source(**{name: body[name] for name in names})
 
 
 class HeldResponse(Protocol):
@@ -405,14 +400,13 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
     metadata, _ = stored_of(frame)
     names = [str(name) for name in frame.columns]
     inside = [str(name) for name in frame.index.names if name is not None]
-    is_hashed = fingerprint_in(frame, metadata) is not None
     check = check_of(frame, anew=True)
     columns = {}
     for name in dict.fromkeys((*names, *inside)):
         column, change = metadata.columns.get(name, NOTHING), None
         if column.availability.status in EMPTY and name not in check.hashed:
             change = None if check.is_empty(name) else OVERWRITTEN
-        elif column != NOTHING and is_hashed:
+        elif column != NOTHING:
             change = check.change(name)
         unknown = ColumnMetadata(None, Availability(Status.UNKNOWN, None, change))
         columns[name] = unknown if change else column
