@@ -168,7 +168,8 @@ def read_as(values: Sequence[Any], reading: Reading | Column | _Plain, year: Any
         except (ValueError, OverflowError):
             odd += _read_rows(rows, range(len(rows)), read)
     else:
-        read = partial(_PARSERS[reading.parse], dtype, year)
+        parse = partial(_PARSERS[reading.parse], dtype, year)
+        read = parse if reading.parse == "any" else partial(_if_short, parse)
         odd = _read_rows(rows, range(len(rows)), read)
     return Parsed(_scaled(_array(rows, dtype), reading.scale), sorted(odd), missing)
 
@@ -194,6 +195,11 @@ def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], An
         if result is None:
             odd.append(row)
     return odd
+
+
+def _if_short(read: Callable[[Any], Any], value: Any) -> Any:
+    """Read a value, unless it is a text in which a pattern could be looked for without end."""
+    return None if type(value) is str and len(value) > LONGEST else read(value)
 
 
 def _identity(value: Any) -> Any:
@@ -305,6 +311,8 @@ _READ: dict[str, Callable[[Any], Any]] = {
 
 _SPACES = "' \u00a0\u2009\u202f\u2019"
 _DIGITS = r"\s*#?[+\-\u2212]?(?:[0-9]{{1,3}}(?:[{0}" + _SPACES + r"][0-9]{{3}})+|[0-9]+)"
+LONGEST = 100
+"""Longer texts are no numbers, amounts, durations, days or instants."""
 _NUMBERS = {
     ".": re.compile(_DIGITS.format(",") + r"(?:\.[0-9]+)?\s*%?\s*"),
     ",": re.compile(_DIGITS.format(".") + r"(?:,[0-9]+)?\s*%?\s*"),

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aatoolkit._util.dtypes import DTYPES
-from aatoolkit.jsontree.coerce import ARROW, coerce_values
+from aatoolkit.jsontree.coerce import ARROW, coerce_values, read_as
 from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.sections import Column
 
 json_scalars = (
     st.none()
@@ -155,3 +156,11 @@ def test_an_instant_is_an_instant_in_utc(text: str, moment: datetime) -> None:
 def test_what_is_no_instant_is_not_bent_into_one(value: object) -> None:
     good = "2026-11-20T06:10:00Z"
     assert read([good, value], "timestamp") == ([INSTANTS[good], None], [1])
+
+
+@pytest.mark.parametrize("parse", ["number", "money", "duration", "month day year"])
+@pytest.mark.parametrize("text", [" ", "1 ", "1,", "-01T", "jan 1 "])
+def test_a_text_without_end_is_read_at_once_as_no_number_and_no_time(parse: str, text: str) -> None:
+    dtype = "date" if parse.startswith("month") else "Float64"
+    column = Column("amount", dtype, "What is read.", parse=parse)
+    assert read_as([text * 50_000 + "x"], column).odd == [0]

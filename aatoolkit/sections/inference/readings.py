@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.lexicon import words as lexicon
-from aatoolkit.jsontree.coerce import currency, read_as
+from aatoolkit.jsontree.coerce import LONGEST, currency, read_as
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.column import Reading
 from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning
@@ -205,11 +205,13 @@ def _floats(array: Any) -> Numbers:
 def _of_texts(
     values: Sequence[Any], texts: list[str], name: str, nothing: tuple[str, ...]
 ) -> FieldReading:
+    empty = tuple(word for word in nothing if word == "")
+    as_text = FieldReading("string", None, empty, f"text, {len(texts)} different")
+    if any(len(text) > LONGEST for text in texts):
+        return as_text
     moments = [moment for moment in _MOMENTS if not moment[3] or is_time_name(name)]
     readings = (_as_moment(values, texts, moment, nothing) for moment in moments)
     fits = [reading for reading in readings if reading is not None]
-    empty = tuple(word for word in nothing if word == "")
-    as_text = FieldReading("string", None, empty, f"text, {len(texts)} different")
     if {"DD/MM/YYYY", "MM/DD/YYYY"} <= {fit.parse for fit in fits}:
         return replace(as_text, evidence="text; may be days, day or month first")
     if fits:

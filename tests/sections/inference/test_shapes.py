@@ -204,3 +204,12 @@ def test_an_entry_that_is_null_is_a_row_without_values_and_mixed_values_are_text
     assert tables["s_by_engine"]["hits"].isna().tolist() == [False, True] * 3
     assert tables["s_measured"]["value"].tolist() == ["200", "true", "a.example", "0.5"]
     assert tables.rebuild() == answer
+
+
+@pytest.mark.parametrize("text", ["-01T", "2026-01-01T00:00:00.", "@", "1,"])
+def test_keys_and_values_without_end_are_texts_and_names_of_no_kind(text: str) -> None:
+    long = text * 50_000
+    answer = {"items": [{"name": long, "date": long, "count": n, long: n} for n in (1, 2)]}
+    tables = aa.normalize(propose(answer, "s").section, answer, strict=True)
+    assert tables.main["date"].dtype == "string"
+    assert tables.rebuild() == answer
