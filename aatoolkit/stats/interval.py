@@ -30,7 +30,6 @@ from aatoolkit.stats.trace import (
     Many,
     Numbers,
     One,
-    Weighted,
     cells_of,
     drawn,
     kept,
@@ -302,7 +301,7 @@ def stability(
     name_all(y=y, n=n, pairs=pairs, agree=agree, combinations=combinations)
     sure = setting("level", level)
     agreement = estimate(One, agree, combinations, sure, "sampled", is_rate=True)
-    icc = _icc(y, n, One)
+    icc = _icc(y, n)
     icc = icc if len(often) > 1 and np.isfinite(number(icc)) else NAN
     low, high = (percent(number(end)) for end in (agreement.low, agreement.high))
     verdict = f"two answers agree in {percent(number(agreement.value))} of pairs ({low} to {high})"
@@ -342,14 +341,14 @@ def stability(
     )
 
 
-def _icc(y: Any, n: Any, g: Any) -> Any:
+def _icc(y: Any, n: Any) -> Any:
     """The analysis-of-variance estimator (Ridout, Demétrio & Firth, *Biometrics* 55, 1999)."""
-    k, size = g.count(n), g.total(n)
+    k, size = One.count(n), One.total(n)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = g.total(y) / size
-        between = (g.total(n * (y / n) ** 2) - size * mean**2) / (k - 1)
-        within = g.total(n * (y / n) * (1 - y / n)) / (size - k)
-        common = (size - g.total(n**2) / size) / (k - 1)
+        mean = One.total(y) / size
+        between = (One.total(n * (y / n) ** 2) - size * mean**2) / (k - 1)
+        within = One.total(n * (y / n) * (1 - y / n)) / (size - k)
+        common = (size - One.total(n**2) / size) / (k - 1)
         name_all(size=size, mean=mean, between=between, within=within, common=common)
         return (between - within) / (between + (common - 1) * within)
 
@@ -362,9 +361,8 @@ def _icc_ends(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[
     short.
     """
     size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
-    left_out = np.where(np.arange(clusters.max() + 1)[:, None] == clusters, 0.0, 1.0)
-    weights = np.concatenate([np.ones((1, len(n))), left_out])
-    icc = _icc(y, n, Weighted(weights))
+    left_out = (clusters != cluster for cluster in range(clusters.max() + 1))
+    icc = np.array([_icc(y, n), *(_icc(y[rest], n[rest]) for rest in left_out)])
     with np.errstate(divide="ignore", invalid="ignore"):
         of_all, *others = 0.5 * np.log((1 + (size - 1) * icc) / (1 - icc))
     parts = np.array(others)[np.isfinite(others)]

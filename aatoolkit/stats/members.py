@@ -40,7 +40,6 @@ from aatoolkit.stats.trace import (
     Integers,
     Numbers,
     One,
-    Traced,
     cells_of,
     derived,
     drawn,
@@ -97,37 +96,31 @@ def rank(
     reach, p = _separations(influence, np.where(measured, oriented, 0.0), measured, level)
     many = int(measured.sum())
 
-    def places(name: str, others: Any, start: int, sign: int, how: str) -> list[Any]:
-        """A rank of each member: the first or last one, and a place for each of some others."""
-        ranks = []
-        for member, is_other in enumerate(others):
-            there = np.flatnonzero(is_other)
-            words = f"{start} {'+' if sign > 0 else '-'} {len(there)} members {how}"
-            of: list[int] = [member, *there] if isinstance(value, Traced) else []
-            place = drawn(name, start + sign * len(there), words, *(take(value, at) for at in of))
-            ranks.append(place if measured[member] else NAN)
-        return ranks
+    def place(name: str, ranks: Numbers, how: str) -> Any:
+        return drawn(name, np.where(measured, ranks, np.nan), how, value)
 
-    quantile = (
+    how = (
         "a difference whose p-value, by Student's t with its own degrees of freedom, is below "
         f"{p:.3g}: that of the largest of all in {DRAWS} draws of normal multipliers of {cluster} "
         "(seed 0)"
     )
-    lows = places("rank_low", reach.T > 1, 1, 1, f"that are better by {quantile}")
-    highs = places("rank_high", reach > 1, many, -1, f"that are worse by {quantile}")
+    is_better = reach > 1
+    low = place("rank_low", 1 + is_better.sum(axis=0), f"1 + members that are better by {how}")
+    high = place("rank_high", many - is_better.sum(axis=1), f"{many} - those worse by {how}")
+    in_sample = 1 + (better > oriented[:, None]).sum(axis=1)
     verdicts = []
-    for low, high in zip(map(number, lows), map(number, highs), strict=True):
-        place = f"rank {low:g}{'' if low == high else f' to {high:g}'} of {many}"
-        verdicts.append(place if np.isfinite(low) else "cannot say: not measured")
+    for first, last in zip(plain_value(low), plain_value(high), strict=True):
+        words = f"rank {first:g}{'' if first == last else f' to {last:g}'} of {many}"
+        verdicts.append(words if np.isfinite(first) else "cannot say: not measured")
     clusters = One.count(take(n, np.unique(sums.cluster, return_index=True)[1]))
     ranked = result(
         "rank",
         {
             by: names,
             "value": value,
-            "rank": places("rank", better > oriented[:, None], 1, 1, "with a better value"),
-            "rank_low": lows,
-            "rank_high": highs,
+            "rank": place("rank", in_sample, "1 + members with a better value"),
+            "rank_low": low,
+            "rank_high": high,
             "n": size,
             "clusters": [clusters] * len(names),
             "verdict": verdicts,
@@ -434,10 +427,11 @@ def _of_answers(
         alike, own = means[:, a, b], (means[:, a, a] + means[:, b, b]) / 2
         is_there = np.isfinite(alike)
         is_both, word = is_there & np.isfinite(own), "mean Jaccard index of pairs of answers"
-        mean = mean_of(over_prompts("j", alike, is_there, word), sure, "jaccard")
+        between_both = over_prompts("j", alike, is_there, word)
+        mean = mean_of(between_both, sure, "jaccard")
         repeats = over_prompts("own", own, is_both, "mean Jaccard index of repeats")
         ceiling = mean_of(repeats, sure, "ceiling")
-        differences = over_prompts("between", alike, is_both, word) - repeats
+        differences = take(between_both, np.flatnonzero(is_both[is_there])) - repeats
         name_all(g=differences)
         gap = mean_of(differences, sure, "gap")
         asked = over_prompts("answers", answers[:, a] + answers[:, b], is_there, "answers of both")
@@ -514,9 +508,8 @@ def _of_prompt(
     whose = member.to_numpy()[first]
     for number_of in range(members):  # all answers, or so many of a member, evenly spaced
         its = np.flatnonzero(whose == number_of)
-        if len(its) > MOST_REPEATS:
-            its = its[np.linspace(0, len(its) - 1, MOST_REPEATS).round().astype(np.int64)]
-        chosen += its.tolist()
+        evenly = np.linspace(0, len(its) - 1, min(len(its), MOST_REPEATS))
+        chosen += its[evenly.round().astype(np.int64)].tolist()
     there, whose = there[chosen], whose[chosen]
     both, size = (there @ there.T).astype(np.float64), there.sum(axis=1, dtype=np.float64)
     jaccard = both / (size[:, None] + size - both)

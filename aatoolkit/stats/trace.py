@@ -34,10 +34,6 @@ _SIGNS = {
     "multiply": ("×", 2), "divide": ("/", 2),
 }  # fmt: skip
 _NAMES = {"absolute": "abs", "minimum": "min", "maximum": "max", "inv_cdf": "normal_quantile"}
-_UFUNCS = frozenset((
-    *_SIGNS, *_NAMES, "power", "square", "negative", "sqrt", "log", "exp", "greater",
-    "isfinite",
-))  # fmt: skip
 SETTING, DRAWN, LEAF, TOTAL, COUNT = "setting", "drawn", "leaf", "sum", "len"
 SAME, TAKEN, STACKED, COUNTED = "same", "taken", "stacked", "counted"
 """The operations of a number under another name, of elements, of sums and counts by group."""
@@ -89,7 +85,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         self.cells, self.words, self.index = cells, words, index
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Traced:
-        if method != "__call__" or options or ufunc.__name__ not in _UFUNCS:
+        if method != "__call__" or options:
             raise TypeError(f"{ufunc.__name__}.{method} is no part of a traced formula")
         with np.errstate(all="ignore"):
             return Traced(ufunc(*map(plain_value, inputs)), ufunc.__name__, inputs)
@@ -297,27 +293,6 @@ class One:
         return value
 
 
-class Weighted:
-    """One group, many times: each time its clusters have other weights, such as how often drawn.
-
-    Parameters
-    ----------
-    weights : array of float
-        A row each time.
-    """
-
-    def __init__(self, weights: Numbers) -> None:
-        self._weights = weights
-
-    def total(self, values: Any) -> Any:
-        """The weighted sums."""
-        return self._weights @ values
-
-    def count(self, values: Any) -> Any:
-        """The sums of the weights."""
-        return self._weights.sum(axis=1)
-
-
 def parts_of(node: Traced, place: int | None = None) -> Iterator[tuple[Traced, int | None]]:
     """The named numbers in the formula of a number, each once: a scalar, or a vector's element.
 
@@ -346,7 +321,9 @@ def _inner(node: Traced, place: int | None) -> list[tuple[Any, int | None]]:
         return [(node.args[0], int(at)) for at in index]
     if node.op in (STACKED, COUNTED) and place is not None:
         return [(node.args[0], int(at)) for at in np.flatnonzero(node.index == place)]
-    return [(part, None if node.op in (TOTAL, COUNT) else place) for part in _chosen(node, place)]
+    return [
+        (part, None if node.op in (TOTAL, COUNT, DRAWN) else place) for part in _chosen(node, place)
+    ]
 
 
 def _chosen(node: Traced, place: int | None) -> tuple[Any, ...]:
