@@ -11,7 +11,8 @@ from aatoolkit._util.show import Shown
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, raw, read_word
 from aatoolkit.errors import AAToolkitError, did_you_mean, near_matches
-from aatoolkit.jsontree.paths import Entries, Field, Step, leaves, parse_pattern
+from aatoolkit.jsontree.paths import leaves, parse_pattern
+from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
@@ -170,8 +171,8 @@ def problem_of(
             return None
     values = [line[name] for line in lines for name in line if name.lower() == rule.header]
     if rule.kind != "header":
-        steps = parse_pattern(rule.at)
-        values = [value for response in responses for value in values_at(response, steps)]
+        there = Vector(responses).descend(parse_pattern(rule.at)).values
+        values = [value for value in there if value is not MISSING]
     if not values:
         paths = {
             re.sub(r"\[\d+\]", "[]", path)[2:] for r in responses for path, _ in leaves(r, "$")
@@ -184,17 +185,3 @@ def problem_of(
         f"none of the values of {rule.at!r} is known: {', '.join([*texts][:_SHOWN])}; say what "
         f"they mean as words=, with {', '.join(_MEANINGS)}, or which field says it, as status="
     )
-
-
-def values_at(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
-    """Yield the values at a pattern."""
-    if not steps:
-        yield value
-    elif isinstance(steps[0], Field):
-        if isinstance(value, dict) and steps[0].name in value:
-            yield from values_at(value[steps[0].name], steps[1:])
-    elif isinstance(value, list | dict):
-        is_map = isinstance(steps[0], Entries)
-        inner = value.values() if is_map and isinstance(value, dict) else value
-        for item in inner if is_map or isinstance(value, list) else ():
-            yield from values_at(item, steps[1:])

@@ -12,9 +12,9 @@ from aatoolkit.availability.detect.words import name_of
 from aatoolkit.errors import ArgumentError, unknown
 from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
-from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.profile.candidates import Candidate
-from aatoolkit.profile.checking import problem_of, values_at
+from aatoolkit.profile.checking import problem_of
 from aatoolkit.sections import Rule, Section
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import PARSES, Reading
@@ -303,10 +303,7 @@ def _proposal(place: Candidate, keyed: Collection[str], responses: Sequence[Any]
     elif above.removesuffix("{}") in keyed:
         rule = {"at": above, "status": last, "of": "engine"}
     elif "[]" in above:
-        steps = parse_pattern(above)
-        records = [
-            r for response in responses for r in values_at(response, steps) if isinstance(r, dict)
-        ]
+        records = Vector(responses).descend(parse_pattern(above)).of_type(dict)
         if all((name_of(record) or ("",))[0] == "engine" for record in records):
             rule["of"] = "engine"
         elif not any(type(v) in (int, float) for record in records for v in record.values()):
