@@ -33,7 +33,6 @@ from aatoolkit.availability.detect.detection import (
 from aatoolkit.availability.detect.facts import (
     Hint,
     Signal,
-    counts_in,
     raw,
 )
 from aatoolkit.availability.detect.words import WORDS, is_size, read_word
@@ -46,7 +45,6 @@ __all__ = [
     "Hint",
     "Rule",
     "Signal",
-    "counts_in",
     "detect",
     "explains_absence",
     "is_availability_header",

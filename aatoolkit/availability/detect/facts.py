@@ -319,11 +319,6 @@ class Facts:
         return places
 
 
-def counts_in(document: Any) -> bool:
-    """Whether a response gives a measured number other than 0."""
-    return True in Facts(document).numbers
-
-
 @lru_cache(maxsize=8192)
 def _is_data(name: str) -> bool:
     """Whether a field may hold data: it is no metadata, no statement and not the question."""
