@@ -77,45 +77,12 @@ class Availability:
     cause: Cause | None = None
     reason: str | None = None
 
-    @property
-    def sdmx(self) -> str:
-        """The code of SDMX's list of observation statuses, CL_OBS_STATUS, that comes closest.
-
-        ``A`` normal, ``U`` low reliability, ``P`` provisional, ``L`` missing and not collected,
-        ``Q`` missing and suppressed, ``M`` missing as it cannot exist, ``O`` missing and the
-        reason unknown, also where it could not be read. SDMX has no code for a part: one with
-        values is of low reliability, or provisional while the rest is pending.
-
-        Examples
-        --------
-        >>> Availability(Status.UNAVAILABLE, Cause.WITHHELD).sdmx
-        'Q'
-        """
-        return _SDMX_OF_CAUSES.get((self.status, self.cause), _SDMX[self.status])
-
     def __str__(self) -> str:
         text = self.status.replace("_", " ")
         if self.cause:
             text += f" ({self.cause.replace('_', ' ')})"
         return f"{text}: {self.reason}" if self.reason else text
 
-
-_SDMX = {
-    Status.AVAILABLE: "A",
-    Status.PARTIAL: "U",
-    Status.UNAVAILABLE: "L",
-    Status.NOT_APPLICABLE: "M",
-    Status.UNKNOWN: "O",
-}
-
-_SDMX_OF_CAUSES: dict[tuple[Status, Cause | None], str] = {
-    (Status.PARTIAL, Cause.PENDING): "P",
-    (Status.UNAVAILABLE, Cause.WITHHELD): "Q",
-    (Status.UNAVAILABLE, Cause.INSUFFICIENT_SAMPLE): "Q",
-    (Status.UNAVAILABLE, Cause.FAILED): "O",
-    (Status.UNAVAILABLE, Cause.ABSENT): "O",
-    (Status.UNAVAILABLE, Cause.NO_ROW): "O",
-}
 
 UNKNOWN = Availability()
 

@@ -127,32 +127,3 @@ def test_in_words() -> None:
         str(Availability(Status.UNAVAILABLE, Cause.INSUFFICIENT_SAMPLE, "6 of 10."))
         == "unavailable (insufficient sample): 6 of 10."
     )
-
-
-SDMX = {
-    A: dict.fromkeys([None, *Cause], "A"),
-    P: {**dict.fromkeys([None, *Cause], "U"), Cause.PENDING: "P"},
-    U: {
-        None: "L",
-        Cause.NOT_CONNECTED: "L",
-        Cause.NOT_CONFIGURED: "L",
-        Cause.NOT_RUN: "L",
-        Cause.NOT_SUPPORTED: "L",
-        Cause.INSUFFICIENT_SAMPLE: "Q",
-        Cause.PENDING: "L",
-        Cause.WITHHELD: "Q",
-        Cause.FAILED: "O",
-        Cause.FILTERED: "L",
-        Cause.TRUNCATED: "L",
-        Cause.ABSENT: "O",
-        Cause.NO_ROW: "O",
-    },
-    N: dict.fromkeys([None, *Cause], "M"),
-    K: dict.fromkeys([None, *Cause], "O"),
-}
-
-
-@pytest.mark.parametrize("status", Status)
-@pytest.mark.parametrize("cause", [None, *Cause])
-def test_each_status_and_cause_has_a_code_of_sdmx(status: Status, cause: Cause | None) -> None:
-    assert Availability(status, cause, "why").sdmx == SDMX[status][cause]
