@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import inspect
 import json
 import os
 import random
@@ -331,8 +332,11 @@ def one_line(message: object) -> str:
 def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     """Have a method of an archive raise errors of this package alone, see `ArchiveStore.typed`."""
 
+    bind = inspect.signature(method).bind
+
     @wraps(method)
     def wrapped(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        bind(self, *args, **kwargs)  # a wrong argument is the caller's, not the archive's
         with self._store.typed():
             return method(self, *args, **kwargs)
 

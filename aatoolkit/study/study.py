@@ -387,7 +387,8 @@ class Study(metaclass=Chaptered):
         Raises
         ------
         StudyError
-            If the study was opened for replay, or the source is recorded already.
+            If the study was opened for replay, the source is recorded already, or the project has
+            an alias, which would hide the host in tables and not in the study.
 
         Examples
         --------
@@ -403,6 +404,11 @@ class Study(metaclass=Chaptered):
             return source
         writer = self._recording()
         client = source.client if isinstance(source, Project) else source
+        if isinstance(source, Project) and source.alias is not None:
+            raise StudyError(
+                "a study holds responses under the host's own name, and its publications show it; "
+                "record the project without alias="
+            )
         if isinstance(client._source, Recorder | Replay):
             raise StudyError("what is recorded or replayed already is not recorded again")
         if client._profile is not None:
@@ -412,11 +418,7 @@ class Study(metaclass=Chaptered):
         recorded = Client._from_source(
             recorder, client.base_url, client.workers, client._profile, client.max_nodes
         )
-        return (
-            recorded.project(source.host, alias=source.alias)
-            if isinstance(source, Project)
-            else recorded
-        )
+        return recorded.project(source.host) if isinstance(source, Project) else recorded
 
     def project(
         self,

@@ -412,6 +412,8 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
     for odd in ({"hosts": 5}, {"since": "9999-12-31T23:59:59-12:00"}, {"section": None}):
         with pytest.raises(ScopeError, match=r"domain|no moment|no section in the archive 'None'"):
             filled.read(**{"section": "domains"} | odd)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'as_of'"):
+        filled.read("domains", as_of="2026-10-01")  # type: ignore[call-arg]
     for source in (None, [1]):
         with pytest.raises(ScopeError, match="is no response"):
             filled.add(source, progress=False)  # type: ignore[arg-type]

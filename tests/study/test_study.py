@@ -354,6 +354,8 @@ def test_an_opened_study_records_nothing(study: aa.Study, live: aa.Project) -> N
         opened.seal()
     with pytest.raises(errors.StudyError, match="not recorded again"):
         study.record(live)
+    with pytest.raises(errors.StudyError, match="record the project without alias="):
+        study.record(live.client.project(HOST, alias="client-a"))
     assert not opened._writer
 
 
