@@ -72,24 +72,20 @@ def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     return schema.with_metadata(written)
 
 
-def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
-    """Build the key-value metadata of a Parquet file from a schema."""
-    if all(map(_is_kept, schema)):
-        return dict(schema.metadata)
-    arrow = base64.b64encode(schema.serialize().to_pybytes())
-    return {KEY: schema.metadata[KEY], ARROW: arrow}
-
-
 _KEPT = {
     *(pa.string(), pa.large_string(), pa.list_(pa.string()), pa.bool_(), pa.date32()),
     *(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()),
     *(pa.timestamp("us"), pa.timestamp("us", "UTC")),
 }
+"""The types that Parquet has too."""
 
 
-def _is_kept(field: pa.Field) -> bool:
-    """Whether a field keeps its type when it is written to Parquet and read back."""
-    return field.type in _KEPT and field.nullable
+def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
+    """Build the key-value metadata of a Parquet file from a schema."""
+    if all(field.type in _KEPT and field.nullable for field in schema):
+        return dict(schema.metadata)
+    arrow = base64.b64encode(schema.serialize().to_pybytes())
+    return {KEY: schema.metadata[KEY], ARROW: arrow}
 
 
 def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | None:
@@ -132,9 +128,13 @@ def _body(metadata: FrameMetadata) -> dict[str, Any]:
     body: dict[str, Any] = {
         "version": LAYOUT,
         "key": metadata.key,
-        "states": [_facts(None, state) for state in states],
+        "states": [
+            _present(dict(zip(("status", "cause", "reason"), state, strict=True)))
+            for state in states
+        ],
         "columns": {
-            name: ({"state": at} if (at := states.index(own[name])) else {}) | _facts(column)
+            name: ({"state": at} if (at := states.index(own[name])) else {})
+            | _present(_facts(column))
             for name, column in columns
         },
     }
@@ -143,16 +143,20 @@ def _body(metadata: FrameMetadata) -> dict[str, Any]:
     return body | ({"declarations": declarations} if declarations else {})
 
 
-def _facts(
-    column: ColumnMetadata | None, state: tuple[str | None, ...] = (None,) * 3
-) -> dict[str, str]:
-    """The parts of a state and the declared facts of a column as text; what is none is left out."""
-    facts = dict(zip(("status", "cause", "reason"), state, strict=True))
-    what = None if column is None else declared(column)
-    if what is not None:
-        rule = str(what.aggregate)
-        facts |= {"unit": what.unit, "aggregation": rule if rule != "none" else None}
-        facts |= {"description": what.doc}
+def _facts(column: ColumnMetadata) -> dict[str, str | None]:
+    """The declared facts of a column."""
+    what = declared(column)
+    if what is None:
+        return {}
+    rule = str(what.aggregate)
+    return {
+        "unit": what.unit,
+        "aggregation": rule if rule != "none" else None,
+        "description": what.doc,
+    }
+
+
+def _present(facts: Mapping[str, str | None]) -> dict[str, str]:
     return {name: fact for name, fact in facts.items() if fact}
 
 

@@ -7,7 +7,6 @@ bytes; the row is found in the frame so made, whose value must be that of the ce
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -18,7 +17,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ArgumentError, ItemNotFound
-from aatoolkit.frame.cell_status import cells_of
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, metadata_of, stored_of, text_of
 from aatoolkit.metadata.column import Source
@@ -46,7 +44,7 @@ from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailE
 from aatoolkit.stats.explain.statistics import StatisticCells, Tracer
 
 _MOST_READ = 200
-"""The most rows whose cause is looked up one by one; of more, one for each state."""
+"""The most rows whose cause is looked up."""
 
 _MOST_CAUSES = 8
 
@@ -202,29 +200,21 @@ class Explainer:
 
         Where none is missing it is the first row's value.
         """
-        flat, metadata = self._seen_before(frame)
+        flat, _ = self._seen_before(frame)
         lacking = np.flatnonzero(flat[column].isna().to_numpy())
         cell = self._explained(frame, int(lacking[0]) if len(lacking) else 0, column)
         if not len(lacking):
             note = f"none of {len(flat):,} values is missing"
             return cell.with_notes(f"no row was named: {note}, and this is the first")
-        codes = cells_of(flat, column, metadata).codes[lacking]
-        rows, numbers = lacking, np.ones(len(lacking), int)
-        if len(lacking) > _MOST_READ:
-            _, first, numbers = np.unique(codes, return_index=True, return_counts=True)
-            rows = lacking[first]
-        counts: Counter[str] = Counter()
-        firsts: dict[str, Explanation] = {}
-        for at, number in zip(rows.tolist(), numbers.tolist(), strict=True):
+        alike: dict[str, list[Explanation]] = {}
+        for at in lacking[:_MOST_READ].tolist():
             part = self._explained(frame, at, column)
-            why = part.missing or part.end or str(part.availability)
-            counts[why] += number
-            firsts.setdefault(why, part)
-        causes = (
-            MissingRows(count, why, firsts[why].row)
-            for why, count in counts.most_common(_MOST_CAUSES)
-        )
+            alike.setdefault(part.missing or part.end or str(part.availability), []).append(part)
+        most = sorted(alike.items(), key=lambda item: -len(item[1]))[:_MOST_CAUSES]
+        causes = (MissingRows(len(parts), why, parts[0].row) for why, parts in most)
         note = f"{len(lacking):,} of {len(flat):,} values are missing"
+        if len(lacking) > _MOST_READ:
+            note += f", of which the first {_MOST_READ} were looked up"
         cell = cell.with_notes(f"no row was named: {note}, and this is the first")
         return replace(cell, causes=tuple(causes))
 
