@@ -32,7 +32,6 @@ from aatoolkit.stats.estimate import (
     changed_totals,
     check_level,
     judged,
-    long_run,
     sample_of,
     varies,
     verdict_of,
@@ -60,7 +59,6 @@ from aatoolkit.stats.trace import (
     name_all,
     normal_quantile,
     number,
-    plain_value,
     setting,
     take,
     two_sided,
@@ -293,7 +291,7 @@ def _tested(
             )
         return change, method, "", ()
     after, before = (
-        sample_of(y, n, word, _factor(y, n) if is_by_day else 1.0)
+        sample_of(y, n, word, is_series=is_by_day)
         for word, y, n in (("after", y1, n1), ("before", y0, n0))
     )
     if not cluster:  # each answer by itself
@@ -309,13 +307,6 @@ def _tested(
     size = int(min(number(change.size_after), number(change.size_before)))
     method = "Welch's t; takes answers for independent"
     return change, method, _why_not(change, size, "answers", 2), ()
-
-
-def _factor(y: Any, n: Any) -> float:
-    """How much more the sum of a series varies than that of independent days, 1 at least."""
-    y, n = plain_value(y), plain_value(n)
-    residual = y - n * (y.sum() / n.sum())
-    return max(float(long_run(residual[None])[0]), 1.0)
 
 
 def _why_not(change: Change, k: int, name: str, least: int = LEAST_CLUSTERS) -> str:
@@ -382,9 +373,10 @@ def comparison(
             ("planned: it stands alone" if row.is_planned else family) if is_tested else None
             for row, is_tested in zip(rows, tests, strict=True)
         ]
-    hosts = {} if is_plain else dict(zip(("host", "baseline_host"), names, strict=True))
-    of_rows = {name: [getattr(row, name) for row in rows] for name in ("measure", "unit")}
-    columns |= of_rows | {name: [host] * len(rows) for name, host in hosts.items()}
+    of_rows: dict[str, Any] = {
+        name: [getattr(row, name) for row in rows] for name in ("measure", "unit")
+    }
+    columns |= of_rows | ({} if is_plain else {"host": names[0], "baseline_host": names[1]})
     columns |= {
         name: [getattr(row.change, part) for row in rows]
         for name, part in (

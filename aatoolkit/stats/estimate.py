@@ -298,14 +298,19 @@ def changed_counts(y1: Any, y0: Any, level: Any) -> Change:
     return tested(after - before, error, mean.df, level, after=after, before=before, clusters=k)
 
 
-def sample_of(y: Any, n: Any, name: str, factor: float = 1.0) -> Sample:
-    """The rate or mean of a sample of clusters: ratio estimator, linearised variance."""
+def sample_of(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
+    """The rate or mean of a sample of clusters: ratio estimator, linearised variance.
+
+    Of a series of days, which may be like their neighbours, it is the long-run variance.
+    """
     size, k = One.total(n), One.count(n)
     with np.errstate(divide="ignore", invalid="ignore"):
         value = One.total(y) / size
         z = (y - value * n) / size
         name_all(**{name: value, f"size_{name}": size, f"z_{name}": z})
-        variance = k / (k - 1) * One.total(z**2) * factor
+        variance = k / (k - 1) * One.total(z**2)
+    if is_series:
+        variance = variance * max(long_run(plain_value(z)[None]).item(), 1.0)
     return named(Sample(value, size, variance, freedom(n, z), k), f"_{name}")
 
 

@@ -16,10 +16,10 @@ import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.metadata.attrs import attach, metadata_of
+from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.estimate import check_level, wilson
-from aatoolkit.stats.results import MEASURED, percent, result
+from aatoolkit.stats.results import percent, result
 from aatoolkit.stats.sums import stem_of
 from aatoolkit.stats.trace import (
     Many,
@@ -148,7 +148,11 @@ def funnel_of(
     if is_complete:
         which = "visits of the days whose conversions are complete"
         of_visits = "Conversions per visit, on days whose conversions are complete."
-    frame = result(
+    states = {
+        column: combine(stages[stage].state for stage in rests_on)
+        for column, rests_on in _RESTS_ON.items()
+    }
+    return result(
         "funnel",
         {
             "path": keys,
@@ -157,18 +161,16 @@ def funnel_of(
                 _verdict(key, {name: plain[name][at] for name in STAGES}, converted[at], stages)
                 for at, key in enumerate(keys)
             ],
-            "method": "joined on normalised paths; "
-            f"conversions over {which}; Wilson interval, {level:.0%}, of "
-            "visits as independent",
+            "method": f"joined on normalised paths; conversions over {which}; Wilson interval, "
+            f"{level:.0%}, of visits as independent",
         },
         None,
         [source for frame in frames for source in metadata_of(frame).sources],
-        combine([stage.state for stage in stages.values()]),
         key=("path",),
         level=level,
+        states={name: replace(state, reason=_once(state.reason)) for name, state in states.items()},
         of_visits=of_visits,
-    )  # fmt: skip
-    return _with_states(frame, {name: stage.state for name, stage in stages.items()})
+    )
 
 
 def _check_windows(stages: Mapping[str, Stage]) -> None:
@@ -256,29 +258,12 @@ def _stage(reads: Sequence[Stage]) -> Stage:
 
 
 _RESTS_ON = {
+    **{stage: (stage,) for stage in STAGES},
     "crawl_to_refer": ("crawled", "visited"),
     "n": ("visited",),
     **dict.fromkeys([f"conversion_rate{end}" for end in ("", "_low", "_high")], STAGES[2:]),
 }
-"""The stages that each further number is computed from."""
-
-
-def _with_states(frame: pd.DataFrame, states: Mapping[str, Availability]) -> pd.DataFrame:
-    """The frame with the availability of each stage at the columns that rest on it alone."""
-    metadata = metadata_of(frame)
-    columns = {}
-    for name, column in metadata.columns.items():
-        parts = [states[part] for part in _RESTS_ON.get(name, (name,)) if part in states]
-        state = combine(parts) if parts else MEASURED
-        state = replace(state, reason=_once(state.reason))
-        lacking = frame[name].isna()
-        if lacking.all() and len(frame) and state.status != Status.UNAVAILABLE:
-            state = replace(state, status=Status.UNAVAILABLE, cause=state.cause or Cause.NO_ROW)
-        elif lacking.any() and state.status == Status.AVAILABLE:
-            why = "some rows are not listed" if name in states else "see the verdict of each row"
-            state = Availability(Status.PARTIAL, Cause.NO_ROW, why)
-        columns[name] = replace(column, availability=state)
-    return attach(frame, replace(metadata, columns=columns))
+"""The stages that each number is computed from."""
 
 
 def _once(reason: str | None) -> str | None:

@@ -274,6 +274,7 @@ def result(
     key: Sequence[str] = (),
     unit: str | None = None,
     level: float = 0.95,
+    states: Mapping[str, Availability] | None = None,
     **words: Any,
 ) -> pd.DataFrame:
     """Make the frame of a result from what is declared of its columns, and their values.
@@ -296,6 +297,8 @@ def result(
         The unit of the measure.
     level : float
         The confidence level.
+    states : mapping of str to Availability, optional
+        What is known of single columns, in which no number means no row.
     **words
         What names and meanings depend on.
     """
@@ -323,11 +326,13 @@ def result(
     remember(table, Table(table, f"Results of {verb}.", records("rows"), (), tuple(columns)))
     table_of = Shown(frame)
     table_of = table_of.with_view(view_of(table_of))
-    states = dict(keys or {})
+    described = dict(keys or {})
     for column in columns:
-        availability = _state(table_of[column.name], state)
-        states[column.name] = ColumnMetadata(f"{table}.{column.name}", availability)
-    ordered = {str(name): states.get(str(name), ColumnMetadata()) for name in table_of.columns}
+        of_column = (states or {}).get(column.name, state)
+        cause = Cause.NO_ROW if states else Cause.INSUFFICIENT_SAMPLE
+        availability = _state(table_of[column.name], of_column, cause)
+        described[column.name] = ColumnMetadata(f"{table}.{column.name}", availability)
+    ordered = {str(name): described.get(str(name), ColumnMetadata()) for name in table_of.columns}
     return attach(table_of, FrameMetadata(ordered, tuple(key), tuple(dict.fromkeys(sources))))
 
 
@@ -404,14 +409,13 @@ def column_of(values: Iterable[Any], dtype: str) -> pd.Series:
     return numbers.astype("Int64") if dtype == "whole" else numbers
 
 
-def _state(values: pd.Series, state: Availability) -> Availability:
+def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
     """The availability of a result's column: none, part, or that of its origin."""
     there = values.notna()
     if not len(values) or there.all():
         return state if state.status in (Status.AVAILABLE, Status.PARTIAL) else MEASURED
-    cause = state.cause or Cause.INSUFFICIENT_SAMPLE
     status = Status.PARTIAL if there.any() else Status.UNAVAILABLE
-    return Availability(status, cause, state.reason or "see the verdict of each row")
+    return Availability(status, state.cause or cause, state.reason or "see the verdict of each row")
 
 
 def reranked(frame: pd.DataFrame, rows: Any) -> pd.DataFrame:

@@ -194,7 +194,9 @@ def effect(
             columns["verdict"][0], why = "cannot say", f"{doubt}; {why}"
         elif len(estimates) == 1:
             why += "; too few days before to check that the groups moved alike"
-    columns["why"][0] = "; ".join([why, *_notes(panels, by)])
+    if once := sum(group.once for group in groups):
+        why += f"; {once} {by} have answers in one period only and are left out"
+    columns["why"][0] = why
     ends = {
         f"{word}_{end}": [getattr(estimate.sides[word], end) for estimate in estimates]
         for word in WORDS
@@ -313,13 +315,14 @@ class PromptDays:
 class GroupChange:
     """The mean change within the prompts of a group, the means that it lies between, its answers.
 
-    In formulas ``m`` are the weights of prompts.
+    In formulas ``m`` are the weights of prompts; ``once`` says how many have one period only.
     """
 
     moved: Sample = Sample()  # noqa: RUF009
     before: Any = NAN
     after: Any = NAN
     n: Any = 0.0
+    once: int = 0
 
 
 @dataclass(frozen=True)
@@ -371,9 +374,10 @@ def change_within(panel: PromptDays, at: float, word: str = "group") -> GroupCha
     """Compute the mean change within prompts that have answers before and after a day."""
     sides = [panel.only(panel.days >= at), panel.only(panel.days < at)]
     sums = [side.of(values) for side in sides for values in (side.y, side.n)]
-    both = np.flatnonzero((plain_value(sums[1]) > 0) & (plain_value(sums[3]) > 0))
+    late, early = (plain_value(sums[at]) > 0 for at in (1, 3))
+    both, once = np.flatnonzero(late & early), int((late ^ early).sum())
     if not len(both):
-        return GroupChange()
+        return GroupChange(once=once)
     y1, n1, y0, n0 = (take(values, both) for values in sums)
     m = n1 * n0 / (n1 + n0)
     weight = One.total(m)
@@ -381,7 +385,7 @@ def change_within(panel: PromptDays, at: float, word: str = "group") -> GroupCha
     # What is shown as before and after is the mean with the same weights.
     before, after = (One.total(m * y / n) / weight for y, n in ((y0, n0), (y1, n1)))
     moved = sample_of(m * (y1 / n1 - y0 / n0), m, word)
-    return GroupChange(moved, before, after, One.total(n1) + One.total(n0))
+    return GroupChange(moved, before, after, One.total(n1) + One.total(n0), once)
 
 
 def _checks(panels: Sequence[PromptDays], day: pd.Timestamp, level: Any) -> list[DoubleDifference]:
@@ -466,15 +470,3 @@ def _doubt(
     ends = f"{points(moved, is_rate)} of {points(value, is_rate)}"
     moving = f"the trend within both periods, continued, comes to {ends}"
     return f"the treated {by} may have been moving already: {moving}"
-
-
-def _notes(panels: Sequence[PromptDays], by: str) -> list[str]:
-    """Return a note on the prompts that have answers in one period only."""
-    once = 0
-    for panel in panels:
-        late, early = (
-            plain_value(side.of(side.n)) > 0
-            for side in (panel.only(panel.days >= 0), panel.only(panel.days < 0))
-        )
-        once += int((late ^ early).sum())
-    return [f"{once} {by} have answers in one period only and are left out"] if once else []
