@@ -2,7 +2,7 @@
 
 First what any reader would ask: the scope options, each section and the combined view. Then each
 engine that ran, alone, to see what adds up, and one that never did, to see how the service speaks
-of what it could not measure. The combined view responses for all sections at once where its parts
+of what it could not measure. The combined view serves for all sections at once where its parts
 are the sections' own responses; the others are asked one by one.
 """
 
@@ -22,6 +22,7 @@ from aatoolkit.jsontree.paths import leaves
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import Scope
 from aatoolkit.sections.column import snake
+from aatoolkit.sections.inference.words import STEMS, named
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Project
@@ -298,11 +299,10 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
 
 def _engines(options: Any) -> list[dict[str, Any]]:
     """Return the engines that scope options list, as objects."""
-    inner = options if isinstance(options, dict) else {}
-    for name, value in inner.items():
+    for name, value in named(options):
         records = value if isinstance(value, list) else []
         if isinstance(value, dict) and all(isinstance(engine, dict) for engine in value.values()):
             records = [{"id": key, **engine} for key, engine in value.items()]
-        if records and any(word in snake(name) for word in ("engine", "model", "assistant")):
+        if records and any(stem in name for stem in STEMS["engine"]):
             return [record if isinstance(record, dict) else {"id": record} for record in records]
-    return next(filter(None, map(_engines, inner.values())), [])
+    return []

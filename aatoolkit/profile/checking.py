@@ -66,7 +66,7 @@ def check(
     -------
     DataFrame
         One row a difference: ``section``, ``change``, ``path``, ``count``, ``example``. Empty
-        where the service still responds so.
+        where nothing changed.
     """
     import pandas as pd
 

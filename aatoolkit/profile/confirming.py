@@ -58,7 +58,7 @@ class PlaceQuestion:
 
 
 class Confirmation:
-    """The questions that a draft leaves; iterate over them, or response them in a notebook.
+    """The questions that a draft leaves; iterate over them, or settle them in a notebook.
 
     A section is settled once one of its places is confirmed; settled ones are not asked about, so
     that it can be broken off and taken up again.

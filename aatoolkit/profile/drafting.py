@@ -172,7 +172,7 @@ def draft(
     project : Project
         A project of the service.
     requests : int
-        The most requests to send; `plan` lists the first ones.
+        The most requests to send; `Draft.requests` lists them.
     seconds : float, optional
         The longest time to ask, in seconds; None for no limit.
     sections : iterable of str, optional
@@ -180,7 +180,7 @@ def draft(
     hosts : iterable of str
         Other projects of the account, such as one that is not connected or has no responses yet.
         What differs there is shown beside the places that may be about availability; one request
-        each where the combined view responses for the sections.
+        each where the combined view holds the sections.
     progress : bool, optional
         Whether to show a progress bar; by default where somebody watches.
     standard_names : bool

@@ -80,9 +80,6 @@ class Analysis:
     watched: tuple[str, ...] = ()
     emptied: tuple[str, ...] = ()
 
-    def __getitem__(self, table: str) -> Relation:
-        return next(relation for relation in self.relations if relation.name == table)
-
     @property
     def maps(self) -> set[tuple[Step, ...]]:
         """The paths at which there are objects whose keys are data."""
@@ -128,7 +125,7 @@ def analyse(
     ----------
     section : str
         The section's name.
-    whole : object
+    document : object
         Its decoded response without filters.
     parts : mapping
         Its responses by the engines they were narrowed to; together they are all that ran.
@@ -256,8 +253,6 @@ def rename(column: ColumnFinding, name: str) -> None:
     for other in relation.columns:
         if other.rule.value is not None:
             other.rule = replace(other.rule, value=_renamed(other.rule.value, old, name))
-        if other.unit.value == f"per `{old}`":
-            other.unit = replace(other.unit, value=f"per `{name}`")
 
 
 def _renamed(rule: Aggregation, old: str, new: str) -> Aggregation:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from aatoolkit.sections.inference.relations import (
-    DO_NOT_ADD,
     ColumnFinding,
     Numbers,
     Places,
@@ -367,9 +366,7 @@ def _experiment(relation: Relation, count: int) -> None:
         return
     weights = []
     for column in measures:
-        outcome, rows = _additivity(column, parts)
-        if outcome != "adds" or column.meaning.kind not in DO_NOT_ADD:
-            column.seen.outcome, column.seen.tested = outcome, rows
+        column.seen.outcome, column.seen.tested = _additivity(column, parts)
         if column.seen.outcome == "adds" and column.may_be_counted:
             weights.append(column)
     for column in (column for column in measures if column not in weights):

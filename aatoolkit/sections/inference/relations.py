@@ -27,7 +27,9 @@ PROVED, LIKELY, OPEN, SETTLED = "proved", "likely", "open", "settled"
 """The confidences: an identity or an experiment, name and range, nothing, and a person."""
 
 _TEXT = FieldReading("string")
-DO_NOT_ADD = ("share", "position", "rank", "score", "probability", "id", "time", "status")
+_DO_NOT_ADD = (
+    *("share", "position", "rank", "score", "probability", "id", "time", "status", "change"),
+)
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ class ColumnFinding:
     def may_add(self) -> bool:
         """Whether it is of a kind that may add up."""
         named, reading = self.meaning, self.reading
-        is_sum = named.kind not in (*DO_NOT_ADD, "change") and not named.mean
+        is_sum = named.kind not in _DO_NOT_ADD and not named.mean
         is_whole = reading.dtype == "Int64" or named.kind == "money"
         return reading.is_number and self.is_own and not reading.percent and is_sum and is_whole
 

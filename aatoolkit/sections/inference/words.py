@@ -19,7 +19,7 @@ from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.sections.column import snake
 
 _LONGEST = 80
-_STEMS = {
+STEMS = {
     "engine": ("engine", "model", "assistant", "platform", "llm", "provider", "source_engine"),
     "topic": ("topic", "theme", "cluster"),
     "category": ("categor", "intent", "segment"),
@@ -275,8 +275,8 @@ class Vocabulary:
     def of(cls, options: Any, responses: Iterable[Any] = ()) -> Vocabulary:
         """Collect the vocabulary of decoded scope options and of the responses themselves."""
         members: dict[str, set[str]] = defaultdict(set)
-        for name, value in _named(options):
-            dimension = next((d for d, s in _STEMS.items() if any(x in name for x in s)), None)
+        for name, value in named(options):
+            dimension = next((d for d, s in STEMS.items() if any(x in name for x in s)), None)
             if dimension is not None:
                 members[dimension].update(_labels(value))
         return cls(members, dict(pair for response in responses for pair in texts(response)))
@@ -296,11 +296,11 @@ def _mostly_match(form: re.Pattern[str], keys: list[str]) -> bool:
     return bool(keys) and sum(map(bool, map(form.fullmatch, keys))) >= 0.8 * len(keys)
 
 
-def _named(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+def named(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Yield the values of scope options, with the names of their fields in small letters."""
     for name, value in options.items() if isinstance(options, dict) and depth < 4 else ():
         yield snake(name), value
-        yield from _named(value, depth + 1)
+        yield from named(value, depth + 1)
 
 
 def _labels(value: Any) -> set[str]:
