@@ -16,9 +16,10 @@ from typing import Any
 
 from aatoolkit._util.lexicon import names, tokens, words
 from aatoolkit.availability.detect import detect, raw
-from aatoolkit.availability.detect.words import in_prose, is_code, is_echo, is_of_trade, understand
+from aatoolkit.availability.detect.words import is_code, is_echo, is_of_trade, lack, understand
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.sections.inference.relations import Relation
+from aatoolkit.sections.section import is_at
 
 MOST = 3
 """So many places of a section are pointed out at most."""
@@ -230,13 +231,8 @@ def value_at(document: Any, path: Path) -> Any:
 
 def _is_read(at: str, read: Sequence[str]) -> bool:
     """Whether a signal has its evidence at a path, above it or below it."""
-    path = f"$.{at}."
-    plain = [
-        read_path.replace('["', ".").replace('"]', "") for read_path in read if read_path != "$"
-    ]
-    return any(
-        path.startswith(f"{read_path}.") or f"{read_path}.".startswith(path) for read_path in plain
-    )
+    plain = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in read)
+    return any(path and is_at(path, at) for path in plain)
 
 
 # --- how likely, and what words mean ------------------------------------------------------------
@@ -277,9 +273,8 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _denies(text: str) -> bool:
     """Whether words mean an absence."""
-    word = understand(text) if is_code(text) else in_prose(text)
-    lacks = word is not None and word.canonical != "available"
-    return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
+    is_negated = is_code(text) and not words("negation").isdisjoint(tokens(text))
+    return is_negated or lack([text]) is not None
 
 
 def _meanings(path: Path, values: Seen, idle: Collection[str]) -> dict[str, str]:

@@ -210,7 +210,7 @@ class Section(Described):
         for at in (rule.at for rule in rules if rule.kind != "header"):
             if at.partition(".")[0] not in ENVELOPE and at not in kept:
                 kept = (*kept, at)
-            watched = tuple(path for path in watched if not _is_at(path, at))
+            watched = tuple(path for path in watched if not is_at(path, at))
         availability = rules[0] if len(rules) == 1 else rules or None
         vars(self).update(
             name=name, doc=doc, tables=tables, kept=kept,
@@ -270,7 +270,7 @@ class Section(Described):
         return tuple(table.name for table in self.tables)
 
 
-def _is_at(path: str, at: str) -> bool:
+def is_at(path: str, at: str) -> bool:
     """Whether a path is equal to, above or below the path that a rule reads."""
     path, at = path.replace("{}", ""), at.replace("{}", "")
     return f"{path}.".startswith(f"{at}.") or f"{at}.".startswith(f"{path}.")
