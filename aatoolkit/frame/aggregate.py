@@ -205,8 +205,12 @@ def _outcome(
     values, undefined = planned.values()
     there = there & ~undefined
     codes, states = groups.combined(cells)
+    # Where a part was measured and the group has no value, it is of the other part.
+    bare = [
+        replace(s, status=Status.UNAVAILABLE) if s.status == Status.PARTIAL else s for s in states
+    ]
+    codes, states = np.where(used_rows > 0, codes, codes + len(states)), [*states, *bare]
     # What more is known of single groups: rows without a value, absent rows, part periods.
-    states = [*states]
     numbers: dict[Availability, int] = {}
     silent = np.array([state.reason == NO_VALUE.reason for state in states], bool)[codes]
     odd = silent if wholes is None else silent | (wholes.lacking > 0)
@@ -216,9 +220,8 @@ def _outcome(
         state = states[codes[at]]
         if silent[at]:
             few, many = int(expected[at] - used_rows[at]), int(expected[at])
-            rows = f"{few:,} of {many:,} row{'s' * (many != 1)}"
-            why = f"{rows} {'has' if few == 1 else 'have'} no value"
-            state = replace(state, reason=why)
+            why = f"{few:,} of {many:,} rows {'has' if few == 1 else 'have'} no value"
+            state = replace(state, reason=why if few < many else "no row has a value")
         more = [*planned.absent]
         if wholes is not None and wholes.lacking[at]:
             why = f"{wholes.lacking[at]} of {wholes.total[at]} responses have no row of it"
@@ -277,7 +280,8 @@ def cells_of_plan(
     if planned.repeats is not None:
         cells = cells.without(planned.repeats, "counted once")
     for trials in planned.trials:
-        none = is_zero(trials, cells_of(frame, trials, metadata).given)
+        counted = cells_of(frame, trials, metadata)
+        none = is_zero(trials, counted.given if rule.rule == "sum" else counted.whole)
         cells = cells.without(none & ~cells.given, ZERO)
     if rule.among and rule.among[0] in frame.columns:
         among, *kinds = rule.among
@@ -287,8 +291,8 @@ def cells_of_plan(
         cells = cells.without(nothing & ~cells.given, "nothing to count")
     if rule.over:
         above, below = rule.over
-        counted = is_zero(below, cells_of(frame, below, metadata).whole)
-        return cells.without(counted & ~(np.abs(as_floats(frame[above])) > 0), ZERO)
+        none = is_zero(below, cells_of(frame, below, metadata).whole)
+        return cells.without(none & ~(np.abs(as_floats(frame[above])) > 0), ZERO)
     if rule.by:
         nothing = is_zero(rule.by, cells_of(frame, rule.by, metadata).whole)
         return cells.without(nothing, "zero weight")

@@ -84,7 +84,7 @@ class Plan:
     of : str or None
         The declared column it is, where the rule is the declared one.
     trials : tuple of str
-        Of a count, the denominators of which it is a numerator: of 0 trials it is nothing.
+        The denominators of which it, or a part of it, is a numerator: of 0 trials it is nothing.
     repeats : array of bool, optional
         The rows that would count twice.
     caution : str, optional
@@ -465,11 +465,12 @@ def resolved(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
     fields = ("by", "within", "otherwise", "over", "counts")
     parts = {part: here(getattr(rule, part)) for part in fields}
     among = (here(rule.among[0]), *rule.among[1:]) if rule.among else ()
-    # Of a count, the denominators of the ratios of which it is the numerator.
-    over = [pair for other in sections.table(table).columns if (pair := other.aggregate.over)]
-    trials = chain.from_iterable(
-        names.get(below, ()) for above, below in over if above == own and rule.rule == "sum"
-    )
+    # The counts of which its parts are some; of a count, the denominators of its ratios.
+    columns = sections.table(table).columns
+    wholes = [it.aggregate.among for it in columns if it.name in (*(rule.over or ()), rule.by)]
+    if rule.rule == "sum":
+        wholes += [over[1:] for it in columns if (over := it.aggregate.over) and over[0] == own]
+    trials = chain.from_iterable(names.get(whole[0], ()) for whole in wholes if len(whole) == 1)
     return Plan(name, replace(rule, among=among, **parts), of, tuple(dict.fromkeys(trials)))
 
 

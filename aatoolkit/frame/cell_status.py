@@ -259,8 +259,8 @@ def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
             reason = cells.states[code].reason or ""
             rows = partial & (cells.codes == code)
             reasons[reason] = reasons.get(reason, False) | rows
-        counted = {state.reason or "" for state in cells.states if not cells.given.all()}
-        lacking += [f"{name}: {why}{_REST}" for why in sorted(counted) if why.endswith(" no value")]
+        missing = {cells.states[code].reason or "" for code in cells.codes[~cells.given].tolist()}
+        lacking += [f"{name}: {why}{_REST}" for why in sorted(missing) if why.endswith(" no value")]
     notes = [
         f"* partial ({row_ranges(frame.index, rows)}){': ' if reason else ''}{visible(reason)}"
         for reason, rows in sorted(reasons.items(), key=lambda item: int(item[1].argmax()))[

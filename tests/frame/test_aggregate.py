@@ -376,3 +376,23 @@ def test_a_sum_without_all_its_values_says_how_to_take_the_rest() -> None:
     own = pd.DataFrame({"k": ["a", "a", "b"], "n": pd.array([1, None, 2], "Int64")})
     shown = repr(own.aa.aggregate("k", rules={"n": "sum"}))
     assert "1 of 2 rows has no value; skip_missing=True adds the rest" in shown
+    own["n"] = pd.array([None, None, 2], "Int64")
+    assert "skip_missing" not in repr(own.aa.aggregate("k", rules={"n": "sum"}))
+
+
+def test_days_without_answers_are_no_part_of_any_rate_or_mean() -> None:
+    trend = aa.demo().read("overview", days=90, engine="claude")["overview_trend"]
+    rates = ["mention_rate", "share_of_voice", "average_position"]
+    assert [*trend.aa.aggregate(columns=rates)] == rates  # without a coverage
+    weeks = trend.aa.aggregate(columns=rates, freq="W", status=True)
+    states = [weeks[f"{name}_availability"].tolist()[:2] for name in rates]
+    assert states == [["not_applicable", "available"]] * 3
+    assert "skip_missing" not in repr(weeks)
+
+
+def test_a_period_of_which_nothing_was_measured_is_unavailable() -> None:
+    hours = aa.demo().read("crawl", days=90)["crawl_timeseries"]
+    weeks = hours.aa.aggregate("bot", "requests", freq="W")
+    bare = weeks["requests_coverage"] == 0
+    assert set(weeks["requests_availability"][bare]) == {"unavailable"}
+    assert set(weeks["requests_availability"][~bare]) == {"partial"}

@@ -159,7 +159,7 @@ def expected(rows: pd.DataFrame, skip_missing: bool) -> tuple[object, Status]:
         return sum(given), status
     if skip_missing and given:
         return sum(given), Status.PARTIAL
-    return pd.NA, status
+    return pd.NA, status if given or status != Status.PARTIAL else Status.UNAVAILABLE
 
 
 @settings(deadline=None, max_examples=examples(60))
