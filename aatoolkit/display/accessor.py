@@ -343,8 +343,7 @@ class Accessor(NamesNear):
         ItemNotFound
             If there is no such column.
         ArgumentError
-            If ``by`` is a rate, pandas knows no such ``freq``, or the frame has no one column of
-            times.
+            If pandas knows no such ``freq``, or the frame has no one column of times.
         AvailabilityError
             If a column that was asked for has no rule, or cannot
             follow it here (``.columns`` says why); if none has one; if a sum of integers does
@@ -1347,10 +1346,8 @@ class Accessor(NamesNear):
         Raises
         ------
         NotWritten
-            If the name ends as files of another format do (``.csv``), or a column cannot be
-            written to Parquet.
-        NotWritten
-            If the file cannot be written; what was there is untouched.
+            If a column cannot be written to Parquet, or the file cannot be; what was there is
+            untouched.
         """
         return write_parquet(self._frame, path)
 

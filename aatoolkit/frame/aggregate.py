@@ -48,7 +48,6 @@ from aatoolkit.frame.groupby import (
     group,
     like,
     part_periods,
-    refuse_measures,
     sums,
 )
 from aatoolkit.frame.reshape import CONTEXT
@@ -130,7 +129,6 @@ def planned_of(
 ) -> list[PlannedCells]:
     """The plans of the columns of a frame, and the cells that each is computed from."""
     metadata = metadata_of(frame)
-    refuse_measures(by, metadata)
     groups = group(frame, by, observed is not False)
     plans = plan(frame, metadata, groups, columns, rules or {}, shares=True)
     return [PlannedCells(planned, frame, metadata, groups) for planned in plans]

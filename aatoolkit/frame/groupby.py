@@ -19,9 +19,7 @@ import pyarrow as pa
 from aatoolkit.availability import Availability, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unknown
 from aatoolkit.frame.cell_status import Cells, Codes, Mask
-from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, metadata_of
-from aatoolkit.sections.aggregation import FRACTION
+from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 
 By = str | pd.Grouper | Sequence[str | pd.Grouper] | None
 Floats = npt.NDArray[np.float64]
@@ -120,25 +118,6 @@ def _binned(by: By) -> list[str]:
     """The columns of times that are grouped into periods."""
     keys = (key for key in _listed(by) if isinstance(key, pd.Grouper) and key.freq is not None)
     return [str(key.key) for key in keys]
-
-
-def refuse_measures(by: By, metadata: FrameMetadata) -> None:
-    """Raise if rows would be grouped by equal values of a rate or mean.
-
-    Raises
-    ------
-    ArgumentError
-        If a column to group by is one.
-    """
-    for name in _listed(by):
-        what = declared(metadata.columns.get(name, NOTHING)) if isinstance(name, str) else None
-        if what is not None and (what.aggregate.rule in ("ratio", "mean") or what.unit == FRACTION):
-            raise ArgumentError(
-                f"by={name!r} is a measure, and rows of equal values are no group; to compute it "
-                f"write columns={name!r}, and by= what the groups are; for classes of it cut it "
-                "first: df.assign(level=pd.cut(...))",
-                argument="by",
-            )
 
 
 def numpy_times(values: pd.Series) -> pd.Series:

@@ -56,12 +56,11 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     NotWritten
-        If the name ends as files of another format do, or a column cannot be written to Parquet.
+        If a column cannot be written to Parquet.
     NotWritten
         If the file cannot be written; what was there is untouched.
     """
     path = Path(path)
-    check_file(path)
     table = arrow_table(frame, path)
     with writing(path) as temporary:
         write_arrow(table, temporary)
@@ -346,18 +345,6 @@ def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     return schema
 
 
-_OTHERS = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".xls", ".feather", ".arrow", ".html")
-"""How names of files of other formats end."""
-
-
-def check_file(path: Path) -> None:
-    """Raise an `NotWritten` if a name ends as files of another format do."""
-    if path.suffix.lower() in _OTHERS:
-        raise NotWritten(
-            f"{path.name} is no name of a Parquet file; let it end in .parquet", path=str(path)
-        )
-
-
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file; whatever goes wrong while it is read is an error of ours.
@@ -390,7 +377,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
 def check_folder(folder: str | os.PathLike[str]) -> None:
     """Raise an `NotWritten` if a folder is named as a file would be."""
     path = Path(folder)
-    if path.suffix.lower() in (*_OTHERS, ".parquet", ".pq"):
+    if path.suffix.lower() in (".parquet", ".csv", ".xlsx"):
         raise NotWritten(
             f"{path.name} is the name of a file, and many tables are written to a folder; give "
             "its name, such as 'tables'",

@@ -19,7 +19,6 @@ import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import (
     AAToolkitWarning,
-    ArgumentError,
     AvailabilityError,
 )
 from aatoolkit.sections import MAX, Aggregation, ratio, weighted
@@ -308,16 +307,6 @@ def test_values_of_several_units_are_not_added_and_one_unit_is_reported() -> Non
     odd = frame[frame["metric"].isin(["ttfb", "odd"])]
     with pytest.raises(AvailabilityError, match="mixes units"):
         odd.aa.aggregate("page", columns="value", rules={"value": "sum"})
-
-
-def test_rows_of_an_equal_rate_are_no_group() -> None:
-    of = {"n": "source_domains.citation_count", "share": "source_domains.citation_share"}
-    frame = described(pd.DataFrame({"n": [1, 2, 4], "share": [0.1, 0.1, 0.5]}), **of)
-    with pytest.raises(ArgumentError, match=r"pd\.cut") as refused:
-        frame.aa.aggregate("share", "n")
-    assert refused.value.argument == "by"
-    cut = frame.assign(level=pd.cut(frame["share"], [0, 0.2, 1], labels=["low", "high"]))
-    assert cut.aa.aggregate("level", "n")["n"].tolist() == [3, 4]
 
 
 def test_a_refusal_names_the_rule_to_give() -> None:
