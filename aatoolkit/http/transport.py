@@ -189,6 +189,16 @@ class _TLSConnection(_Connection, HTTPSConnection):
         """Nothing: certificates prove where a connection leads."""
 
 
+class _TLSSocket(ssl.SSLSocket):
+    def getpeername(self) -> Any:
+        """Close what nobody is connected to: `ssl` leaves that to the garbage collector."""
+        try:
+            return super().getpeername()
+        except OSError:
+            self.close()
+            raise
+
+
 class _Pool(HTTPConnectionPool):
     ConnectionCls = _Connection
 
@@ -209,6 +219,7 @@ def tls_context() -> ssl.SSLContext:
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.sslsocket_class = _TLSSocket
     return context
 
 

@@ -129,6 +129,7 @@ HANDSHAKES: dict[str, tuple[Script, int]] = {
     "HTTP on a TLS port": (lambda w: (w.connection.recv(999), w.send(whole())), 1),
     "nothing": (lambda w: w.connection.recv(9999), 3),
     "a reset": (lambda w: (w.connection.recv(9999), w.reset()), 3),
+    "a reset before it begins": (Wire.reset, 3),
     "an alert": (lambda w: (w.connection.recv(9999), w.send(b"\x15\3\3\0\2\2\x28")), 1),
     "noise": (lambda w: (w.connection.recv(9999), w.send(bytes(range(256)) * 9)), 1),
 }
