@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,16 +46,13 @@ def black_hole() -> Iterator[tuple[str, int]]:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
-        waiting = [socket.socket() for _ in range(8)]
-        for one in waiting:
-            one.setblocking(False)
-            one.connect_ex(listener.getsockname())
-        time.sleep(0.05)
-        try:
+        with ExitStack() as waiting:
+            with suppress(TimeoutError):
+                while True:  # until one finds no room
+                    further = waiting.enter_context(socket.socket())
+                    further.settimeout(0.2)
+                    further.connect(listener.getsockname())
             yield listener.getsockname()
-        finally:
-            for one in waiting:
-                one.close()
 
 
 def leading_to(monkeypatch: pytest.MonkeyPatch, *found: tuple[str, int] | Exception) -> list[str]:
@@ -155,9 +152,6 @@ def test_plain_http_goes_to_this_machine_or_nowhere(
     assert server.heads == []
 
 
-# -- retries ---------------------------------------------------------------------------------
-
-
 # -- interrupts ------------------------------------------------------------------------------
 
 
@@ -170,19 +164,27 @@ def _signals(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @contextmanager
-def interrupted(after: float = 0.15) -> Iterator[None]:
-    """Interrupt the block, which has to end in that, and soon."""
+def interrupted(server: HostileServer) -> Iterator[None]:
+    """Interrupt the block once its request has come; it has to end in that, and soon."""
     main = threading.main_thread().ident
     assert main is not None
-    timer = threading.Timer(after, signal.pthread_kill, (main, signal.SIGINT))
-    began = time.monotonic()
-    timer.start()
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        while not server.heads and not server.closing.wait(0.01):
+            pass
+        server.closing.wait(0.1)
+        sent.append(time.monotonic())
+        signal.pthread_kill(main, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
     try:
         with pytest.raises(KeyboardInterrupt) as caught:
             yield
     finally:
-        timer.join()
-    assert time.monotonic() - began < after + SLACK
+        thread.join()
+    assert time.monotonic() - sent[0] < SLACK
     assert caught.value.__context__ is None
     assert caught.value.__cause__ is None
 
@@ -202,7 +204,7 @@ STALLS = {
 def test_an_interrupt_ends_a_call_at_once_and_nothing_is_left(fetcher: Any, script: Any) -> None:
     with HostileServer(script) as server:
         asking = fetcher(server.url, deadline=20)
-        with interrupted():
+        with interrupted(server):
             ask(asking)
         assert server.gone(), "a connection was left open"
         heads = len(server.heads)
