@@ -15,13 +15,6 @@ import pytest
 import aatoolkit as aa
 from aatoolkit.sections import Profile, typed_module
 
-pytestmark = [
-    pytest.mark.thorough,
-    pytest.mark.skipif(
-        shutil.which("pyright") is None, reason="pyright is no Python package and not on the PATH"
-    ),
-]
-
 HERE = Path(__file__).parent
 SETTINGS: dict[str, Any] = {
     "extraPaths": [str(Path(aa.__file__).parent.parent)],
@@ -29,12 +22,22 @@ SETTINGS: dict[str, Any] = {
 }
 
 
+PYRIGHT = [sys.executable, "-m", "pyright"]
+
+
+@pytest.fixture(scope="module")
+def _pyright() -> None:
+    done = subprocess.run([*PYRIGHT, "--version"], capture_output=True, timeout=110, check=False)
+    if done.returncode:
+        pytest.skip("pyright is not here: at its first call it fetches itself from npm")
+
+
 def checked(folder: Path, text: str) -> list[str]:
     """What pyright says of a file in a folder: the errors, as line and rule."""
     (folder / "use.py").write_text(text, encoding="utf-8")
     (folder / "pyrightconfig.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
     done = subprocess.run(
-        ["pyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(folder)],
+        [*PYRIGHT, "--outputjson", "--pythonpath", sys.executable, "-p", str(folder)],
         capture_output=True,
         text=True,
         timeout=110,
@@ -56,8 +59,14 @@ def typed_folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.usefixtures("_pyright")
 def test_a_mistyped_name_is_an_error_and_ordinary_pandas_is_none(typed_folder: Path) -> None:
     assert checked(typed_folder, (HERE / "usage.py").read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.thorough
+def test_mypy_is_as_strict(typed_folder: Path) -> None:
+    shutil.copy(HERE / "usage.py", typed_folder / "use.py")
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "use.py"],
         cwd=typed_folder,
@@ -70,6 +79,7 @@ def test_a_mistyped_name_is_an_error_and_ordinary_pandas_is_none(typed_folder: P
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.usefixtures("_pyright")
 def test_the_types_of_a_profile_of_ones_own(tmp_path: Path) -> None:
     answer = {"items": [{"id": "a", "n": 1, "größe": 1.5, 'a"b': True, "class": "x"}]}
     section = aa.sections.propose(answer, "things").section
