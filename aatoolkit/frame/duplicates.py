@@ -31,7 +31,7 @@ from aatoolkit.metadata.attrs import (
     stored_of,
     tables_of,
 )
-from aatoolkit.metadata.fingerprint import hash_cells, row_hashes
+from aatoolkit.metadata.fingerprint import OVERWRITTEN, hash_cells, row_hashes
 from aatoolkit.scope import FILTERS, Scope
 
 _PARTITIONS = tuple(name for name in FILTERS if name != "brand")
@@ -310,11 +310,9 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     """
     column = metadata.columns[name]
     if metadata.is_lost(name):
-        return (
-            "its values are not those that were read (a plain groupby, pivot or assignment makes "
-            "new ones): use df.aa.aggregate on the frame that was read, or say what they are: "
-            f"rules={{{name!r}: 'sum'}}"
-        )
+        reason = column.availability.reason
+        lost = "its values are not those that were read" if reason == OVERWRITTEN else reason
+        return f"{lost}; aggregate the frame that was read, or name the rule of the new values in rules="
     bare, *names = (
         own.removesuffix("_x").removesuffix("_y") for own in (name, *map(str, frame.columns))
     )

@@ -50,8 +50,14 @@ _ROW, _CELL = 0xFFFF_FFFF, 0xFFFF
 _WHOLE_CELL = 0xFFFF_FFFF
 """Those of cells where every row is hashed: of rows then all, as no two are to share a hash."""
 
+_SEVERAL = 3
+"""So many different numbers in rows with their own labels do not agree by chance."""
+
 OVERWRITTEN = "overwritten"
-MOVED = "its rows are not those that were read; df.aa.aggregate, merge and concat keep its state"
+MOVED = (
+    "its rows do not match those that were read; select the key too, "
+    "and use df.aa.aggregate, merge and concat in place of those of pandas"
+)
 
 
 def hash_cells(values: Array) -> Hashes:
@@ -428,18 +434,25 @@ class FingerprintCheck:
         """The columns that may hold sums of rows which agree with the hashes only by chance.
 
         Sums have numbers as labels too. As many rows are accepted if text agrees, or all
-        columns; fewer or more if both, in the columns of which no value was missing: a sum
-        over missing values would else pass for what was read beside it.
+        columns; fewer or more if both, or if several different numbers agree. Labels from 0 on may
+        be those of groups: a sum over missing values would pass for what was read beside it.
         """
         agreeing = {*self._there} - differing
         if self._key and agreeing >= {*self._key}:
             return {}
-        has_text = any(self._arrays[name].dtype.kind not in "biuf" for name in agreeing)
+        numbers = [name for name in agreeing if self._arrays[name].dtype.kind in "biuf"]
+        has_text = len(numbers) < len(agreeing)
         if len(self._index) == self._read.rows:
             is_like = has_text or not differing
             return {} if is_like else dict.fromkeys(self._there, MOVED)
-        if differing or not has_text or not mask.any():
+        zeros = hash_cells(pd.array([0, None], "Int64"))
+        is_varied = any(
+            len(np.setdiff1d(self._hashes(name)[mask], zeros)) >= _SEVERAL for name in numbers
+        )
+        if differing or not (has_text or is_varied) or not mask.any():
             return dict.fromkeys(self._there, MOVED)
+        if is_varied and label_span(self._index) != (0, len(self._index) - 1):
+            return {}
         return {name: MOVED for name in self._there if self._read.cells[name][0]}
 
     def _hashes(self, name: str) -> Hashes:
