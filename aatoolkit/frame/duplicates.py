@@ -312,7 +312,7 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     if metadata.is_lost(name):
         reason = column.availability.reason
         lost = "its values are not those that were read" if reason == OVERWRITTEN else reason
-        return f"{lost}; aggregate the frame that was read, or name the rule of the new values in rules="
+        return f"{lost}; aggregate the frame that was read, or give the rule of new values: rules="
     bare, *names = (
         own.removesuffix("_x").removesuffix("_y") for own in (name, *map(str, frame.columns))
     )
