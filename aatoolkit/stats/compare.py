@@ -314,6 +314,8 @@ def _why_not(change: Change, k: int, name: str, least: int = LEAST_CLUSTERS) -> 
     if k < least:
         return f"{k} {name} on one side or both; at least {least} are needed to test a change"
     largest = max(abs(number(change.before)), abs(number(change.after)))
+    if np.isnan(number(change.df)):
+        return f"one of {k} {name} has most answers, and says too little of others"
     if not varies(number(change.error) ** 2, largest):
         return f"nothing differs between {k} {name}, too few to estimate an error"
     return ""

@@ -145,11 +145,12 @@ def estimate(g: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> E
             name_all(value=value, size=size, z=z)
             variance = k / (k - 1) * g.total(z**2) / size**2
             df = size**2 / g.total(n**2) - 1
+            is_enough = df >= 1
             for part in (z**2, y, n - y) if is_rate else ():
                 carried = g.total(part)
                 carriers = np.where(carried > 0, carried**2 / g.total(part**2), np.inf)
                 df = np.minimum(df, carriers)
-            at_least, is_enough = df + 1, k >= LEAST_CLUSTERS
+            at_least, is_enough = df + 1, is_enough & (k >= LEAST_CLUSTERS)
         else:
             p = (y + g.each(value)) / (n + 1)
             within = p * (1 - p) / n
@@ -368,13 +369,14 @@ def freedom(m: Any, z: Any) -> Any:
 
     The effective number (Σx)²/Σx² of clusters that carry the answers, less 1, or the variance
     (x = z²; Satterthwaite), whichever is smaller. With k-1, a test at 5 % raises up to 11 %
-    false alarms where runs are very unequal; with this, 5 % at most.
+    false alarms where runs are very unequal; with this, 5 % at most. Where one cluster has most of
+    the answers there are none: its residual is near 0, and with 1 it would raise up to 92 %.
     """
     fourth = One.total(z**4)
     with np.errstate(divide="ignore", invalid="ignore"):
         carry = One.total(m) ** 2 / One.total(m**2) - 1
         of_variance = np.where(fourth > 0, One.total(z**2) ** 2 / fourth, carry)
-        return np.maximum(np.minimum(carry, of_variance), 1.0)
+        return np.where(carry < 1, np.nan, np.maximum(np.minimum(carry, of_variance), 1.0))
 
 
 def long_run(residual: Numbers) -> Numbers:

@@ -84,7 +84,10 @@ def interval(
                 "cluster the interval takes every answer for independent"
             )
         elif not np.isfinite(low):
-            why = f"{k:g} values of {cluster} that do not differ are too few to estimate an error"
+            why = (
+                f"{k:g} values of {cluster} that do not differ, or of which one has most answers, "
+                "cannot say how much such values differ"
+            )
             if panel == "fixed":
                 why = f"one number for each value of {cluster} cannot say how much answers differ"
         reasons.append(why)

@@ -232,7 +232,11 @@ def _row(estimate: DoubleDifference, by: str, is_rate: bool) -> Comparison:
         if number(side.moved.clusters) < LEAST_CLUSTERS
     ]
     is_tested = np.isfinite(number(estimate.change.p))
-    why = "" if is_tested else f"nothing differs between {by}, too few to estimate an error"
+    why = (
+        ""
+        if is_tested
+        else f"nothing differs between {by}, or one has most answers: too few for an error"
+    )
     ends = (
         (word, *(amount(number(end), is_rate) for end in (side.before, side.after)))
         for word, side in estimate.sides.items()
