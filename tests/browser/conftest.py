@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 SETTING = "AATOOLKIT_BROWSER"
 """The environment variable that names a Chromium, where it is not found by itself."""
 
+INSTALL = 'pip install -e ".[browser]" brings it'
+"""What the reason of a skipped test ends with."""
+
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -61,11 +64,11 @@ def chromium() -> str | None:
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """A headless Chromium."""
     playwright = pytest.importorskip(
-        "playwright.sync_api", reason="the browser tests need playwright: pip install playwright"
+        "playwright.sync_api", reason=f"there is no playwright to drive a browser: {INSTALL}"
     )
     program = chromium()
     if program is None:
-        pytest.skip(f"the browser tests need Chromium; name one in {SETTING}, or install it")
+        pytest.skip(f"there is no Chromium to open pages in: install it, or name it in {SETTING}")
     home = tmp_path_factory.mktemp("browser")
     with playwright.sync_playwright() as engines:
         launched = engines.chromium.launch(

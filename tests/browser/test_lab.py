@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser.conftest import INSTALL
 from browser.lab import Notebook, serving, write_notebook
 
-# Looked for and not imported, which takes a second.
-pytestmark = [
-    pytest.mark.timeout(240),
-]
+pytestmark = pytest.mark.timeout(240)
 
 CELLS = (
     "import aatoolkit as aa\nproject = aa.demo()\npicker = aa.ScopePicker(project)\npicker",
@@ -44,8 +42,9 @@ def lab(
     request: pytest.FixtureRequest, browser: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
     """A front end with a notebook."""
+    # Looked for and not imported, which takes a second.
     if find_spec(request.param) is None:
-        pytest.skip(f"{request.param}, the front end that is tested, is not installed")
+        pytest.skip(f"there is no {request.param} to try pickers in: {INSTALL}")
     folder = tmp_path_factory.mktemp("lab")
     write_notebook(folder / "picker.ipynb", *CELLS)
     with serving(folder, request.param) as url:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser.conftest import INSTALL
 from serving import shared_client, shared_dataset
 
 import aatoolkit as aa
@@ -48,7 +49,7 @@ def test_an_interactive_picture_is_one_file_that_says_what_each_mark_is(
 @pytest.mark.thorough
 @pytest.mark.skipif(
     find_spec("nbconvert") is None,
-    reason="nbconvert, which makes a page of a notebook, is not installed",
+    reason=f"there is no nbconvert to make a page of a notebook: {INSTALL}",
 )
 def test_an_exported_notebook_shows_what_needs_no_kernel(
     page: Any, engines: Any, tmp_path: Path

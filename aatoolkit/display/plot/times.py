@@ -137,8 +137,10 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     is_wanted = bool(options.kind or options.color)
     most = options.top or (len(SERIES) if is_wanted else _MOST_LINES)
     is_many = by and data.frame[by].nunique() > most and not is_wanted
-    if data.apart(by) or (is_many and heatmap(data, options)):
+    if data.apart(by):
         return None  # hosts and windows are never added up
+    if is_many and (cells := heatmap(data, options)):
+        return cells
     try:
         # Rows of one time are never drawn as one of them.
         is_noisy = not options.x and _is_noisy(data, x, y, marks)
