@@ -143,7 +143,8 @@ def test_a_picture_says_what_it_shows_and_where_it_is_from(kind: str) -> None:
     axes = KINDS[kind]()
     assert axes.kind == kind
     assert FINDINGS.get(kind, "") in axes.finding
-    assert axes.spec.title in axes.figure.get_suptitle().replace("\n", " ")
+    title = axes.figure.get_suptitle().replace("\n", " ")
+    assert title in (axes.spec.headline, axes.spec.title)
     assert "\n" not in axes.figure.get_supxlabel(), "the caption is one line"
     assert all(axes.spec.caption)
     assert str(axes) == f"<Picture: {axes.finding}>"
@@ -175,7 +176,7 @@ def test_the_interactive_form_has_the_same_marks_and_words(kind: str) -> None:
     axes, figure = KINDS[kind](), KINDS[kind](interactive=True)
     assert figure.layout.meta == {"kind": kind, "finding": axes.finding}
     notes = " ".join(note.text.replace("<br>", " ") for note in figure.layout.annotations)
-    assert axes.spec.title in notes.replace("&gt;", ">")
+    assert (axes.spec.headline or axes.spec.title) in notes.replace("&gt;", ">")
     boxes = sum(len(mark) for mark in axes.spec.marks if mark.kind == "boxes")
     assert sum(len(trace.x) for trace in figure.data if trace.type == "bar") == boxes
     for trace in figure.data:

@@ -77,7 +77,7 @@ def legend(axes: Any) -> list[str]:
 
 def notes(axes: Any) -> str:
     """What stands around a picture besides its title."""
-    return " · ".join([axes.spec.subtitle, *axes.spec.caption])
+    return " · ".join([axes.spec.title, axes.spec.how, *axes.spec.caption])
 
 
 def hatched(axes: Any, hatch: str = "////") -> list[Any]:

@@ -164,11 +164,12 @@ def _fill(
 ) -> None:  # fmt: skip
     """Draw scales, marks and words of a picture that begins at an origin, in points."""
     (wide, high), (left, top) = figure_of(axes).get_size_inches() * 72, origin
+    drawn = layout.spec
     vars(axes).update(spec=spec, palette=palette, kind=spec.kind, finding=spec.finding,
                       data=spec.drawn.frame)  # fmt: skip
     corner = (left + layout.left) / wide, 1 - (top + layout.top + layout.high) / high
     axes.set_position((*corner, layout.wide / wide, layout.high / high))
-    axes.set(xlim=(spec.x.low, spec.x.high), ylim=(spec.y.low, spec.y.high))
+    axes.set(xlim=(drawn.x.low, drawn.x.high), ylim=(spec.y.low, spec.y.high))
     axes.spines[:].set_visible(False)
     axes.grid(visible=False)
     axes.set_axisbelow(True)
@@ -185,8 +186,8 @@ def _fill(
                 label.set(rotation=35, ha="right", rotation_mode="anchor")
         if scale.kind == "number":
             axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")
-    for mark in spec.marks:
-        _draw_mark(axes, mark, spec, layout, palette)
+    for mark in drawn.marks:
+        _draw_mark(axes, mark, drawn, layout, palette)
     for text in layout.texts:
         look = _look(text, palette)
         if text.at is None:

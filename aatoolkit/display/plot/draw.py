@@ -18,7 +18,7 @@ from aatoolkit.display.plot import rows, tables, times
 from aatoolkit.display.plot.axes import Picture, draw, draw_on, is_dark_paper
 from aatoolkit.display.plot.data import Options, PlotData, plot_data
 from aatoolkit.display.plot.spec import Spec
-from aatoolkit.display.plot.style import Palette, source_line
+from aatoolkit.display.plot.style import Palette, source_facts
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
 from aatoolkit.frame.groupby import find
 
@@ -60,7 +60,9 @@ def plot(
     theme = themes.current() if theme == "auto" and ax is None else theme
     is_dark = theme == "dark" if theme != "auto" else is_dark_paper(ax)
     spec = _spec_of(data, Options(kind, x, ys, color, top))
-    spec = replace(spec, title=visible(title)) if title else spec
+    if title:
+        how = ". ".join(filter(None, [spec.title, spec.how]))
+        spec = replace(spec, title=visible(title), headline="", how=how)
     if ax is None:
         return draw(spec, figsize, Palette(is_dark))
     ink = to_hex(mpl.rcParams["text.color"])
@@ -87,11 +89,12 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
             columns={},
         )
     spec = spec or tables.empty(data)
-    subtitle = ". ".join(filter(None, [spec.title if spec.headline else "", spec.how]))
-    caption = [source_line(data.metadata.sources), *filter(None, [spec.n]), *_missing(spec)]
+    source, missing = source_facts(data.metadata.sources), _missing(spec)
+    caption = [*source[:3], spec.n, *missing[:1], *source[3:], *missing[1:]]
     return replace(
-        spec, title=visible(spec.headline or spec.title), subtitle=visible(subtitle),
-        finding=visible(f"{spec.title}: {spec.finding}"), caption=[*map(visible, caption)],
+        spec, title=visible(spec.title), headline=visible(spec.headline), how=visible(spec.how),
+        finding=visible(f"{spec.title}: {spec.finding}"),
+        caption=[*map(visible, filter(None, caption))],
     )  # fmt: skip
 
 

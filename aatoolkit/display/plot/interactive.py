@@ -63,6 +63,7 @@ def interactive_form(picture: Axes) -> InteractivePicture:
     spec, palette = picture.spec, picture.palette
     width, height = figure_of(picture).get_size_inches() * 72
     layout = place(spec, float(width), float(height))
+    spec = layout.spec
     high = layout.height + _TOOLS
     traces: list[Any] = []
     for mark in spec.marks:

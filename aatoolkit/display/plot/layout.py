@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib import font_manager
 from matplotlib.ft2font import FT2Font, LoadFlags
@@ -147,8 +149,9 @@ class Tick(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A picture's size, the area of its marks, and all texts in their places."""
+    """A picture as far as it has room: its size, the area of its marks, and all texts."""
 
+    spec: Spec
     width: float
     height: float
     left: float
@@ -176,10 +179,14 @@ def _attempt(
     texts: list[Text] = []
     # Above: title, subtitle, legend, and the label of numbers.
     large = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
-    words = _wrapped(spec.title, cell, large, 2 if scale >= 1 else 1, True)
+    most, how = 2 if scale >= 1 else 1, f"{spec.title}. {spec.how}".removesuffix(". ")
+    words = _wrapped(spec.headline, cell, large, most, True)
+    if not words or words.endswith(" …"):
+        # A result that would be cut says less than what is shown.
+        words, how = _wrapped(spec.title, cell, large, most, True), spec.how
     title, top = Text(_MARGIN, _MARGIN, words, large, "ink", True), _MARGIN + _high(words, large)
-    if spec.subtitle and lines:
-        words = _wrapped(spec.subtitle, cell, small, lines)
+    if how and lines:
+        words = _wrapped(how, cell, small, lines)
         texts.append(Text(_MARGIN, top + 2, words, small, "muted"))
         top += 2 + _high(words, small)
     natural = spec.height * (1.0 if scale >= 1 else 0.9)
@@ -216,9 +223,10 @@ def _attempt(
     left = max((width_of(t.text, size, t.is_bold) for t in y_ticks), default=none) + _MARGIN + 8
     # Right: the columns of words that fit, of which the widest yield, or the names of lines.
     room = (cell + _MARGIN - left) * (0.66 if spec.marks else 1.0)
+    least = min(110.0, room / 2.1)
     while (surplus := sum(sized) - room) > 0 and sized:
-        if max(sized) > 110:
-            sized[sized.index(max(sized))] = max(max(sized) - surplus, 110)
+        if max(sized) > least:
+            sized[sized.index(max(sized))] = max(max(sized) - surplus, least)
         else:
             sized.pop()
     right = cell + _MARGIN - left - sum(sized)
@@ -231,6 +239,8 @@ def _attempt(
             if mark.shift and part > 0.02:
                 fits = min(fits, (right - mark.shift - width_of(word, small)) / part)
     wide = max(fits, 0.35 * right, 1.0) * bool(spec.marks)
+    if spec.x.kind == "none" and spec.x.names:
+        spec = _columns_with_room(spec, wide, small)
     # Below: the names of columns or round numbers, the label, and the caption.
     x_ticks, is_turned = _x_ticks(spec.x, wide, size)
     if is_turned:
@@ -250,6 +260,8 @@ def _attempt(
     below = under + _high(caption, small) + (8 if caption else 2) + 5
     tall = height or top + natural + below
     high = max(tall - top - below, 12.0)
+    if spec.x.kind == "none" and spec.has_rows:
+        high = min(high, 1.8 * scale * spec.height)  # a few rows of words stay together
     label = fitted(spec.x.label, cell + _MARGIN - left, small)
     texts.append(Text(left, top + high + under - size * 1.35, label, small, "muted"))
     # In all: names of rows and words beside them as far as they have room.
@@ -281,7 +293,7 @@ def _attempt(
     least = min(70.0, spec.height * 0.6)
     if spec.has_rows:
         least = abs(spec.y.high - spec.y.low) * size * 1.12
-    layout = Layout(width, tall, left, top, wide, high, x_ticks, y_ticks[::every], size, is_turned,
+    layout = Layout(spec, width, tall, left, top, wide, high, x_ticks, y_ticks[::every], size, is_turned,
                     title, ending, texts)  # fmt: skip
     return layout, not height or high >= least
 
@@ -296,6 +308,8 @@ def _words(
     shift = mark.shift if strength is None else 0.0
     for at, word in enumerate(mark.words):
         x = float(scale.within(mark.x[at])[0])
+        if math.isnan(x):
+            continue
         colour = mark.style.key if strength is None else f"on/{strength[at]}"
         room = right - wide * scale.share(x) - shift + 1
         if scale.names and shift:
@@ -306,6 +320,19 @@ def _words(
             word = fitted(word, room if shift else cell, small)
         yield Text(shift, 0, word, small, colour, False, "left" if shift else "center",
                    (x, float(mark.y[at])), mark.has_paper)  # fmt: skip
+
+
+def _columns_with_room(spec: Spec, wide: float, small: float) -> Spec:
+    """A panel of columns of words without the last ones, as far as they have no room."""
+    needs = [0.0] * len(spec.x.names)
+    for mark in spec.marks:
+        for at, word in zip(mark.x.tolist(), mark.words, strict=False):
+            needs[int(at)] = max(needs[int(at)], min(width_of(word, small) + mark.shift, 90.0))
+    count = len(needs)
+    while count > 1 and wide / count < max(needs[:count]) + 8:
+        count -= 1
+    marks = [replace(mark, x=np.where(mark.x < count, mark.x, np.nan)) for mark in spec.marks]
+    return replace(spec, marks=marks, x=replace(spec.x, high=count, names=spec.x.names[:count]))
 
 
 _EASES = (

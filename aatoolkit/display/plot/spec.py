@@ -240,10 +240,8 @@ class Spec:
         How it is read, in a sentence.
     n : str
         The sample, or what is left out, in a few words of the caption.
-    subtitle : str
-        What is shown, and how it is read.
     caption : sequence of str
-        The line below it: the source, the sample, and what is missing; the last parts yield.
+        The line below it: the source, the sample, and what is missing; what does not fit yields.
     legend : Legend
         What the looks stand for.
     beside : sequence of WordColumn
@@ -265,7 +263,6 @@ class Spec:
     headline: str = ""
     how: str = ""
     n: str = ""
-    subtitle: str = ""
     caption: Sequence[str] = ()
     legend: Legend = ()
     beside: Sequence[WordColumn] = ()

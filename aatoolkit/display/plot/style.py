@@ -246,18 +246,17 @@ def in_words(text: str) -> str:
     return _COLUMN.sub(lambda match: humanize(match[0].removesuffix("_id")), text)
 
 
-def source_line(sources: tuple[Source, ...]) -> str:
-    """Describe the source of a frame: host, section, scope, time."""
+def source_facts(sources: tuple[Source, ...]) -> list[str]:
+    """Describe the source of a frame: host, section and scope; time."""
     if len(sources) != 1:
         hosts = ", ".join(dict.fromkeys(source.host or "unknown" for source in sources))
-        return visible(f"{len(sources)} responses of {hosts}") if sources else "Source unknown"
+        return [f"{len(sources)} responses of {hosts}" if sources else "Source unknown"]
     (source,) = sources
     fetched = (source.fetched_at or "")[:16].replace("T", " ")
-    parts = [
-        source.host or "unknown host", source.section, describe_scope(source.scope),
+    return [
+        source.host or "unknown host", source.section or "", describe_scope(source.scope),
         fetched and f"fetched {fetched} UTC", "expired cache" if source.stale else "",
     ]  # fmt: skip
-    return visible(" · ".join(filter(None, parts)))
 
 
 def describe_scope(query: str | None) -> str:
