@@ -359,9 +359,9 @@ def test_own_rows_are_marked_where_any_table_of_the_answer_names_them() -> None:
     assert [name for _, name, _ in history.spec.labels] == ["Acme CRM (own)", "Globex"]
     assert [style.colour for _, _, style in history.spec.labels] == ["blue", "rest"]
     collected = shared_client().collect(HOSTS, sections=["domains"], progress=False)
-    names = collected.concat("domains").aa.plot().spec.y.names
-    assert {n.text for n in names if n.is_own} <= {f"{host} · {host}" for host in HOSTS}
-    assert {n.text.partition(" · ")[0] for n in names} == {*HOSTS}
+    spec = collected.concat("domains").aa.plot().spec
+    assert {*HOSTS} == {name.text for name in spec.x.names} <= {n.text for n in spec.y.names}
+    assert not any(name.is_own for name in (*spec.x.names, *spec.y.names))
 
 
 def test_rows_are_named_by_what_identifiers_stand_for() -> None:

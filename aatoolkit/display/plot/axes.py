@@ -213,14 +213,14 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
     elif mark.kind == "line":
         axes.plot(
             spec.x.within(mark.x), spec.y.within(mark.y), color=colour, zorder=2.4,
-            linestyle=(0, style.dash) if style.dash else "-", linewidth=mark.size,
+            linestyle=(0, style.dash) if style.dash else "-", linewidth=mark.size * layout.zoom,
             marker=style.symbol if has_points else "", markersize=4 if len(mark) <= 100 else 1.5,
             clip_on=not has_points, solid_capstyle="butt",
         )  # fmt: skip
     elif mark.kind == "dots":
         axes.plot(
             mark.x, mark.y, linestyle="", clip_on=False, zorder=3, marker=style.symbol,
-            markersize=mark.size, markeredgecolor=colour if is_hollow else paper,
+            markersize=mark.size * layout.zoom, markeredgecolor=colour if is_hollow else paper,
             markerfacecolor=paper if is_hollow else colour,
             markeredgewidth=1.4 if is_hollow else 0.5,
         )  # fmt: skip

@@ -50,7 +50,7 @@ CONTEXT = ("days", "window_start", "window_end", "fetched_at")
 APART = ("host", "days")
 """The columns that distinguish hosts and windows, which are never added up."""
 
-TITLES = ("title", "prompt", "text", "label", "name")
+TITLES = ("title", "prompt", "text", "label", "name", "headline")
 """The columns that name a row for people."""
 
 _UNITS = {
@@ -337,7 +337,8 @@ class PlotData:
         """The labels of rows by a column, with their host and window where there are several."""
         columns = [[f"last {word} days" if n == "days" else word for word in self.text(n)]
                    for n in self.apart(name)]  # fmt: skip
-        return [*map(" · ".join, zip(*columns, self.labels(name), strict=True))]
+        rows = zip(*columns, self.labels(name), strict=True)
+        return [" · ".join(dict.fromkeys(row)) for row in rows]
 
     def moments(self, name: str) -> pd.Series:
         """Convert a column to times in UTC, without a time zone."""
@@ -366,8 +367,10 @@ class PlotData:
         if key is None or not (key == "id" or key.endswith("_id")):
             return key
         words = [n for n in self.of_kind("word") if n != "id" and not n.endswith("_id")]
-        titles = [name for name in TITLES if name in words]
-        return next(iter((*titles, *words)), key)
+        stem = key.removesuffix("_id")
+        titles = [name for n in TITLES for name in (n, f"{stem}_{n}") if name in words]
+        # What several rows have in common names none of them.
+        return next(iter((*titles, *(n for n in words if self.frame[n].is_unique))), key)
 
     def row_noun(self, name: str) -> str:
         """The noun for rows: ``action`` for a ``title`` next to ``action_id``."""
@@ -471,7 +474,9 @@ class _Told:
                 self.courses.setdefault(str(name), values.to_numpy(np.float64, na_value=np.nan))
         for key in [str(name) for name in table if str(name).endswith("_id")]:
             others = TITLES if key == first and table[first].is_unique else ()
-            title = next((n for n in (key.removesuffix("_id"), *others) if n in table), None)
+            stem = key.removesuffix("_id")
+            names = (stem, *(f"{stem}_{name}" for name in TITLES), *others)
+            title = next((name for name in names if name in table), None)
             if title:
                 named = table[[key, title]].dropna().astype(str)
                 self.titles.setdefault(key, {}).update(named.itertuples(index=False, name=None))

@@ -121,6 +121,7 @@ def _traces(
     style, colour, paper = mark.style, palette[mark.style.key], palette["paper"]
     x, y = spec.x.within(mark.x), spec.y.within(mark.y)
     symbol, is_hollow = _SYMBOLS.get(style.symbol), style.look == "hollow"
+    pixels = _PIXELS * layout.zoom
     if mark.kind == "boxes":
         starts, ends, middles, high = mark.corners(spec, layout.high)
         face, edge, width = palette.box(style)
@@ -134,14 +135,14 @@ def _traces(
         yield go.Scatter, {
             "x": x, "y": y, "connectgaps": False, "cliponaxis": not mark.places,
             "mode": "lines+markers" if mark.places else "lines",
-            "line": {"color": colour, "width": mark.size * _PIXELS, "dash": dash},
+            "line": {"color": colour, "width": mark.size * pixels, "dash": dash},
             "marker": {"symbol": symbol, "size": 6 if len(mark) <= 100 else 2},
         }  # fmt: skip
     elif mark.kind == "dots":
         line = {"color": colour if is_hollow else paper, "width": 1.6 if is_hollow else 0.7}
         yield go.Scatter, {
             "x": x, "y": y, "mode": "markers", "cliponaxis": False,
-            "marker": {"symbol": symbol, "size": mark.size * _PIXELS, "line": line,
+            "marker": {"symbol": symbol, "size": mark.size * pixels, "line": line,
                        "color": paper if is_hollow else colour},
         }  # fmt: skip
     elif mark.kind == "band" and mark.to is not None:

@@ -166,6 +166,11 @@ class Layout(NamedTuple):
     caption: Text
     texts: list[Text]
 
+    @property
+    def zoom(self) -> float:
+        """How much larger lines and dots are on a large figure, as its text is."""
+        return max(1.0, self.size / 9.0)
+
 
 def _attempt(
     spec: Spec, width: float, height: float | None, lines: int, scale: float, share: float,
@@ -223,7 +228,7 @@ def _attempt(
     left = max((width_of(t.text, size, t.is_bold) for t in y_ticks), default=none) + _MARGIN + 8
     # Right: the columns of words that fit, of which the widest yield, or the names of lines.
     room = (cell + _MARGIN - left) * (0.66 if spec.marks else 1.0)
-    least = min(110.0, room / 2.1)
+    least = 110.0 if spec.marks else min(110.0, room / 2.1)
     while (surplus := sum(sized) - room) > 0 and sized:
         if max(sized) > least:
             sized[sized.index(max(sized))] = max(max(sized) - surplus, least)
@@ -293,8 +298,8 @@ def _attempt(
     least = min(70.0, spec.height * 0.6)
     if spec.has_rows:
         least = abs(spec.y.high - spec.y.low) * size * 1.12
-    layout = Layout(spec, width, tall, left, top, wide, high, x_ticks, y_ticks[::every], size, is_turned,
-                    title, ending, texts)  # fmt: skip
+    layout = Layout(spec, width, tall, left, top, wide, high, x_ticks, y_ticks[::every], size,
+                    is_turned, title, ending, texts)  # fmt: skip
     return layout, not height or high >= least
 
 

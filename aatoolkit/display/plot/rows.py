@@ -263,10 +263,13 @@ def _leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str)
     first, last = there[0], there[-1]
     mine = [row for row in there[1:] if names[row].is_own][:1]
     headline = ""
-    if len(there) > 1 and values[first] > values[there[1]] and unit != RANK:
+    leaders = [quoted(names[row].text) for row in there if values[row] == values[first]]
+    if len(leaders) < min(3, len(there)) and unit != RANK:
         most = f"most {what}" if what.endswith("s") else f"the highest {what}"
-        headline = f"{quoted(names[first].text)} has {most}, {number(values[first], unit)}"
-        headline += "".join(f"; {quoted(names[m].text)} {number(values[m], unit)}" for m in mine)
+        verb = "have" if leaders[1:] else "has"
+        headline = f"{' and '.join(leaders)} {verb} {most}, {number(values[first], unit)}"
+        headline += "".join(f"; {quoted(names[m].text)} {number(values[m], unit)}"
+                            for m in mine if values[m] < values[first])  # fmt: skip
     down = f", down to {words[last]}" if last != first else ""
     return headline, "; ".join([words[first] + down, *(f"own brand {words[m]}" for m in mine)])
 

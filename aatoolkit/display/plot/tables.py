@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from aatoolkit._util.numbers import number, signed
 from aatoolkit._util.text import counted, joined
@@ -63,7 +64,10 @@ from aatoolkit.stats.estimate import wilson
 
 # --- key figures ------------------------------------------------------------------------------
 
-_SIDES = (("previous_value", "value"), ("before", "after"), ("before_value", "after_value"))
+_SIDES = (
+    ("previous_value", "value"), ("previous", "value"), ("before", "after"),
+    ("before_value", "after_value"),
+)  # fmt: skip
 _OF_RESULTS = ("low", "high", "p", "n", "clusters")
 """Of a result of statistics: what describes its numbers and is none of its own."""
 _MOST = {FRACTION: 1.0, SCORE: 100.0}
@@ -94,10 +98,15 @@ def figures(data: PlotData, options: Options) -> Spec | None:
             sides = next((s for s in _SIDES if {*s} <= {*data.numbers}), ())
         if x is None or len(sides) not in (1, 2) or (options.y and not options.kind):
             return None
-        before, now = data.values(sides[0]), sides[-1]
-        if (data.unit_column(now) is None and not options.kind) or data.frame.duplicated(x).any():
+        now = sides[-1]
+        is_of_units = data.unit_column(now) is not None or x == "metric" or options.kind
+        if not is_of_units or data.frame.duplicated([x, *data.apart(x)]).any():
             return None
-        labels = [*map(capitalized if x == "metric" else str, data.row_labels(x))]
+        # Those of one metric stand together.
+        data = data.sorted_by(np.argsort(pd.factorize(data.frame[x])[0], kind="stable"))
+        before = data.values(sides[0])
+        is_metric = x == "metric" and not data.apart(x)
+        labels = [*map(capitalized if is_metric else str, data.row_labels(x))]
         has_metric = "metric" in data.kinds and x != "metric"
         metrics = [*map(humanize, data.text("metric"))] if has_metric else [""] * len(data)
         cards = [*zip(
@@ -174,10 +183,11 @@ def states(data: PlotData, options: Options) -> Spec | None:
     if x is None or options.color or options.y or not len(data):
         return None
     is_large = len(data) > _STATE_ROWS or len(data.metadata.key) != 1 or data.measures
-    if (not options.kind and is_large) or data.frame.duplicated([x]).any():
+    if (not options.kind and (is_large or data.is_bare_key(x))) or data.frame.duplicated([x]).any():
         return None
     others = [name for name in data.kinds if name not in (x, *data.keys, *CONTEXT)]
     columns = [n for n in others if data.kinds[n] == "flag" or data.is_category(n)]
+    columns.sort(key=lambda name: data.kinds[name] != "flag" and not are_states(data.text(name)))
     columns += [n for n in others if data.kinds[n] == "time" and columns and len(data) == 1]
     if not columns:
         return None
@@ -206,7 +216,9 @@ def states(data: PlotData, options: Options) -> Spec | None:
             cells.append(cell)
         # How often each state is there, of the first column that has any.
         often = ", ".join(f"{n} {state}" for state, n in Counter(stated).most_common(4))
-        headline = headline or f"{capitalized(head)}: {often}" * bool(often and len(rows) > 1)
+        headline = headline or f"{capitalized(head)}: {often}" * bool(often)
+    if len(rows) == 1:
+        headline = capitalized(told[0]) * bool(headline)
     few = ", ".join(map(humanize, columns))
     title = few if len(columns) < 3 else data.table_words or few
     heads = tuple(Name(capitalized(humanize(name))) for name in columns)
@@ -255,6 +267,7 @@ def _texts(data: PlotData, title: str) -> Spec:
     ] or [*data.kinds]  # fmt: skip
     # Text first, and identifiers that nothing stands for last.
     columns.sort(key=rows.is_bare_key)
+    columns = [*{tuple(cell_texts(rows, n)): n for n in columns[::-1]}.values()][::-1]
     amounts = [name for name in columns if data.kinds[name] == "number"][:2]
     columns = [n for n in columns if data.kinds[n] != "number"][: _TEXT_COLUMNS - 1] + amounts
     size = f"{counted(len(data), 'row')} and {counted(data.frame.shape[1], 'column')}"

@@ -11,6 +11,7 @@ import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers, tick
 from aatoolkit.display.plot.data import (
+    APART,
     NOT_LISTED,
     NOT_MEASURED,
     Numbers,
@@ -96,7 +97,7 @@ def _names(data: PlotData, name: str | None, keys: Sequence[Any]) -> list[Name]:
         return [Name(f"{moment:{'%d %b' if is_day else '%d %b %H:%M'}}") for moment in keys]
     words = data.text(name)
     texts, own = dict(zip(words, data.labels(name), strict=True)), pd.Series(data.own())
-    is_own = own.groupby(words).all()
+    is_own = own.groupby(words).all() & (name not in APART)
     return [Name(texts.get(key, key), bool(is_own.get(key))) for key in keys]
 
 
@@ -301,6 +302,8 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
     keys = [*words[-(2 - len(times)) :], *times]
     x = options.x or next((name for name in reversed(keys) if name != options.color), None)
     by = options.color or next((name for name in keys if name != x), None)
+    if by in APART and not times and not options.is_chosen:
+        x, by = by, x  # the many with long names are rows
     if y is None or x is None or by is None or len({x, by, y}) < 3 or data.apart(x, by):
         return None
     if not options.kind:
