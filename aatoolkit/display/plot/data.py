@@ -370,7 +370,8 @@ class PlotData:
         stem = key.removesuffix("_id")
         titles = [name for n in TITLES for name in (n, f"{stem}_{n}") if name in words]
         # What several rows have in common names none of them.
-        return next(iter((*titles, *(n for n in words if self.frame[n].is_unique))), key)
+        own = [name for name in words if name in self.keys or self.frame[name].is_unique]
+        return next(iter((*titles, *own)), key)
 
     def row_noun(self, name: str) -> str:
         """The noun for rows: ``action`` for a ``title`` next to ``action_id``."""

@@ -211,8 +211,10 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     y = next(iter(options.y or [name for name in data.measures if name != x]), None)
     if x is None or y is None or data.kinds[x] == "list" or options.color:
         return None
-    if data.unit_column(y) and data.unit(y) is None:
-        return None  # numbers of several units have no scale
+    if (data.unit_column(y) and data.unit(y) is None) or (
+        data.is_bare_key(x) and not (options.x or options.kind)
+    ):
+        return None  # numbers of several units have no scale, identifiers say nothing
     rows, by = data, [x, *data.apart(x)]
     # Many rows of one brand are no ranking of brands; what each brand has is.
     is_ranking = x in data.keys and len(data.keys) > 1
