@@ -280,3 +280,11 @@ def test_an_answer_that_mentions_nobody_is_explained_by_the_bytes_that_name_it()
         assert part.column == "chat_id"
         assert part.place is not None
         assert part.place.text is not None
+
+
+def test_a_number_is_in_the_state_of_its_own_row(trend: pd.DataFrame, dataset: aa.Dataset) -> None:
+    weeks = trend.aa.aggregate(columns="mention_rate", freq="W")
+    states = [str(weeks.aa.explain(at, "mention_rate").availability) for at in (0, 1)]
+    assert ["of the 7 days" in state for state in states] == [True, False]
+    engines = dataset["overview"]["overview_engines"].aa.complete(engine=["zzz"])
+    assert engines.aa.explain({"engine": "zzz"}, "answer_count").availability == "unknown (no row)"

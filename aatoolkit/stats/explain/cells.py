@@ -18,7 +18,7 @@ import pandas as pd
 
 from aatoolkit.frame.aggregate import PlannedCells, planned_of
 from aatoolkit.frame.aggregation_plan import Plan
-from aatoolkit.frame.cell_status import is_status_column
+from aatoolkit.frame.cell_status import cells_of, is_status_column
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.frame.merge import columns_after
 from aatoolkit.metadata.arrow_schema import declared
@@ -50,13 +50,15 @@ def described(frame: pd.DataFrame, metadata: FrameMetadata, at: int, column: str
     """Explain a cell by the metadata of its frame, without how it was made."""
     of = metadata.columns.get(column)
     what = None if of is None else declared(of)
+    row = pd.DataFrame(frame).iloc[[at]]  # without attrs, which it would copy
+    cells = None if of is None else cells_of(row, column, metadata)
     return Explanation(
-        plain(frame[column].iloc[at]),
+        plain(row[column].iloc[0]),
         column,
-        {name: plain(frame[name].iloc[at]) for name in metadata.key if name in frame.columns},
+        {name: plain(row[name].iloc[0]) for name in metadata.key if name in row.columns},
         unit=what.unit if what else None,
         meaning=(what.doc or None) if what else None,
-        availability=str(of.availability) if of else None,
+        availability=str(cells.states[int(cells.codes[0])]) if cells else None,
     )
 
 
