@@ -26,6 +26,9 @@ WORKERS: Final = 8
 FILTERS: Final = ("engine", "topic", "category", "brand")
 """The filters whose values the scope options list, in the order of the API's document."""
 
+ENGINES: Final = ("chatgpt", "perplexity", "gemini", "claude", "copilot", "google-ai-overview")
+"""The engines that shells complete, and that have the same style in every picture."""
+
 DAYS: Final = (7, 30, 90)
 """The documented windows, in days."""
 

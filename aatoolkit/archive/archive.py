@@ -32,7 +32,7 @@ from aatoolkit.archive.adding import (
 )
 from aatoolkit.archive.reading import TableReader, dask_frame, overview, sql_tables
 from aatoolkit.archive.responses import RESPONSES, USABLE, ResponseIndex, groups_of, source_of
-from aatoolkit.archive.schema import CHANGES, CHANGES_SCHEMA
+from aatoolkit.archive.schema import CHANGES, CHANGES_SCHEMA, stored_tables
 from aatoolkit.archive.snapshot import Selection, Snapshot, When, in_list, quoted
 from aatoolkit.archive.store import RUNS, ArchiveStore, Checksums, duckdb, engine, read_runs, typed
 from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
@@ -484,7 +484,7 @@ class Archive(metaclass=Chaptered):
         Parameters
         ----------
         table : str
-            The table, as ``section.table``; ``section`` alone is its main table.
+            The table: its name, or ``section.table``; ``section`` alone is its main table.
         row : int, label or mapping of str to object
             The row, as for ``df.aa.explain``; a mapping may name ``host`` and ``fetched_at`` too.
             Of several responses with the row, the newest counts.
@@ -507,9 +507,11 @@ class Archive(metaclass=Chaptered):
         ItemNotFound
             If the table has no such column or row.
         """
-        section, _, name = table.partition(".")
+        section, _, name = table.rpartition(".")
         if not section:
-            raise ScopeError(f"{table!r} names no section", parameter="table", unknown=(table,))
+            places = stored_tables(self._store).values()
+            owners = [own for own, other in places if other == name]
+            section, name = (owners[0], name) if len(owners) == 1 else (name, "")
         frame = self.read(section, name or None, hosts=host, scope=scope, since=since, until=until)
         if isinstance(row, Mapping) and "fetched_at" not in row and len(frame):
             mask = Explainer.rows_with(frame, row)

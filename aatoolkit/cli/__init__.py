@@ -12,6 +12,7 @@ reading order:
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -76,12 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if str(error) == _QUERY_INTERRUPTED:
             return _interrupted()
         raise
-    except (ScopeError, ArgumentError, BadRequest) as error:
-        shell.note(f"aatoolkit: {error}")
-        return 2
     except (AAToolkitError, ImportError) as error:
-        shell.note(f"aatoolkit: {error}")
-        return 1
+        # An argument that is a flag has the same name here.
+        text = re.sub(r"\b([a-z]+)=True\b", r"--\1", str(error))
+        shell.note(f"aatoolkit: {text}")
+        return 2 if isinstance(error, ScopeError | ArgumentError | BadRequest) else 1
     except OSError as error:
         shell.note(f"aatoolkit: {error.filename or 'output'}: {error.strerror or error}")
         return 1

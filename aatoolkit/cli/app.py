@@ -179,6 +179,8 @@ def read(args: Args) -> int:
     form, scope = table_format(args, args.out), scope_of(args)
     with project_of(args) as project:
         if args.section is None:
+            if args.csv or args.table or args.out:
+                raise ArgumentError("--csv, --table and --out are of a SECTION; name it too")
             options = project.scope_options(refresh=args.refresh)
             show(args, _facts_of(options) if args.json else None, _lines_of(options))
             return 0
@@ -384,7 +386,7 @@ def _connection(args: Args, token: str | None) -> Iterator[Diagnosis]:
         return
     with client:
         yield "service", True, client.base_url
-        yield "token", None, "found" if client._has_token else "none found"
+        yield "token", client._has_token or None, "found" if client._has_token else "none found"
         if args.host is None:
             yield "project", None, "name a HOST to connect to it"
             return
@@ -634,6 +636,8 @@ def diff(args: Args) -> int:
     changes = json.loads(result.changes.to_json(orient="records"))
     lines = () if result.is_same else [str(result)]
     show(args, {"same": result.same, "changes": changes}, lines)
+    if result.is_same:
+        note(_first_line(result))
     return 0 if result.is_same else 1
 
 

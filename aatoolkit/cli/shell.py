@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 import aatoolkit as aa
-from aatoolkit._util.defaults import DAYS, DEADLINE, FILTERS, WORKERS
+from aatoolkit._util.defaults import DAYS, DEADLINE, ENGINES, FILTERS, WORKERS
 from aatoolkit._util.text import json_text, visible
-from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
+from aatoolkit.errors import ArgumentError, ScopeError, did_you_mean, near_matches
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,9 +74,9 @@ def problem_of(error: click.UsageError) -> str:
         )
         return f"unknown COMMAND; {near}"
     if isinstance(error, click.BadParameter) and error.param is not None:
-        named = error.param.opts[-1 if error.param.param_type_name == "option" else 0]
+        name = " ".join(filter(None, (error.param.opts[-1], error.param.metavar)))
         is_missing = isinstance(error, click.MissingParameter)
-        return f"{named} {'is required' if is_missing else _takes(error.param.type)}"
+        return f"{name} {'is required' if is_missing else _takes(error.param.type)}"
     return "too many arguments" if "unexpected extra" in error.message else error.message
 
 
@@ -117,18 +117,27 @@ class Output(click.Path):
         return "" if place.exists() else f"there is no folder {place}; make it first"
 
 
-def _complete_sections(_: Any, __: Any, incomplete: str) -> list[str]:
-    return [name for name in SECTIONS if name.startswith(incomplete)]
+def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Complete names of sections, of engines, and of tables: of one section if it was typed."""
+    section = context.params.get("section")
+    names = {"section": SECTIONS, "engine": ENGINES}.get(parameter.name or "") or [
+        table.name
+        for name in SECTIONS
+        if section in (None, name)
+        for table in aa.sections.get(name)
+    ]
+    return [name for name in names if name.startswith(incomplete)]
 
 
 _PATHS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEBOOK")
 
 
-def _kind(name: str, kind: Any) -> dict[str, Any]:
-    """The type of an argument or option by its name in capitals, and what shells complete."""
-    if name == "SECTION":
-        return {"type": kind, "shell_complete": _complete_sections}
-    return {"type": kind or (Path if name in _PATHS else None)}
+def _kind(name: str, value: str, kind: Any) -> dict[str, Any]:
+    """The type of an argument or option by its value in capitals, and what shells complete."""
+    return {
+        "type": kind or (Path if value in _PATHS else None),
+        "shell_complete": _complete if name in ("section", "table", "engine") else None,
+    }
 
 
 def option(
@@ -137,10 +146,10 @@ def option(
     """An option as help shows it, such as ``-o --out FILE`` or ``--section SECTION ...``."""
     words = line.split()
     flags = [word for word in words if word.startswith("-")]
-    values = words[len(flags) :]
+    values, name = words[len(flags) :], flags[-1].strip("-").replace("-", "_")
     return click.Option(
-        [*flags, flags[-1].strip("-").replace("-", "_")],
-        **_kind("".join(values[:1]), kind),
+        [*flags, name],
+        **_kind(name, "".join(values[:1]), kind),
         metavar=values[0] if values and not isinstance(kind, click.Choice) else None,
         is_flag=not values,
         multiple=values[1:] == ["..."],
@@ -154,7 +163,7 @@ def _argument(word: str, kinds: Mapping[str, Any]) -> click.Argument:
     name = word.strip("[].")
     return click.Argument(
         [name.lower()],
-        **_kind(name, kinds.get(name)),
+        **_kind(name.lower(), name, kinds.get(name)),
         nargs=-1 if word.endswith("...") else 1,
         required=not word.startswith("["),
     )
@@ -193,7 +202,12 @@ def command(
         def run(**values: Any) -> int:
             import aatoolkit.frame  # noqa: F401  frames have df.aa, which help does without
 
-            return function(Args(**values))
+            try:
+                return function(Args(**values))
+            except ScopeError as error:
+                if error.parameter == "host":
+                    error.args = (f"{error}; the order is {group.name} {usage}",)
+                raise
 
         group.add_command(
             click.Command(

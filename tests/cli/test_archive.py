@@ -42,6 +42,7 @@ def test_an_archive_from_the_command_line(
     assert json.loads(output(capsys, "sql", query, *where, "--json")) == [{"hosts": 2}]
     assert output(capsys, "sql", query, *where, "--csv").splitlines()[-1] == "2"
     assert output(capsys, "verify", *where, "--replay") == ""
+    assert main(["explain", where[1], "source_domains", "--column", "citation_count"]) == 0
     assert "files" in output(capsys, "tidy", *where, "--keep-hours", "0")
     assert "rows removed" in output(capsys, "tidy", *where, "--forget", "globex.example")
     assert json.loads(output(capsys, "sql", query, *where, "--json")) == [{"hosts": 1}]

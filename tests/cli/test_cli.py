@@ -92,6 +92,9 @@ def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) ->
         (["collect", "h.example", "-o", "d", "--workers", "0"], "takes a whole number from 1"),
         (["serve", "s", "--port", "99999"], "a whole number from 0 to 65535"),
         (["serve", "--describe", "--json"], "unknown option"),
+        (["read", "h.example", "-o", "scope.xlsx"], "are of a SECTION; name it too"),
+        (["read", "mine", "h.example"], "the order is aatoolkit read HOST"),
+        (["archive", "verify", "d"], "--dir DIR is required"),
     ],
 )
 @pytest.mark.usefixtures("at_service")

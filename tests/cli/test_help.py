@@ -69,7 +69,7 @@ def test_it_says_that_a_profile_is_executed(
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shells_complete_commands_options_and_sections(
+def test_shells_complete_commands_options_sections_tables_and_engines(
     shell: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("_AATOOLKIT_COMPLETE", f"{shell}_source")
@@ -81,6 +81,9 @@ def test_shells_complete_commands_options_and_sections(
         ("re", "report"),
         ("read h.example dom", "domains"),
         ("read --eng", "--engine"),
+        ("read --engine gem", "gemini"),
+        ("read h.example domains --table source_domain_t", "source_domain_types"),
+        ("explain mine cited_u", "cited_urls"),
     ):
         monkeypatch.setenv("COMP_WORDS", f"aatoolkit {words}")
         monkeypatch.setenv(

@@ -41,6 +41,8 @@ def test_a_study_is_recorded_sealed_and_shown(capsys: pytest.CaptureFixture[str]
     shown = capsys.readouterr().out
     assert str(study.digest) in shown
     assert "domains of acme.example, Scope(days=30)" in shown
+    assert [main(["study", "publish", "mine", "out"]) for _ in "12"] == [0, 1]
+    assert "pass --overwrite to replace" in capsys.readouterr().err
     assert not any(TOKEN.encode() in path.read_bytes() for path in Path().rglob("*.*"))
 
 
@@ -62,7 +64,7 @@ def test_diff_has_the_exit_codes_of_diff(capsys: pytest.CaptureFixture[str]) -> 
     main(["study", "record", "acme.example", "other", "--no-cache", "--section", "ads"])
     capsys.readouterr()
     assert main(["study", "diff", "mine", "mine"]) == 0
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr() == ("", "the responses to 2 requests are the same\n")
     assert main(["study", "diff", "mine", "other"]) == 1
     assert "urls days=30: only before" in capsys.readouterr().out
     assert main(["study", "diff", "mine", "other", "--json"]) == 1

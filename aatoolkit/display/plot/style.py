@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 
+from aatoolkit._util.defaults import ENGINES
 from aatoolkit._util.text import visible
 from aatoolkit.metadata.attrs import Source
 
@@ -62,9 +63,6 @@ SERIES = (
     Style("sky", "P", (8, 2)),
 )
 """The styles of series, in the order in which they are assigned."""
-
-_ENGINES = ("chatgpt", "perplexity", "gemini", "claude", "copilot", "google-ai-overview")
-"""Engines that have the same style in every picture, in the order of the series."""
 
 OWN, REST = Style("blue"), Style("rest")
 """The project's own brand, and all others."""
@@ -194,7 +192,7 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
     # What remains is named last.
     names = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, BLANK))
     chosen = {n: REST for n in names if n in (REST_LEVEL, BLANK) or n.startswith("not ")}
-    engines = zip(_ENGINES, SERIES, strict=True)
+    engines = zip(ENGINES, SERIES, strict=True)
     chosen |= {engine: style for engine, style in engines if engine in names}
     stated = [level for level in names if level in _STYLE_OF]
     for level in stated if states or len(stated) > 1 else ():
