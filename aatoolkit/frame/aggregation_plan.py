@@ -207,9 +207,9 @@ class _Planner:
         """
         if name in self.groups.keys.columns:
             raise Refused("the rows are grouped by it")
-        column, of_rule = self.metadata.columns[name], rules.get(name)
-        is_flag = pd.api.types.is_bool_dtype(self.frame[name].dtype) and not column.of
-        if of_rule is None and is_asked and is_flag and not self.metadata.is_lost(name):
+        of_rule, is_flag = rules.get(name), pd.api.types.is_bool_dtype(self.frame[name].dtype)
+        is_read = not (_has_rule(self.metadata, name) or self.metadata.is_lost(name))
+        if of_rule is None and is_asked and is_flag and is_read:
             of_rule = "mean"
         planned = None
         if isinstance(of_rule, Aggregation):

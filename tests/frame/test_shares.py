@@ -74,3 +74,9 @@ def test_flags_that_are_asked_for_become_the_share_of_rows_that_are_true() -> No
     assert result["seen"].tolist() == [0.5, 1.0]
     with pytest.raises(AvailabilityError):
         flags.aa.aggregate("engine")
+    read = tables("ads")
+    shares = read.main.groupby("engine", observed=True)["own"].mean()
+    assert read.main.aa.aggregate("engine", "own").set_index("engine")["own"].equals(shares)
+    cards = read.main.aa.merge(read["ad_cards"], on="ad_id")
+    once = read.main[read.main["ad_id"].isin(cards["ad_id"])]
+    assert cards.aa.aggregate(columns="own")["own"].tolist() == [once["own"].mean()]
