@@ -16,7 +16,7 @@ from typing import Any
 
 from aatoolkit._util.lexicon import names, tokens, words
 from aatoolkit.availability.detect import detect, raw
-from aatoolkit.availability.detect.words import is_code, is_echo, is_of_trade, lack, understand
+from aatoolkit.availability.detect.words import in_prose, is_code, is_echo, is_of_trade, understand
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.sections.inference.relations import Relation
 from aatoolkit.sections.section import is_at
@@ -273,8 +273,9 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _denies(text: str) -> bool:
     """Whether words mean an absence."""
-    is_negated = is_code(text) and not words("negation").isdisjoint(tokens(text))
-    return is_negated or lack([text]) is not None
+    word = understand(text) if is_code(text) else in_prose(text)
+    lacks = word is not None and word.canonical != "available"
+    return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
 
 
 def _meanings(path: Path, values: Seen, idle: Collection[str]) -> dict[str, str]:
