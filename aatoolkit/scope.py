@@ -12,7 +12,7 @@ from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import DAYS as DAYS
 from aatoolkit._util.defaults import FILTERS as FILTERS
 from aatoolkit._util.text import visible, wrapped_in_ipython
-from aatoolkit.errors import AAToolkitWarning, ScopeError, did_you_mean, near_matches
+from aatoolkit.errors import AAToolkitWarning, ScopeError, did_you_mean, near_matches, unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,14 +176,14 @@ class Scope(NamesNear):
                 warnings.warn(f"{name} {values!r} {_UNCHECKED}", AAToolkitWarning, stacklevel=2)
                 continue
             allowed = dict.fromkeys(options.values(name))
-            unknown = tuple(value for value in values if value not in allowed)
-            if unknown:
-                near = near_matches(unknown, allowed)
+            odd = tuple(value for value in values if value not in allowed)
+            if odd:
+                near = near_matches(odd, allowed)
                 hint = did_you_mean(near, "the scope options list what is allowed")
                 raise ScopeError(
-                    f"unknown {name} {', '.join(map(repr, unknown))}; {hint}",
+                    f"unknown {name} {', '.join(map(repr, odd))}; {hint}",
                     parameter=name,
-                    unknown=unknown,
+                    unknown=odd,
                     suggestions=near,
                 )
         if self.days not in options.days:
@@ -311,11 +311,10 @@ def _filter_values(name: str, stated: str | Iterable[str] | None) -> tuple[str, 
 
 def _unknown_filter(name: str) -> ScopeError:
     """Make the error for a filter that there is not, with near matches."""
-    near = near_matches(name, ("days", *FILTERS))
-    hint = did_you_mean(near, f"there are days, {', '.join(FILTERS)}")
+    names = ("days", *FILTERS)
     return ScopeError(
-        f"{name!r} is not a filter; {hint}",
+        unknown("filter", name, names),
         parameter=name,
         unknown=(name,),
-        suggestions=near,
+        suggestions=near_matches(name, names),
     )

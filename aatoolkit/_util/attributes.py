@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 import sys
 from abc import ABCMeta
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from aatoolkit.errors import did_you_mean, near_matches
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Chaptered(ABCMeta):
@@ -107,6 +110,24 @@ class NamesNear(metaclass=Chaptered):
             hint = "" if name[0] == "_" else self._item_named(name)
             kind = {"Accessor": "df.aa"}.get(kind, kind)
             raise missing_attribute(kind, name, names, hint)
+
+
+class Keyed(Mapping[K, V], NamesNear):
+    """A mapping of what is in its ``_items``, whose keys Tab completes."""
+
+    _items: Mapping[K, Any]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._items
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def _ipython_key_completions_(self) -> list[Any]:
+        return list(self)
 
 
 class Closing(metaclass=Chaptered):

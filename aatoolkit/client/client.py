@@ -46,8 +46,7 @@ from aatoolkit.errors import (
     NotAuthorized,
     NotVisible,
     ScopeError,
-    did_you_mean,
-    near_matches,
+    unknown,
 )
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.normalizer.tables import Tables
@@ -358,8 +357,8 @@ class Project(NamesNear):
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
         """Fetch the filter values that the project allows.
 
-        They also say which engines could not report. Later reads of this object take that into
-        account; no read fetches the scope options on its own.
+        They also say which engines could not report, which `aatoolkit.normalize` adds to what a
+        response states if it is given them. No read fetches the scope options on its own.
 
         Parameters
         ----------
@@ -719,9 +718,9 @@ def demo(
         return Client(**more).project(host, alias=alias)
     base_url, token = serve_synthetic(seed, answers, icc)
     if isinstance(host, str) and canonical_host(host) not in synthetic_hosts():
-        near = near_matches(host, synthetic_hosts())
-        hint = did_you_mean(near, f"there are {', '.join(synthetic_hosts())}")
-        raise ArgumentError(f"the demo has no project {host!r}; {hint}", argument="host")
+        raise ArgumentError(
+            unknown("project in the demo", host, synthetic_hosts()), argument="host"
+        )
     return project(host, base_url=base_url, token=Secret(token), cache=cache, alias=alias, **more)
 
 

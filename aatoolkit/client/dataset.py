@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from aatoolkit._util.attributes import NamesNear
+from aatoolkit._util.attributes import Keyed
 from aatoolkit._util.files import FileList, write_whole
 from aatoolkit._util.show import Shown, block, fold
 from aatoolkit._util.text import markup, visible, wrapped_in_ipython
@@ -20,7 +21,7 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.scope import Scope
 
 
-class Dataset(Mapping[str, Tables], NamesNear):
+class Dataset(Keyed[str, Tables]):
     """Several sections of one host and scope: a mapping from section to its `Tables`.
 
     Attributes
@@ -41,32 +42,23 @@ class Dataset(Mapping[str, Tables], NamesNear):
     def __init__(
         self, results: Mapping[str, Tables], errors: Mapping[str, AAToolkitError] | None = None
     ) -> None:
-        self._results = dict(results)
+        self._items: dict[str, Tables] = dict(results)
         self.errors = dict(errors or {})
 
     def __getitem__(self, section: str) -> Tables:
         if isinstance(section, str) and section in self.errors:
             failure = self.errors[section]
             raise ItemNotFound(f"{section} failed: {failure}", key=section) from failure
-        if section not in self._results:
+        if section not in self._items:
             near = near_matches(str(section), self)
             raise ItemNotFound(unknown("section", section, self), key=section, suggestions=near)
-        return self._results[section]
-
-    def __contains__(self, section: object) -> bool:
-        return section in self._results
+        return self._items[section]
 
     def _item_named(self, name: str) -> str:
         if name in self:
             return f"it has a section of that name: write dataset[{name!r}]"
         section = next((section for section, tables in self.items() if name in tables), None)
         return f"it is a table: write dataset[{section!r}][{name!r}]" if section else ""
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._results)
-
-    def __len__(self) -> int:
-        return len(self._results)
 
     @property
     def summary(self) -> Shown:
@@ -312,9 +304,6 @@ class Dataset(Mapping[str, Tables], NamesNear):
 
         return write_whole(path, page(self, rows, baseline).encode())
 
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self)
-
     def __repr__(self) -> str:
         failed = f", {len(self.errors)} failed" if self.errors else ""
         lines = [
@@ -349,7 +338,7 @@ class Dataset(Mapping[str, Tables], NamesNear):
 HostScope = tuple[str, Scope]
 
 
-class Collection(Mapping[HostScope, Dataset], NamesNear):
+class Collection(Keyed[HostScope, Dataset]):
     """The datasets of many hosts and scopes: a mapping, in the requested order.
 
     Its keys are pairs of host and `Scope`. Where there is only one scope, as usual, the host alone
@@ -376,9 +365,9 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
     """
 
     def __init__(self, results: Iterable[tuple[str, Scope, Dataset]]) -> None:
-        self._results = {(host, scope): dataset for host, scope, dataset in results}
-        self.hosts: tuple[str, ...] = tuple(dict.fromkeys(host for host, _ in self._results))
-        self.scopes: tuple[Scope, ...] = tuple(dict.fromkeys(scope for _, scope in self._results))
+        self._items: dict[Any, Dataset] = {(h, scope): dataset for h, scope, dataset in results}
+        self.hosts: tuple[str, ...] = tuple(dict.fromkeys(host for host, _ in self._items))
+        self.scopes: tuple[Scope, ...] = tuple(dict.fromkeys(scope for _, scope in self._items))
 
     @property
     def errors(self) -> dict[tuple[str, Scope, str], AAToolkitError]:
@@ -399,15 +388,14 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
                     key=target,
                 )
             key = (target, self.scopes[0])
-        if not isinstance(key, str | tuple) or key not in self._results:
+        if not isinstance(key, str | tuple) or key not in self._items:
             raise ItemNotFound(unknown("dataset", target, self.hosts), key=target)
-        return self._results[key]
+        return self._items[key]
 
-    def __iter__(self) -> Iterator[HostScope]:
-        return iter(self._results)
+    __contains__ = Mapping.__contains__  # the host alone will do
 
-    def __len__(self) -> int:
-        return len(self._results)
+    def _ipython_key_completions_(self) -> list[Any]:
+        return list(self.hosts)
 
     def concat(self, section: str, table: str | None = None) -> pd.DataFrame:
         """Concatenate one table of all hosts and scopes, with host, scope and time as columns.
@@ -452,9 +440,6 @@ class Collection(Mapping[HostScope, Dataset], NamesNear):
         frame = concat([with_context(frame) for frame in frames], ignore_index=True)
         missing = [host for (host, _), dataset in self.items() if section in dataset.errors]
         return _with_failures(frame, missing, len(parts)) if missing else frame
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self.hosts)
 
     def _listing(self) -> Shown:
         """A row for each dataset: its host, scope, sections, rows and failures."""

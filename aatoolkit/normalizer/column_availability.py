@@ -140,7 +140,7 @@ class TableStatements:
     def denied(self, column: Column, is_valid: Mask, path: PathOf) -> Mask:
         """The rows whose number is denied."""
         is_empty, states = self._stated(column).status in EMPTY, self._states(column)
-        denied = is_valid & np.array(self._by_engine(is_empty), bool)
+        denied: Mask = is_valid & np.array(self._by_engine(is_empty), bool)
         for row in np.flatnonzero(is_valid).tolist() if states else ():
             place = narrowest_path(path(row), states)
             if place:

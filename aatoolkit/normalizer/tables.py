@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
-from aatoolkit._util.attributes import NamesNear
+from aatoolkit._util.attributes import Keyed
 from aatoolkit._util.files import FileList
 from aatoolkit._util.show import table_html
 from aatoolkit._util.text import clipped, joined, visible, wrapped_in_ipython
-from aatoolkit.errors import (
-    AAToolkitWarning,
-    ItemNotFound,
-    did_you_mean,
-    near_matches,
-)
+from aatoolkit.errors import AAToolkitWarning, ItemNotFound, near_matches, unknown
 from aatoolkit.normalizer.provenance import rebuild
 from aatoolkit.payload import Payload
 
@@ -146,7 +141,7 @@ class TableParts(NamedTuple):
         return self.detection.hints if self.detection else []
 
 
-class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
+class Tables(Keyed[str, "pd.DataFrame"]):
     """The tables of one section: a mapping from a table's name to its DataFrame.
 
     Attributes
@@ -198,22 +193,16 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
         self.declaration, self.drafted = declaration, drafted
         self.rows: dict[str, int] = dict(rows)
         self._prefix, self._parts = prefix, parts or TableParts()
-        self._loaders, self._listings = dict(loaders), listings
+        self._items, self._listings = dict(loaders), listings
         self._frames: dict[str, pd.DataFrame] = {}
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        if not isinstance(name, str) or name not in self._loaders:
-            near = near_matches(str(name), self)
-            hint = did_you_mean(near, f"it has {', '.join(self)}")
-            raise ItemNotFound(
-                f"{self.section} has no table {name!r}; {hint}", key=name, suggestions=(*near,)
-            )
+        if not isinstance(name, str) or name not in self._items:
+            problem = unknown(f"table of {self.section}", name, self)
+            raise ItemNotFound(problem, key=name, suggestions=near_matches(str(name), self))
         if name not in self._frames:
-            self._frames[name] = self._loaders[name]()
+            self._frames[name] = self._items[name]()
         return self._frames[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._loaders
 
     def __eq__(self, other: object) -> bool:
         """Whether another mapping has the same tables with the same values."""
@@ -227,7 +216,7 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
         state = vars(self) | {name: getattr(self, name) for name in names}
         loaders = dict.fromkeys(self)
         parts = TableParts()
-        return state | {"_frames": {**self}, "_loaders": loaders, "_listings": {}, "_parts": parts}
+        return state | {"_frames": {**self}, "_items": loaders, "_listings": {}, "_parts": parts}
 
     def _item_named(self, name: str) -> str:
         if name in self:
@@ -237,12 +226,6 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
         if hasattr(getattr(self.main, "aa", None), name):
             return f"its tables have: write tables.main.aa.{name}"
         return f"its tables have: write tables.main.{name}" if hasattr(self.main, name) else ""
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._loaders)
-
-    def __len__(self) -> int:
-        return len(self._loaders)
 
     @property
     def main(self) -> pd.DataFrame:
@@ -397,9 +380,6 @@ class Tables(Mapping[str, "pd.DataFrame"], NamesNear):
         from aatoolkit.frame.excel import write_sections
 
         return write_sections({self.section: self}, path)
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self)
 
     def __repr__(self) -> str:
         width = max(len(visible(name)) for name in self)

@@ -148,7 +148,7 @@ def test_what_cannot_be_requested_is_refused_before_a_request(project: Any, scri
     with pytest.raises(errors.ScopeError, match="did you mean 'domains'") as caught:
         one.read("Domain")
     assert (caught.value.parameter, caught.value.suggestions) == ("section", ("domains",))
-    with pytest.raises(errors.ScopeError, match="'engines' is not a filter"):
+    with pytest.raises(errors.ScopeError, match="no filter 'engines'"):
         one.read("domains", engines="gemini")
     with pytest.raises(errors.ScopeError, match="is not a Scope"):
         one.read("domains", {"days": 7})
