@@ -247,16 +247,19 @@ def _outcome(
     for at, (period, _) in parts.items():
         share[at] *= period
     used = [every[code] for code in np.unique(codes).tolist()]
+    state = combine(used) if used else nothing
     values, coverage = values.where(there), pd.Series(pd.array(share, dtype="Float64"))
     there = values.notna().to_numpy(bool)
     in_part = skip_missing or bool((coverage[there] < 1).any())
     beside = {f"{plan.column}{COVERAGE}": coverage} if in_part else {}
+    if len(used) < 2 and not is_stated:
+        return values, state, beside
     statuses = status_columns(every, codes, f"{plan.column}_{ROW}")
     mask = Cells(every, codes, there).having(Status.UNKNOWN)
     statuses[there & mask] = None
     if is_stated or (not mask.all() and len(statuses.drop_duplicates()) > 1):
         beside |= {str(column): statuses[column] for column in statuses}
-    return values, combine(used) if used else nothing, beside
+    return values, state, beside
 
 
 def cells_of_plan(

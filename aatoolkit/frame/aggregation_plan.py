@@ -252,8 +252,8 @@ class _Planner:
         """Refuse a rule that the rows of the groups cannot follow."""
         frame, name, rule = self.frame, planned.column, planned.rule
         if rule.rule in _NO_RULE:
-            default = f"its rule does not combine rows{_rule_to_give(frame, rule, name)}"
-            raise Refused(rule.why or default)
+            hint = "" if rule.why else _rule_to_give(frame, rule, name)
+            raise Refused(rule.why or f"its rule does not combine rows{hint}")
         needed = [*planned.parts, *((rule.within,) if rule.within else ())]
         bare = [part.rpartition(".")[2] for part in needed if part not in frame.columns]
         if changed := [part for part in bare if self.metadata.is_lost(part)]:
@@ -394,11 +394,12 @@ def _rule_to_give(frame: pd.DataFrame, rule: Aggregation, name: str) -> str:
     kind = frame[name].dtype
     if rule.rule == "key":
         return f"; to count them: rules={{{name!r}: 'count'}}"
-    is_number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-    if is_number and frame[name].dropna().mod(1).eq(0).all():
-        return f"; if you know that they add up: rules={{{name!r}: 'sum'}}"
-    if not pd.api.types.is_float_dtype(kind):
+    if not (pd.api.types.is_float_dtype(kind) or pd.api.types.is_integer_dtype(kind)):
         return ""
+    with np.errstate(invalid="ignore"):  # of infinity
+        is_whole = not (as_floats(frame[name]) % 1 > 0).any()
+    if is_whole:
+        return f"; if you know that they add up: rules={{{name!r}: 'sum'}}"
     counts = [*frame.select_dtypes("integer").columns]
     by = repr(counts[0]) if len(counts) == 1 else "COUNTS"
     joined = "" if counts else ", with the table of the counts joined by df.aa.merge"

@@ -186,7 +186,7 @@ class Fingerprint:
         return Fingerprint(
             int(body["rows"]),
             tuple(body["index"]),
-            span and (int(span[0]), int(span[1])),
+            span and tuple(span),
             numbers(body["labels"], ">u4"),
             numbers(body["keys"], ">u4"),
             {name: (int(missing), numbers(text, ">u2")) for name, (missing, text) in cells},
