@@ -163,7 +163,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio that holds on every row; without a numerator, its being whole is the evidence.
+    """A ratio that holds on every row.
 
     Attributes
     ----------
@@ -175,14 +175,18 @@ class Ratio:
         The different rows, without zeros, that it held on.
     """
 
-    numerator: Operand | None
+    numerator: Operand
     denominator: Operand
     factor: float
     rows: int
 
     def __str__(self) -> str:
-        above = self.numerator.name if self.numerator else "a whole number"
-        return f"{above} / {self.denominator.name}{' × 100' if self.factor == 100 else ''}"
+        return f"{' / '.join(self.over)}{' × 100' if self.factor == 100 else ''}"
+
+    @property
+    def over(self) -> tuple[str, str]:
+        """The names of what is divided, and by what."""
+        return self.numerator.name, self.denominator.name
 
 
 def _find_ratios(relation: Relation) -> None:
@@ -201,16 +205,16 @@ def _find_ratios(relation: Relation) -> None:
             seen.ratios += ratios
             for ratio in ratios:
                 above = ratio.numerator
-                if above and above.own and ratio.denominator.name == f"sum of {above.name}":
+                if above.own and ratio.denominator.name == f"sum of {above.name}":
                     relation[above.name].seen.sums.append(f"{column.name} is its share of its sum")
                     relation[above.name].seen.across |= {*relation.key}
             if not ratios and named.kind == "share" and not named.points:
-                seen.wholes += _whole_numerators(numbers, half, factor, counts)
+                seen.wholes |= _whole_numerators(numbers, half, factor, counts)
         is_open = is_share and not seen.ratios and not seen.wholes and not named.points
         for factor in factors if is_open and named.kind == "share" and least >= 0 else ():
             seen.ratios += _hidden(numbers, half, factor, counts, relation)
         if named.kind in ("position", "rank") or named.mean:
-            seen.wholes += _whole_numerators(numbers, half, 1.0, counts)
+            seen.wholes |= _whole_numerators(numbers, half, 1.0, counts)
 
 
 def _operands(relation: Relation) -> Iterator[Operand]:
@@ -280,11 +284,12 @@ def _hidden(
 
 def _whole_numerators(
     numbers: Numbers, half: float, factor: float, counts: list[Operand]
-) -> Iterator[Ratio]:
-    """Yield denominators by which the numbers become whole on every row.
+) -> dict[str, int]:
+    """Find denominators by which the numbers become whole on every row, and on how many.
 
     It proves rates whose numerator is not shown, and the weights of means of whole numbers.
     """
+    wholes = {}
     for below in counts:
         rows = ~np.isnan(numbers) & (below.numbers > 0) & (numbers != 0)
         pairs = np.unique(np.stack([numbers[rows], below.numbers[rows]]), axis=1)
@@ -292,7 +297,8 @@ def _whole_numerators(
         chance = float(np.prod(np.clip(high - low, 0.0, 1.0)))
         is_whole = (np.floor(high) >= np.ceil(low)).all()
         if is_whole and pairs.shape[1] >= FEWEST and chance <= _CHANCE:
-            yield Ratio(None, below, factor, int(pairs.shape[1]))
+            wholes[below.name] = pairs.shape[1]
+    return wholes
 
 
 def _find_siblings(relation: Relation) -> None:

@@ -47,11 +47,11 @@ class Evidence:
 
     Attributes
     ----------
-    ratios, wholes : list of Ratio
-        Ratios of shown counts that hold on every row, and denominators that make it whole on every
-        row.
-    weights : dict of str to int
-        Counts by which the parts pool to the whole, and on how many rows.
+    ratios : list of Ratio
+        Ratios of counts that hold on every row.
+    wholes, weights : dict of str to int
+        Counts that it is whole over on every row, and those by which the parts pool to the whole,
+        and on how many rows.
     outcome : str
         That of narrowing the response to single engines: ``adds``, ``distinct`` (more than the
         largest part and less than the sum), ``differs``; empty if nothing was tested.
@@ -68,7 +68,7 @@ class Evidence:
     """
 
     ratios: list[Any] = field(default_factory=list)
-    wholes: list[Any] = field(default_factory=list)
+    wholes: dict[str, int] = field(default_factory=dict)
     weights: dict[str, int] = field(default_factory=dict)
     outcome: str = ""
     tested: int = 0

@@ -99,13 +99,13 @@ def settle_units(relations: list[Relation]) -> None:
 def _unit_of(column: ColumnFinding) -> tuple[Finding[str], float]:
     reading, seen, named = column.reading, column.seen, column.meaning
     numbers = column.numbers[~np.isnan(column.numbers)]
-    ratios = [ratio for ratio in seen.ratios if ratio.numerator is not None]
     if reading.parse in ("money", "duration"):
         unit = CURRENCY if reading.parse == "money" else SECONDS
         return Finding(unit, PROVED, reading.evidence), 1.0
-    if ratios and named.kind not in ("position", "rank", "score", "change"):
-        reason = f"{ratios[0]} on {ratios[0].rows} rows"
-        return Finding(FRACTION, PROVED, reason), 0.01 if ratios[0].factor == 100 else 1.0
+    if seen.ratios and named.kind not in ("position", "rank", "score", "change"):
+        first = seen.ratios[0]
+        reason = f"{first} on {first.rows} rows"
+        return Finding(FRACTION, PROVED, reason), 0.01 if first.factor == 100 else 1.0
     if seen.siblings:
         reason = f"{' + '.join(seen.siblings)} = {seen.whole:g} on every row"
         return Finding(FRACTION, PROVED, reason), 1.0 / seen.whole
@@ -152,7 +152,7 @@ def _likely_counts(columns: list[ColumnFinding]) -> None:
         for column in columns
         for ratio in column.seen.ratios
         for operand in (ratio.numerator, ratio.denominator)
-        if operand is not None and operand.own and len(column.seen.ratios) == 1
+        if operand.own and len(column.seen.ratios) == 1
     }
     waiting = [c for c in columns if c.unit.evidence == _SILENT and c.reading.dtype == "Int64"]
     for column in [*waiting, *waiting]:
@@ -255,9 +255,9 @@ def _currency(column: ColumnFinding) -> str | None:
 def _pooled(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
     """The ratio or weighted mean that the evidence leaves, if it leaves exactly one."""
     seen = column.seen
-    ratios = [identity for identity in seen.ratios if identity.numerator is not None]
-    if ratios:
-        return _ratio(ratios, _agreed(column, {identity.denominator.name for identity in ratios}))
+    if seen.ratios:
+        below = {candidate.over[1] for candidate in seen.ratios}
+        return _ratio(seen.ratios, _agreed(column, below))
     left = _agreed(column)
     if left and words & lexicon("picked"):
         return Finding(None, OPEN, "each row may speak of another: it is that of one picked out")
@@ -269,11 +269,13 @@ def _pooled(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
     if "." in by or by.startswith("sum of "):
         return Finding(None, OPEN, f"a mean over {by}, which is no column of this table")
     reasons = [
-        *(f"a whole number over {by} on {w.rows} rows" for w in seen.wholes
-          if w.denominator.name == by),
-        *(f"the engines pool to the whole by {by} on {rows} rows"
-          for name, rows in seen.weights.items() if name == by),
-    ]  # fmt: skip
+        f"{what} {by} on {rows[by]} rows"
+        for what, rows in (
+            ("a whole number over", seen.wholes),
+            ("the engines pool to the whole by", seen.weights),
+        )
+        if by in rows
+    ]
     mean = Aggregation("mean", by=by, why="a ratio") if is_share else weighted(by)
     return Finding(mean, PROVED, "; ".join(reasons))
 
@@ -281,37 +283,29 @@ def _pooled(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
 def _ratio(ratios: list[Ratio], agreed: set[str]) -> Rule:
     """The ratio of two columns; of several that fit, the one that the other evidence leaves."""
     own = [
-        candidate
-        for candidate in ratios
-        if candidate.numerator and candidate.numerator.own and candidate.denominator.own
+        candidate for candidate in ratios if candidate.numerator.own and candidate.denominator.own
     ]
-    names = {
-        (candidate.numerator and candidate.numerator.name, candidate.denominator.name)
-        for candidate in ratios
-    }
+    pairs = {candidate.over for candidate in ratios}
     left = (
         own
-        if len(names) == 1
-        else [candidate for candidate in own if {candidate.denominator.name} == agreed]
+        if len(pairs) == 1
+        else [candidate for candidate in own if {candidate.over[1]} == agreed]
     )
-    first = ratios[0]
-    if len(left) == 1 and left[0].numerator:
-        over = left[0].numerator.name, left[0].denominator.name
-        rival = "no other pair of counts" if len(names) == 1 else "the engines pool by it"
-        return Finding(ratio(*over), PROVED, f"{left[0]} on {left[0].rows} rows, {rival}")
+    if len(left) == 1:
+        rival = "no other pair of counts" if len(pairs) == 1 else "the engines pool by it"
+        return Finding(ratio(*left[0].over), PROVED, f"{left[0]} on {left[0].rows} rows, {rival}")
     # Several totals of the same rows: whichever it is, the parts are divided anew.
-    is_of_total = len({name for name, _ in names}) == 1 and (len(names) == 1 or not own)
-    if is_of_total and first.numerator and first.numerator.own:
-        above, below = first.numerator.name, first.denominator.name
-        why = f"ratio of {above} over {below}: add and divide anew"
+    first = ratios[0]
+    is_of_total = len({above for above, _ in pairs}) == 1 and (len(pairs) == 1 or not own)
+    if is_of_total and first.numerator.own:
+        why = "ratio of {} over {}: add and divide anew".format(*first.over)
         return Finding(refused(why), PROVED, f"{first} on {first.rows} rows")
     return Finding(None, OPEN, f"one of {_listed(map(str, ratios))}, not all columns of this table")
 
 
 def _agreed(column: ColumnFinding, *kinds: set[str]) -> set[str]:
     """The denominators that all kinds of evidence leave possible."""
-    wholes = {identity.denominator.name for identity in column.seen.wholes}
-    left = [*kinds, *filter(None, (wholes, {*column.seen.weights}))]
+    left = [*kinds, *filter(None, ({*column.seen.wholes}, {*column.seen.weights}))]
     return set.intersection(*left) if left else set()
 
 
