@@ -224,6 +224,7 @@ def _lines_of(options: ScopeOptions) -> Iterator[str]:
     app,
     "report HOST",
     option("-o --out FILE", "The HTML file to write.", Output(".html", ".htm"), required=True),
+    option("--title TEXT", "The title of the page (default: the host)."),
     ONLY,
     *FILTER_OPTIONS,
     *CONNECTION,
@@ -235,7 +236,7 @@ def report(args: Args) -> int:
     scope = scope_of(args)
     with project_of(args) as project:
         dataset = project.read_all(args.section or None, scope)
-    path, errors = str(dataset.report(args.out)), _errors(dataset)
+    path, errors = str(dataset.report(args.out, title=args.title)), _errors(dataset)
     show(args, {"file": path, "sections": [*dataset], "errors": errors}, [path])
     note(f"a report of {counted(len(dataset), 'section')} is in {path}")
     return 1 if errors else 0

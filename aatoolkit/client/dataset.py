@@ -254,7 +254,12 @@ class Dataset(Keyed[str, Tables]):
         return write_sections(self, path)
 
     def report(
-        self, path: str | os.PathLike[str], *, rows: int = 12, baseline: Dataset | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        rows: int = 12,
+        baseline: Dataset | None = None,
+        title: str | None = None,
     ) -> Path:
         """Write one HTML page for readers who know neither Python nor JSON.
 
@@ -277,6 +282,8 @@ class Dataset(Keyed[str, Tables]):
             says how many.
         baseline : Dataset, optional
             An earlier dataset, whose windows do not overlap with those of this one.
+        title : str, optional
+            The title of the page; by default the hosts.
 
         Returns
         -------
@@ -302,7 +309,7 @@ class Dataset(Keyed[str, Tables]):
         """
         from aatoolkit.display.report.page import page
 
-        return write_whole(path, page(self, rows, baseline).encode())
+        return write_whole(path, page(self, rows, baseline, title).encode())
 
     def __repr__(self) -> str:
         failed = f", {len(self.errors)} failed" if self.errors else ""

@@ -408,6 +408,9 @@ def test_numbers_of_one_picture_have_as_many_decimals_and_tiny_ones_are_not_zero
 
 
 def test_days_have_their_month_and_steps_their_name() -> None:
+    weeks = pd.date_range("2026-08-23", periods=14, freq="W")
+    axes = counted([*range(14)]).assign(day=weeks).aa.plot("line", x="day", y="n")
+    assert labels(axes, "x") == [f"{week:%d %b}" for week in weeks[::2]]
     axes = read("overview_trend").aa.plot()
     assert len(labels(axes, "x")) > 2
     assert all(re.fullmatch(r"[0-9]{2} [A-Z][a-z]{2}", label) for label in labels(axes, "x"))

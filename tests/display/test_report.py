@@ -32,10 +32,10 @@ HOSTILE = (
 )
 
 
-def page(dataset: aa.Dataset, rows: int) -> str:
+def page(dataset: aa.Dataset, rows: int, title: str | None = None) -> str:
     """The report of a dataset."""
     with TemporaryDirectory() as folder:
-        return dataset.report(Path(folder, "page.html"), rows=rows).read_text("utf-8")
+        return dataset.report(Path(folder, "page.html"), rows=rows, title=title).read_text("utf-8")
 
 
 class Page(HTMLParser):
@@ -297,7 +297,8 @@ def test_tables_have_captions_heads_and_show_how_many_rows_are_shown(
     assert all(head.get("scope") for head in read.all("th"))
     assert f"first 10 of {len(dataset['domains'].main):,} rows" in "".join(read.text)
     assert "all rows" in "".join(read.text)
-    few = Page(page(aa.Dataset({"domains": dataset["domains"]}), 3))
+    few = Page(page(aa.Dataset({"domains": dataset["domains"]}), 3, title="For <us>"))
+    assert "".join(few.text).split("How AI")[0].endswith("For <us>")
     assert f"first 3 of {len(dataset['domains'].main):,} rows" in "".join(few.text)
 
 

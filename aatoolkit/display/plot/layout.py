@@ -429,7 +429,9 @@ def _time_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
     is_long = freq.endswith("S")
     moments: Sequence[pd.Timestamp] = [*map(moment, scale.days)]
     if is_long or len(moments) >= most:
-        first = moment(scale.low).ceil("D" if is_long else freq)
+        # Steps of days begin at the first mark, so that those of weeks are at marks too.
+        start = moments[0] if freq.endswith("D") else moment(scale.low)
+        first = start.ceil(freq if freq.endswith("h") else "D")
         moments = [*pd.date_range(first, moment(scale.high), freq=freq)]
     return tuple(
         Tick((when - pd.Timestamp(0)) / pd.Timedelta("1D"), f"{when:{form}}")

@@ -58,12 +58,12 @@ style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>{host}: how AI answer engines treat it</title>
+<title>{title}: how AI answer engines treat the brand</title>
 <style>{style}</style>
 </head>
 <body>
 <a class="skip" href="#sections">Skip to the sections</a>
-<header><h1>{host}</h1><p class="lead">How AI answer engines treat the brand.</p>
+<header><h1>{title}</h1><p class="lead">How AI answer engines treat {host}.</p>
 <p class="note">{notes}</p>
 <p class="note screen">Each number leads to where it comes from.</p>
 <p class="note paper">What is folded on the page is not printed: where each number comes from, \
@@ -80,7 +80,7 @@ and all further tables.</p></header>
 """
 
 
-def page(dataset: Dataset, rows: int, before: Dataset | None = None) -> str:
+def page(dataset: Dataset, rows: int, before: Dataset | None, title: str | None) -> str:
     """The page's HTML.
 
     Raises
@@ -92,7 +92,7 @@ def page(dataset: Dataset, rows: int, before: Dataset | None = None) -> str:
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise ArgumentError(f"rows={rows!r} is no whole number from 1", argument="rows")
-    return _Page(dataset, rows).html(before)
+    return _Page(dataset, rows).html(before, title)
 
 
 class _Page:
@@ -102,7 +102,7 @@ class _Page:
         self._names, self._explain = RowNames(dataset), CellExplainer(dataset)
         self._evidence: dict[str, SectionEvidence] = {}
 
-    def html(self, before: Dataset | None) -> str:
+    def html(self, before: Dataset | None, title: str | None) -> str:
         mains = (self._names.data(of.main).metadata.sources for of in self._dataset.values())
         sources = [*dict.fromkeys(source for sources in mains for source in sources)]
         hosts = dict.fromkeys(source.host or "unknown host" for source in sources)
@@ -113,7 +113,8 @@ class _Page:
             for at, name in enumerate(self._order)
         )
         return _PAGE.format(
-            host=text(", ".join(hosts) or "No responses"),
+            host=text(", ".join(hosts) or "the brand"),
+            title=text(title or ", ".join(hosts) or "No responses"),
             style=STYLE,
             notes=text(" ".join(_notes(sources))),
             summary=self._summary(before),

@@ -113,8 +113,10 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
     """
 
     # Of the plainest type, which does not let None past the check below.
-    value: traitlets.TraitType[Any, Any] = traitlets.TraitType(default_value=None)
-    compact = traitlets.Bool(False).tag(sync=True)
+    value: traitlets.TraitType[Any, Any] = traitlets.TraitType(
+        default_value=None, help="The choice."
+    )
+    compact = traitlets.Bool(False, help="Whether the options are in a fold.").tag(sync=True)
     description = ""
 
     _esm = _HERE / "picker.js"
@@ -386,8 +388,8 @@ class SectionPicker(Picker):
     Parameters
     ----------
     source : Project or Dataset, optional
-        A project, whose sections are listed; or a dataset that was read: each section is then shown
-        with the availability and the number of rows of its main table, or with its error.
+        A project, whose sections are listed; or a dataset, whose sections are listed with the
+        availability and the number of rows of their main tables, or with their errors.
     chosen : str or iterable of str, optional
         The initial choice; all sections by default.
 
@@ -408,13 +410,15 @@ class SectionPicker(Picker):
     ) -> None:
         profile = source.client.profile if isinstance(source, Project) else default_profile()
         names = section_names(profile)
+        if isinstance(source, Dataset):
+            names = tuple(name for name in names if name in {*source, *source.errors})
         options = [
             _Option(name, None, *_read(source, name), (profile.get(name) or PROFILE[name]).doc)
             for name in names
         ]
         self._profile = profile
         group = _Group("sections", "Sections", options, "none of {}", rows=len(options))
-        super().__init__("", [group], chosen)
+        super().__init__("", [group], names if chosen is None else chosen)
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -445,8 +449,6 @@ def _read(source: Project | Dataset | None, name: str) -> tuple[str, int]:
         return "", 0
     if name in source.errors:
         return f"failed: {type(source.errors[name]).__name__}", _DIMMED
-    if name not in source:
-        return "not read", 0
     tables = source[name]
     main = next(iter(tables))
     rows = counted(tables.rows[main], "row") if tables.rows[main] else ""
