@@ -957,10 +957,10 @@ class Accessor(NamesNear):
         99 %, growing and weekly numbers) mostly 6.7 % at most are called changed; series of a year
         were not measured so closely. Where neighbouring days are still alike about the best steps,
         more than independent days are, the verdict is "cannot say", unless the steps are beyond
-        doubt: such days take steps by themselves. Fewer than 120 days hide how alike they are, so
-        that they need a clearer step: of 60 or 90 days with an autocorrelation of 0.8 or 0.9 some 2
-        to 8 % are called changed, and a step of 12 points amid 90 independent days of 15 answers is
-        found in some 55 %. Many ups and downs that no two changes describe may hide each other.
+        doubt: such days take steps by themselves. Fewer than 150 days hide how alike they are, so
+        that they need a clearer step: of 60 to 120 days with an autocorrelation of 0.8 or 0.9 some
+        2 to 10 % are called changed, and a step of 12 points amid 90 independent days of 15 answers
+        is found in some 55 %. Many ups and downs that no two changes describe may hide each other.
 
         Do not use it for series with a strong weekly pattern or a slow drift, which it takes for
         changes or misses; nor to prove that an action worked: something else may have changed

@@ -40,7 +40,7 @@ _TINY = 1e-9
 _LEAST_SPREAD = 0.3
 _CLEAR = 0.0045
 """A p-value that a series of days which are merely alike hardly ever has."""
-_SHORT, _SHORT_P, _SHORT_LIKENESS = 120, 0.015, -0.05
+_SHORT, _SHORT_P, _SHORT_LIKENESS = 150, 0.015, -0.05
 """Fewer days hide that they are alike: it takes a lower p-value, and less likeness."""
 
 

@@ -136,8 +136,9 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd
     if isinstance(stated, Aggregation):
         rule, parts = stated, stated.over or ("",)
     if not all(parts):
-        counts = [name for name in rule.over or rule.counts or () if name not in frame.columns]
-        why = f"it needs {', '.join(counts)}"
+        counts = rule.over or rule.counts or ()
+        lacking = [name for name in counts if name not in frame.columns] or counts
+        why = f"it needs {', '.join(lacking)} as read"
         if not counts:
             why = rule.why if rule.rule == "none" and rule.why else ""
         raise refusal(column, "interval", why or without_counts(rule, metadata))

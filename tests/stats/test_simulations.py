@@ -193,6 +193,7 @@ def test_a_change_is_found_near_its_day(kind: str) -> None:
         (lambda rng: rng.beta(0.3 * 4, 0.7 * 4, 90), 0.05),
         (lambda rng: autoregressive(rng, 60, 0.5), 0.08),
         (lambda rng: autoregressive(rng, 90, 0.9), 0.08),
+        (lambda rng: autoregressive(rng, 120, 0.9), 0.08),
     ],
 )
 def test_flat_series_have_few_changes(draw: Callable[[Random], Any], most: float) -> None:
