@@ -5,7 +5,6 @@ Here are signatures and documentation; the work is done by the other modules.
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -1425,24 +1424,3 @@ class Accessor(NamesNear):
         """
         table = arrow_table(self._frame, Path("the frame"))
         return table.__arrow_c_stream__(requested_schema)
-
-
-class _Help:
-    """The docstring of the class, and of an accessor the verbs by what they are for."""
-
-    def __init__(self, doc: str) -> None:
-        self._doc = doc
-
-    def __get__(self, accessor: object, kind: type) -> str:
-        return self._doc if accessor is None else as_text(kind, f"{self._doc}\n")
-
-
-if not TYPE_CHECKING:
-    # One class without bases: its help begins with what it can do.
-    _members = {
-        name: member
-        for name, member in {**vars(NamesNear), **vars(Accessor)}.items()
-        if name not in ("__dict__", "__weakref__")
-    }
-    _members["__doc__"] = _Help(inspect.getdoc(Accessor))
-    Accessor = type("Accessor", (), _members)

@@ -265,7 +265,8 @@ def _leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str)
     first, last = there[0], there[-1]
     mine = [row for row in there[1:] if names[row].is_own][:1]
     headline = ""
-    leaders = [quoted(names[row].text) for row in there if values[row] == values[first]]
+    first_ones = (quoted(names[row].text) for row in there if values[row] == values[first])
+    leaders = [*dict.fromkeys(first_ones)]
     if len(leaders) < min(3, len(there)) and unit != RANK:
         most = f"most {what}" if what.endswith("s") else f"the highest {what}"
         verb = "have" if leaders[1:] else "has"
