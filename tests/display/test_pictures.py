@@ -155,15 +155,10 @@ def test_a_picture_says_what_it_shows_and_where_it_is_from(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_marks_have_rows_tips_and_explanations(kind: str) -> None:
+def test_marks_have_tips_and_explanations(kind: str) -> None:
     axes = KINDS[kind]()
-    rows = len(axes.data)
     for mark in axes.spec.marks:
-        for behind in (mark.tips, mark.places):
-            assert behind is None or len(behind) == len(mark)
-        for row, column in filter(None, mark.places or ()):
-            assert not isinstance(row, int) or row < rows
-            assert column is None or column in axes.data
+        assert mark.tips is None or len(mark.tips) == len(mark)
     told = [mark for mark in axes.spec.marks if mark.tips]
     assert told or kind in ("table", "empty")
     assert all(tip for mark in told for tip in mark.tips)
@@ -237,7 +232,7 @@ def test_marks_and_words_contrast_with_their_paper(theme: str) -> None:
         for text in [*axes.get_yticklabels(), *axes.get_xticklabels(), axes.figure._suptitle]:
             assert contrast(to_hex(text.get_color()), paper) >= 4.5, text
         for mark in axes.spec.marks:
-            if mark.style.look not in ("hatched", "dotted", "empty") and mark.places:
+            if mark.style.look not in ("hatched", "dotted", "empty") and mark.tips:
                 assert contrast(axes.palette[mark.style.key], paper) >= 3, mark.style
     with pytest.raises(ArgumentError, match="auto, light, dark"):
         aa.set_theme("night")

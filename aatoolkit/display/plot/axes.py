@@ -51,11 +51,10 @@ class Picture(Axes):
 
         Parameters
         ----------
-        mark : str, mapping, date, int or pair of float, optional
+        mark : str, mapping, date or int, optional
             The mark: what it is named, such as ``"chatgpt"`` or a day; the values of columns,
-            such as ``{"date": "2026-11-15", "engine": "chatgpt"}``; its row in ``data``; or where
-            it is on the axes, as ``(event.xdata, event.ydata)`` of a click. By default the first
-            that is missing, or the first of all.
+            such as ``{"date": "2026-11-15", "engine": "chatgpt"}``; or its row in ``data``. By
+            default the first that is missing, or the first of all.
         column : str, optional
             Which of its numbers; by default the first that is drawn. The ends of whiskers and
             bands end in ``_low`` and ``_high``.
@@ -70,7 +69,7 @@ class Picture(Axes):
         Raises
         ------
         ArgumentError
-            If nothing is known to be drawn at a point, or nothing is drawn.
+            If nothing is drawn, or a mark that counts rows is not named.
         ItemNotFound
             If there is no such mark, or several.
         ColumnNotFound
@@ -202,7 +201,7 @@ def _fill(
 
 def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Palette) -> None:
     style, colour, paper = mark.style, palette[mark.style.key], palette["paper"]
-    is_hollow, has_points = style.look == "hollow", bool(mark.places)
+    is_hollow, has_points = style.look == "hollow", bool(mark.tips)
     if mark.kind == "boxes":
         starts, ends, middles, high = mark.corners(spec, layout.high)
         face, edge, width = palette.box(style)

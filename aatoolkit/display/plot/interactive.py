@@ -133,8 +133,8 @@ def _traces(
     elif mark.kind == "line":
         dash = ",".join(f"{part * 2:g}px" for part in style.dash) or "solid"
         yield go.Scatter, {
-            "x": x, "y": y, "connectgaps": False, "cliponaxis": not mark.places,
-            "mode": "lines+markers" if mark.places else "lines",
+            "x": x, "y": y, "connectgaps": False, "cliponaxis": not mark.tips,
+            "mode": "lines+markers" if mark.tips else "lines",
             "line": {"color": colour, "width": mark.size * pixels, "dash": dash},
             "marker": {"symbol": symbol, "size": 6 if len(mark) <= 100 else 2},
         }  # fmt: skip

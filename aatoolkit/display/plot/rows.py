@@ -31,7 +31,6 @@ from aatoolkit.display.plot.spec import (
     Drawn,
     Mark,
     Name,
-    Place,
     Scale,
     Spec,
     drawn_of,
@@ -39,7 +38,6 @@ from aatoolkit.display.plot.spec import (
     strokes,
 )
 from aatoolkit.display.plot.style import (
-    BLANK,
     INK,
     MUTED,
     NO_NUMBER,
@@ -81,7 +79,6 @@ class Cell(NamedTuple):
     words: str = ""
     why: str = ""
     tip: str = ""
-    place: Place | None = None
     kind: str = "boxes"
     size: float = 0.66
     at: float = NAN
@@ -112,7 +109,6 @@ def row_panel(
         layers.append(Mark(
             form, ends if is_dot else starts, some([cell.row for cell in there]), style,
             to=None if is_dot else ends, size=size, tips=[cell.tip for cell in there],
-            places=[cell.place or (cell.row, None) for cell in there],
         ))  # fmt: skip
         marks += [mark for mark in (layers if is_dot else layers[::-1]) if len(mark)]
     if x.kind == "number" and min(x.low, x.high) < 0 < max(x.low, x.high):
@@ -297,8 +293,8 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     for row, (a, b, words) in enumerate(zip(first, second, _beside(moves, rows, now), strict=True)):
         why = whys[row] * bool(a != a and b != b)
         cells += [
-            Cell(row, a, REST, 0.0, a, b, "", "", tips[0][row], (row, before), "dots", 7.5),
-            Cell(row, b, OWN, 0.0, NAN, NAN, words, why, tips[1][row], (row, now), "dots", 7.5,
+            Cell(row, a, REST, 0.0, a, b, "", "", tips[0][row], "dots", 7.5),
+            Cell(row, b, OWN, 0.0, NAN, NAN, words, why, tips[1][row], "dots", 7.5,
                  float(np.fmax(a, b))),
         ]  # fmt: skip
     what, other = humanize(now), humanize(before)
@@ -357,19 +353,18 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     return _stacked(
         "shares", rows, drawn_of(data, columns, x),
         f"Shares by {humanize(x)}: {', '.join(map(str, parts))}" + first_of(len(rows), len(data)),
-        parts, names_of(rows, rows.text(x)), sizes_of(rows, sample), FRACTION, x,
-        [({}, name) for name in columns], whys_missing(rows, columns[0]),
+        parts, names_of(rows, rows.text(x)), sizes_of(rows, sample), FRACTION,
+        whys_missing(rows, columns[0]),
         f"share; n: {humanize(sample)}" if sample else "",
     )  # fmt: skip
 
 
 def _stacked(
     kind: str, data: PlotData, drawn: Drawn, title: str, parts: pd.DataFrame,
-    names: Sequence[Name], totals: Sequence[str], unit: str | None, x: str,
-    places: Sequence[tuple[dict[str, Any], str | None]], whys: Sequence[str], label: str,
-    headline: str = "",
+    names: Sequence[Name], totals: Sequence[str], unit: str | None,
+    whys: Sequence[str], label: str, headline: str = "",
 ) -> Spec:  # fmt: skip
-    """A box for each part of each row, one after the other; a place for each part."""
+    """A box for each part of each row, one after the other."""
     pieces, filled = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
     styles = styles_for(pieces) | {p: style_without(p) for p in pieces if p in _LACKING}
     cells, told = [], []
@@ -381,9 +376,8 @@ def _stacked(
         told.append(whys[row] or ", ".join(w for w, n in zip(words, values, strict=True) if n > 0))
         boxes = [
             Cell(row, end, styles[piece], end - n, why=whys[row],
-                 tip=f"{name}\n{word}\nof {totals[row]}", place=({x: name} | of, column))
-            for piece, n, end, word, (of, column) in zip(
-                pieces, values, values.cumsum(), words, places, strict=True)
+                 tip=f"{name}\n{word}\nof {totals[row]}")
+            for piece, n, end, word in zip(pieces, values, values.cumsum(), words, strict=True)
             if n > 0 or whys[row]
         ]  # fmt: skip
         cells += (
@@ -437,12 +431,11 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         headline = f"{first}: {int(kept[levels[0]].iloc[0]):,} of {most:,} {humanize(levels[0])}"
     elif len(kept) > 1 and most > totals.iloc[1]:
         headline = f"{first} has most {noun}, {most:,} of {len(data):,}"
-    places = [({by: BLANK if level in _LACKING else level} if by else {}, None) for level in kept]
     return _stacked(
         "counts", data, drawn_of(data, columns, x, counts=True),
         f"Number of {noun} by {' and '.join(map(humanize, columns))}"
         + first_of(len(kept), len(table)), kept, [Name(str(n), n in own) for n in kept.index],
-        [number(float(n)) for n in totals], None, x, places, [""] * len(kept),
+        [number(float(n)) for n in totals], None, [""] * len(kept),
         f"rows ({len(data):,} in all)", headline,
     )  # fmt: skip
 

@@ -82,9 +82,6 @@ NONE = Scale(kind="none")
 
 # --- marks ------------------------------------------------------------------------------------
 
-Place = tuple[int | Mapping[str, Any], str | None]
-"""The row of a mark, by position or by the values of columns, and its column."""
-
 
 @dataclass(frozen=True)
 class Mark:
@@ -106,8 +103,6 @@ class Mark:
         The text of each, of words and cells.
     tips : sequence of str, optional
         What is said of each where the mouse is on it.
-    places : sequence of Place, optional
-        The row, or the values that name it, behind each.
     strength : array of float, optional
         The colours of cells, from 0 to 1; NaN has none.
     shift : float
@@ -124,7 +119,6 @@ class Mark:
     size: float = 0.7
     words: Sequence[str] = ()
     tips: Sequence[str] | None = None
-    places: Sequence[Place | None] | None = None
     strength: Numbers | None = None
     shift: float = 5.0
     has_paper: bool = False
@@ -280,10 +274,9 @@ class Spec:
         """Explain a mark; see `Picture.explain`."""
         drawn = self.drawn
         explainer = within if isinstance(within, Explainer) else Explainer(within)
-        row, named = self._row(mark)
+        row, frame, bounds = self._row(mark), drawn.frame, drawn.bounds
         if drawn.counts:
             return self._count(row, explainer)
-        column, frame, bounds = column or named, drawn.frame, drawn.bounds
         if bounds is None or column in frame or column not in bounds:
             return explainer.explain(frame, row, column or next(iter(drawn.columns), None))
         # The end of an interval stands in another frame: in the same row, or named by its keys.
@@ -296,22 +289,15 @@ class Spec:
         place = {name: frame[name].iloc[row] for name in keys} if row is not None else {}
         return explainer.explain(bounds, place or row, column)
 
-    def _row(self, mark: Any) -> tuple[Any, str | None]:
-        if isinstance(mark, tuple):
-            place = self.place_at(float(mark[0]), float(mark[1]))
-            if place is None:
-                named = " and ".join(self.drawn.labels) or "its values"
-                why = f"there is no mark at {mark!r}; name it by {named}"
-                raise ArgumentError(why, argument="mark")
-            return place
+    def _row(self, mark: Any) -> Any:
         if mark is None or isinstance(mark, Mapping | int):
-            return mark, None
+            return mark
         word = pd.Timestamp(mark).date().isoformat() if hasattr(mark, "isoformat") else str(mark)
         texts = {name: [*map(str, self.drawn.frame[name])] for name in self.drawn.labels}
         for name, words in texts.items():
             # The text of a time begins with its day.
             if {word, f"{word} 00:00:00"} & {*words}:
-                return {name: word}, None
+                return {name: word}
         names = ", ".join(dict.fromkeys(text for words in texts.values() for text in words[:4]))
         raise ItemNotFound(f"no mark is named {word!r}; there are {names} …", key=mark)
 
@@ -328,20 +314,3 @@ class Spec:
             formula=f"{len(there):,} of {len(frame):,} rows where {words}", rows=len(there),
             children=tuple(explainer.explain(frame, at, columns[0]) for at in there[:_MOST_ROWS]),
         )  # fmt: skip
-
-    def place_at(self, x: float, y: float) -> Place | None:
-        """The row behind the mark that is nearest to a point; None if there is none."""
-        best: tuple[float, Place | None] = np.inf, None
-        wide, high = self.x.high - self.x.low or 1.0, self.y.high - self.y.low or 1.0
-        for mark in self.marks:
-            for start, end, middle, place in zip(
-                mark.x, mark.x if mark.to is None else mark.to, mark.y, mark.places or (),
-                strict=False,
-            ):  # fmt: skip
-                across = max(min(start, end) - x, x - max(start, end), 0.0)
-                up = abs(y - middle) * (self.x.kind != "time")
-                is_out = self.has_rows and (up > 0.5 or (mark.kind == "cells" and across > 0.5))
-                away = float(np.hypot(across / wide, up / high))
-                if place is not None and not is_out and away < best[0]:
-                    best = away, place
-        return best[1]

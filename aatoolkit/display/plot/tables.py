@@ -87,7 +87,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         cards = [
             (capitalized(humanize(name)), data.values(name)[0], NAN, data.unit(name),
              sizes_of(data, data.sample(name) if data.rule(name) else None)[0],
-             whys_missing(data, name)[0], low[0], high[0], (0, name))
+             whys_missing(data, name)[0], low[0], high[0])
             for name, (low, high) in zip(sides, sure, strict=True)
         ]  # fmt: skip
         title = ": ".join(filter(None, [data.row_name, capitalized(data.table_words or "figures")]))
@@ -112,14 +112,14 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         cards = [*zip(
             labels, data.values(now), before if len(sides) > 1 else before * NAN, data.units(now),
             sizes_of(data, data.sample(now)), whys_missing(data, now), *_ends_of_parts(data, now),
-            ((row, None) for row in range(len(data))), strict=True,
+            strict=True,
         )]  # fmt: skip
         title = capitalized(data.table_words or f"{humanize(now)} by {humanize(x)}")
     if not cards:
         return None
     cells, told, courses, moved, names = [], [], [], [], []
     texts: dict[str, list[str]] = {n: [] for n in ("", "value", "change", "95% interval", "sample")}
-    for row, ((label, n, was, unit, size, why, low, high, place), metric) in enumerate(
+    for row, ((label, n, was, unit, size, why, low, high), metric) in enumerate(
         zip(cards[: options.top or 12], metrics, strict=False)
     ):
         value, change, ends = why or number(n, unit), "", ""
@@ -137,7 +137,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
             column.append(word)
         most = _MOST.get(unit or "", NAN)
         share, low, high = (part / most if 0 <= part <= most else NAN for part in (n, low, high))
-        track = Cell(row, share / share, Style("grid"), size=0.3, tip=tip, why=why, place=place)
+        track = Cell(row, share / share, Style("grid"), size=0.3, tip=tip, why=why)
         cells += [track, track._replace(x=share, style=OWN, low=low, high=high, why="")]
         values = data.course(label)
         if (there := values[~np.isnan(values)]).size > 1:
@@ -204,8 +204,8 @@ def states(data: PlotData, options: Options) -> Spec | None:
         ):
             told[row] += f"{', ' * (at > 0)}{head} {why or text}"
             cell = Cell(row, at + 0.03, styles.get(word, INK), at, words=why or text, kind="dots",
-                        size=9.0, at=at + 0.05, tip=f"{labels[row]}\n{head}: {why or text}",
-                        place=(row, name))  # fmt: skip
+                        size=9.0, at=at + 0.05,
+                        tip=f"{labels[row]}\n{head}: {why or text}")  # fmt: skip
             if why:
                 cell = cell._replace(x=at + 0.05, style=style_without(why), kind="boxes", at=NAN,
                                      size=0.66)  # fmt: skip

@@ -240,8 +240,8 @@ def _marks_of_line(data: PlotData, line: _Line, at: Numbers, days: Sequence[str]
     rows = line.rows.tolist()
     names = [", ".join(filter(None, [line.name.text, day])) for day in days]
     size = 1.0 if len(at) > 150 else 2.4 if line.name.is_own else 1.8
-    behind = _behind(data, line.column, rows, names, line.ends)
-    mark = Mark("line", at, line.values, line.style, size=size, **behind)
+    tips = _tips(data, line.column, rows, names, line.ends)
+    mark = Mark("line", at, line.values, line.style, size=size, tips=tips)
     # Parts of a period are hollow.
     part = ~np.isnan(line.values) & [
         is_part_period(data.state_of(line.column, row).reason) for row in rows
@@ -251,16 +251,13 @@ def _marks_of_line(data: PlotData, line: _Line, at: Numbers, days: Sequence[str]
     return [mark, dots] if part.any() else [mark]
 
 
-def _behind(
+def _tips(
     data: PlotData, y: str, rows: Sequence[int], names: Sequence[str], ends: Bounds
-) -> dict[str, Any]:
-    """The rows behind marks, and what is said of each."""
+) -> list[str]:
+    """What is said of marks, by the row of each, or -1."""
     labels = dict(zip(rows, names, strict=True))
     tips = tips_of(data, y, [Name(labels.get(row, "")) for row in range(len(data))], ends)
-    return {
-        "places": [(row, y) if row >= 0 else None for row in rows],
-        "tips": [tips[row] if row >= 0 else name for row, name in zip(rows, names, strict=True)],
-    }
+    return [tips[row] if row >= 0 else name for row, name in zip(rows, names, strict=True)]
 
 
 def _course(line: _Line, unit: str | None, what: str) -> str:
@@ -346,7 +343,7 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, en
     down, right = np.indices(values.shape).reshape(2, -1).astype(float)
     words = [word if n == n and is_written else "" for word, n in pairs]
     marks = [Mark("cells", right, down, strength=strength.ravel(), words=words,
-                  **_behind(data, y, rows.ravel().tolist(), told, ends))]  # fmt: skip
+                  tips=_tips(data, y, rows.ravel().tolist(), told, ends))]  # fmt: skip
     legend = [(why, style_without(why), "boxes") for why in reasons]
     for why, style, _ in legend:
         here = whys.ravel() == why
