@@ -203,57 +203,27 @@ class HeldResponse(Protocol):
         """The response's tables, normalised again."""
 
 
-class _Rows:
-    """The rows of a frame as they were when it was described, hashed when they are first checked.
-
-    Columns that are stated to be empty are hashed only if they hold a value.
-    """
-
-    def __init__(
-        self, rows: Callable[[], pd.DataFrame], describe: Callable[[], FrameMetadata]
-    ) -> None:
-        self._rows, self._describe = rows, describe
-
-    def _hashed(self, *, sample: bool) -> Fingerprint:
-        rows, metadata = self._rows(), self._describe()
-        columns, arrays = metadata.columns, arrays_of(rows)
-        blank = {
-            name
-            for name, column in columns.items()
-            if column.availability.status in EMPTY
-            and (name not in arrays or arrays[name].isna().all())
-        }
-        names = [name for name, of in columns.items() if of != NOTHING and name not in blank]
-        return fingerprint_of(rows, names, metadata.key, sample=sample)
-
-    @cached_property
-    def sample(self) -> Fingerprint:
-        """The fingerprint of some rows, which the text of the metadata holds."""
-        return self._hashed(sample=True)
-
-    @cached_property
-    def whole(self) -> Fingerprint:
-        """The fingerprint of all cells."""
-        return self._hashed(sample=False)
-
-
 class _Held:
     """The metadata of a frame, with what stays in memory beside it.
 
     Parameters
     ----------
+    rows : callable
+        Gives the rows as they were when they were described; they are hashed when they are first
+        checked.
     describe : callable
         Gives the metadata, when it is first asked for.
-    rows : _Rows
-        The rows it was attached to.
     responses : iterable of HeldResponse
         The responses that the frame was made of, as far as they are at hand.
     """
 
     def __init__(
-        self, describe: Callable[[], FrameMetadata], rows: _Rows, responses: Iterable[HeldResponse]
+        self,
+        rows: Callable[[], pd.DataFrame],
+        describe: Callable[[], FrameMetadata],
+        responses: Iterable[HeldResponse],
     ) -> None:
-        self._describe, self.rows = describe, rows
+        self.rows, self._describe = rows, describe
         self.responses: tuple[HeldResponse, ...] = tuple(dict.fromkeys(responses))
 
     @cached_property
@@ -264,9 +234,27 @@ class _Held:
     @cached_property
     def text(self) -> _Text:
         """The metadata as text, with the fingerprint of some rows."""
-        text = _Text(replace(self.metadata, fingerprint=self.rows.sample).dumps())
+        text = _Text(replace(self.metadata, fingerprint=self._hashed(sample=True)).dumps())
         text.held = self
         return text
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        """The fingerprint of all cells."""
+        return self._hashed(sample=False)
+
+    def _hashed(self, *, sample: bool) -> Fingerprint:
+        """Hash the rows; columns that are stated to be empty only if they hold a value."""
+        rows, columns = self.rows(), self.metadata.columns
+        arrays = arrays_of(rows)
+        blank = {
+            name
+            for name, column in columns.items()
+            if column.availability.status in EMPTY
+            and (name not in arrays or arrays[name].isna().all())
+        }
+        names = [name for name, of in columns.items() if of != NOTHING and name not in blank]
+        return fingerprint_of(rows, names, self.metadata.key, sample=sample)
 
 
 class _Text(str):
@@ -361,8 +349,7 @@ def attach(
     others = _other_attrs(frame)
     frame.attrs = {}
     copy = frame.copy(deep=False)
-    rows = _Rows(lambda: copy, lambda: metadata)
-    _put(frame, others, _Held(lambda: metadata, rows, responses))
+    _put(frame, others, _Held(lambda: copy, lambda: metadata, responses))
     return frame
 
 
@@ -376,7 +363,7 @@ def frame_with(
     The ``rows`` are made once more for the hash, as nobody can have changed them.
     """
     frame = rows()
-    _put(frame, {}, _Held(metadata, _Rows(rows, metadata), responses))
+    _put(frame, {}, _Held(rows, metadata, responses))
     return frame
 
 
@@ -458,13 +445,13 @@ def describe_anew(
     if held is None:
         attach(frame, metadata, responses=responses)
     else:
-        _put(frame, _other_attrs(frame), _Held(lambda: metadata, held.rows, responses))
+        _put(frame, _other_attrs(frame), _Held(held.rows, lambda: metadata, responses))
 
 
 def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint | None:
     """Return the fingerprint of all rows, or the sample that the stored metadata holds."""
     held = _held(frame)
-    return metadata.fingerprint if held is None else held.rows.whole
+    return metadata.fingerprint if held is None else held.fingerprint
 
 
 def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
