@@ -90,7 +90,9 @@ def rank(
         value = np.where(is_there, size if sums.is_count else g.total(y) / size, np.nan)
     name_all(value=value)
     plain = plain_value(value)
-    measured = np.isfinite(plain)
+    sizes, squares = (plain_value(g.total(part)) for part in (n, n**2))
+    # Of rates that one cluster carries nothing says how they vary.
+    measured = np.isfinite(plain) & (sums.is_count | (sizes**2 >= 2 * squares))
     oriented = -plain if sums.unit == RANK and not sums.is_count else plain
     better = np.where(measured, oriented, -np.inf)
     reach, p = _separations(influence, np.where(measured, oriented, 0.0), measured, level)
@@ -108,10 +110,10 @@ def rank(
     low = place("rank_low", 1 + is_better.sum(axis=0), f"1 + members that are better by {how}")
     high = place("rank_high", many - is_better.sum(axis=1), f"{many} - those worse by {how}")
     in_sample = 1 + (better > oriented[:, None]).sum(axis=1)
-    verdicts = []
+    verdicts, lacking = [], f"not measured, or one {cluster} has most of the answers"
     for first, last in zip(plain_value(low), plain_value(high), strict=True):
         words = f"rank {first:g}{'' if first == last else f' to {last:g}'} of {many}"
-        verdicts.append(words if np.isfinite(first) else "cannot say: not measured")
+        verdicts.append(words if np.isfinite(first) else "cannot say: " + lacking)
     clusters = One.count(take(n, np.unique(sums.cluster, return_index=True)[1]))
     ranked = result(
         "rank",
@@ -180,8 +182,8 @@ def _separations(
     p = two_sided(float(np.quantile(largest, level)), math.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
         df = np.where(tested & (spread > 0), squares**2 / spread, k - 1)
-    critical = t_quantiles(1 - p / 2, np.clip(df, 1, k - 1).ravel()).reshape(df.shape)
-    return (value[:, None] - value) / safe / critical, p
+        critical = t_quantiles(1 - p / 2, np.clip(df, 1, k - 1).ravel()).reshape(df.shape)
+        return (value[:, None] - value) / safe / critical, p
 
 
 # --- concentration ----------------------------------------------------------------------------

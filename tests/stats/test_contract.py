@@ -384,6 +384,9 @@ def test_a_prompt_that_has_most_answers_says_nothing_of_prompts_like_it() -> Non
     assert "has most" in row["why"]
     with pytest.raises(AvailabilityError, match="has most"):
         now.aa.interval("rate", cluster="prompt_id", rules=RULES)
+    sites = pd.concat([now.assign(site="a"), before.assign(site="b")])
+    ranks = sites.aa.rank("rate", "site", rules=RULES)
+    assert ranks["verdict"].str.contains("has most").all()
 
 
 def test_no_change_beyond_the_scale_is_promised() -> None:
