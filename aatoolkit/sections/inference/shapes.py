@@ -185,7 +185,7 @@ def _name_values(relation: Relation) -> None:
 
 def _name(relation: Relation, section: str, taken: set[str]) -> str:
     """Name a table by the fields on the way to its rows."""
-    words = [snake(step.name) for step in relation.holder if isinstance(step, Field)]
+    words = [snake(step.name) for step in relation.holder if isinstance(step, Field | Named)]
     specific = [word for word in words if word not in lexicon("shell") and word != section]
     name = "_".join([section, *specific[-1:]]) if relation.steps else f"{section}_facts"
     return fresh(name, taken)

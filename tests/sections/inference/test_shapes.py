@@ -174,6 +174,7 @@ def test_a_column_of_a_grid_that_is_a_table_of_its_own_is_no_drift() -> None:
     answer = {"columns": [{"name": name, "type": "T"} for name in names], "rows": rows}
     body = json.dumps(answer).encode()
     section = aa.sections.propose(body, "novel").section
+    assert "novel_by_engine" in section.names
     tables = aa.normalize(section, body, strict=True)
     assert tables.drift.empty
     assert tables.extra.empty
