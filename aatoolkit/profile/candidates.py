@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from aatoolkit._util.lexicon import names, tokens, words
@@ -58,8 +58,8 @@ class Candidate:
     value: Any
     why: str
     score: int
-    beside: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    words: Mapping[str, str] = field(default_factory=dict, hash=False)
+    beside: Mapping[str, Any]
+    words: Mapping[str, str]
 
 
 def candidates(

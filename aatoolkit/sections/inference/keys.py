@@ -6,6 +6,7 @@ Enclosing rows come first, since what is below them takes over their keys and th
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
@@ -134,14 +135,15 @@ def _ups(steps: tuple[Step, ...], above: tuple[Step, ...]) -> int | None:
 
 def _add_position(relation: Relation, name: str, ups: int = 0) -> str:
     """Add the place of each row in its array, or of the row around it; return its name."""
-    groups = np.stack([relation.response, relation.above]) if len(relation.above) else None
-    places = np.arange(len(relation))
-    if groups is not None and len(places):
-        change = np.r_[True, (np.diff(groups, axis=1) != 0).any(axis=0)]
-        places = places - np.maximum.accumulate(np.where(change, places, 0))
+    above = relation.above if len(relation.above) else relation.response
+    counted: Counter[tuple[int, int]] = Counter()
+    places = []
+    for group in zip(relation.response.tolist(), above.tolist(), strict=True):
+        places.append(counted[group])
+        counted[group] += 1
     if ups or name in relation.names:
         name = fresh("row" if ups else "row_number", relation.names)
-    column = ColumnFinding(name, "^" * ups + "#0", relation.path, places.tolist())
+    column = ColumnFinding(name, "^" * ups + "#0", relation.path, places)
     column.reading = read_values(column.values, name)
     relation.add(column, 0)
     return name

@@ -272,7 +272,7 @@ class Vocabulary:
         self.texts = texts or {}
 
     @classmethod
-    def of(cls, options: Any, responses: Iterable[Any] = ()) -> Vocabulary:
+    def of(cls, options: Any, responses: Iterable[Any]) -> Vocabulary:
         """Collect the vocabulary of decoded scope options and of the responses themselves."""
         members: dict[str, set[str]] = defaultdict(set)
         for name, value in named(options):
