@@ -167,7 +167,8 @@ def aggregate(
         column = ColumnMetadata(of, state, caution=planned.plan.caution)
         if (stated := f"{name}_{ROW}") in beside:
             statuses = pd.DataFrame({part: beside[part] for part in beside if ROW in part})
-            statements = tuple(row_statements(statuses, stated))
+            own_keys = FrameMetadata(described)
+            statements = tuple(row_statements(statuses, stated, groups.keys, own_keys))
             is_silent = statuses[stated].isna().any()  # of a number nothing is stated
             otherwise = Availability() if is_silent else statements[0].availability
             column = replace(column, statements=statements, otherwise=otherwise)

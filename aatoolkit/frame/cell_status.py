@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit._util.show import Marks, ShowAs, row_ranges
-from aatoolkit._util.text import combined_reason, visible
+from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
+from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import MetadataError
 from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, metadata_of, rows_of
 
@@ -204,8 +206,12 @@ def _stated(frame: pd.DataFrame, name: str, present: Mask) -> Cells:
     return replace(stated, given=present & stated.having(Status.AVAILABLE, Status.PARTIAL))
 
 
-def row_statements(statuses: pd.DataFrame, name: str) -> list[Statement]:
-    """What is stated of the rows of each status, which the column of statuses tells apart.
+def row_statements(
+    statuses: pd.DataFrame, name: str, keys: pd.DataFrame, metadata: FrameMetadata
+) -> list[Statement]:
+    """What is stated of the rows of each state, by the values of their keys.
+
+    Where these are many, or nothing is known of them, it is by the column of statuses.
 
     Parameters
     ----------
@@ -213,15 +219,34 @@ def row_statements(statuses: pd.DataFrame, name: str) -> list[Statement]:
         A column each of status, cause and reason.
     name : str
         The name of the column of statuses.
+    keys : pandas.DataFrame
+        The columns that identify the rows.
+    metadata : FrameMetadata
+        The metadata of the keys.
     """
-    statements = []
-    for status, rows in statuses.astype("object").groupby(name, observed=True, sort=False):
-        causes, reasons = (rows[name + part].dropna().unique() for part in (CAUSE, REASON))
-        cause = Cause(str(causes[0])) if len(causes) == 1 else None
-        state = Availability(Status(str(status)), cause, combined_reason(map(str, reasons)))
-        statements.append(Statement(state, (Condition(name, "in", (str(status),)),)))
-    return statements
+    statuses = statuses.fillna({name: Status.UNKNOWN})
+    stated = _stated(statuses, name, np.ones(len(keys), bool))
+    is_named = 0 < keys.size <= _MOST_NAMED and not keys.isna().to_numpy().any()
+    if not is_named or not all(map(metadata.holds, map(str, keys))):
+        keys = statuses[[name]]
+    rows = keys.astype(object).map(as_text).assign(**{CAUSE: stated.codes}).drop_duplicates()
+    alike: dict[Any, list[str]] = {}
+    for *others, last, code in rows.itertuples(index=False, name=None):
+        alike.setdefault((code, *((other,) for other in others)), []).append(last)
+    return [
+        Statement(
+            stated.states[code],
+            tuple(
+                Condition(str(name), "in", values)
+                for name, values in zip(keys, (*others, tuple(last)), strict=True)
+            ),
+        )
+        for (code, *others), last in alike.items()
+    ]
 
+
+_MOST_NAMED = 1000
+"""Of more keys no statement names the values."""
 
 _ENDINGS = (f"_{ROW}", f"_{ROW}{CAUSE}", f"_{ROW}{REASON}", COVERAGE)
 """How the columns end that say how those before them were measured."""
@@ -253,10 +278,17 @@ def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
             continue
         cells = cells_of(frame, name, metadata)
         partial = cells.given & cells.having(Status.PARTIAL)
-        if partial.any():
+        conditions = (
+            it for statement in metadata.columns[str(name)].statements for it in statement.rows
+        )
+        is_sure = f"{name}_{ROW}" in frame or all(metadata.holds(it.column) for it in conditions)
+        if partial.any() and is_sure:
             marks[str(name)] = partial
         for code in np.unique(cells.codes[partial]).tolist():
             reason = cells.states[code].reason or ""
+            if not is_sure:
+                lacking.append(f"{name}: partial in some of the rows: {visible(reason)}")
+                continue
             rows = partial & (cells.codes == code)
             reasons[reason] = reasons.get(reason, False) | rows
         missing = {cells.states[code].reason or "" for code in cells.codes[~cells.given].tolist()}

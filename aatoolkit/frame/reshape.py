@@ -190,7 +190,8 @@ def complete(
     for name in _OF_ROWS:
         there = flat[name] if is_status_column(flat, name) else states[name]
         stacked[name] = pd.concat([there.astype(added[name].dtype), added[name]], ignore_index=True)
-    statements = tuple(row_statements(added, ROW))
+    keys = new[[*dict.fromkeys((*metadata.key, *levels))]]
+    statements = tuple(row_statements(added, ROW, keys, metadata))
     described = {
         name: column
         if name in (*metadata.key, *levels, *filled)
