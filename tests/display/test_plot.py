@@ -348,6 +348,26 @@ def test_the_first_rows_are_those_with_most_and_the_title_counts_the_others() ->
     assert total[shown].tolist() == total.head(15).tolist()
 
 
+def test_what_has_no_room_is_left_out_and_not_cut() -> None:
+    gateway = read("crawl_gateway").aa.plot(figsize=(3, 2))
+    words = [text.get_text() for text in gateway.texts]
+    assert {"CNAME state", "connected"} <= {*words}
+    assert not [word for word in words if "…" in word]
+    assert gateway.figure.get_supxlabel() == "acme.example · crawl · last 30 days"
+    actions = read("actions").aa.plot(figsize=(3, 2))
+    assert actions.figure.get_suptitle() == actions.spec.title == "Score by action"
+
+
+def test_rows_are_named_by_what_only_they_have_and_metrics_are_cards() -> None:
+    rows = pd.DataFrame({"id": ["i1", "i2"], "type": ["note"] * 2, "theme": ["price", "weight"]})
+    rows["n"] = [2, 1]
+    assert labels(attach(rows, FrameMetadata(key=("id",))).aa.plot()) == ["price", "weight"]
+    bare = attach(rows[["id", "type", "n"]], FrameMetadata(key=("id",)))
+    assert bare.aa.plot().kind == "table"
+    kpis = rows.rename(columns={"theme": "metric", "n": "value"}).assign(previous=1)
+    assert kpis[["metric", "value", "previous"]].aa.plot().kind == "figures"
+
+
 def test_own_rows_are_marked_where_any_table_of_the_answer_names_them() -> None:
     axes = read("overview_top_brands").aa.plot()
     bold = [text.get_text() for text in axes.get_yticklabels() if text.get_fontweight() == "bold"]

@@ -358,7 +358,7 @@ class PlotData:
 
     def is_bare_key(self, name: str) -> bool:
         """Whether a column holds identifiers, and nothing says what they stand for."""
-        return name.endswith("_id") and self.labels(name) == self.text(name)
+        return f"_{name}".endswith("_id") and self.labels(name) == self.text(name)
 
     @cached_property
     def label_column(self) -> str | None:

@@ -318,9 +318,7 @@ def _words(
         colour = mark.style.key if strength is None else f"on/{strength[at]}"
         room = right - wide * scale.share(x) - shift + 1
         if scale.names and shift:
-            # Words end before the next column begins; too little is worse than nothing.
             room = wide / len(scale.names) * (1 - x % 1) - shift - 4
-            word = word if min(width_of(word, small), 30) <= room else ""
         if strength is None:
             word = fitted(word, room if shift else cell, small)
         yield Text(shift, 0, word, small, colour, False, "left" if shift else "center",

@@ -188,7 +188,6 @@ def states(data: PlotData, options: Options) -> Spec | None:
     others = [name for name in data.kinds if name not in (x, *data.keys, *CONTEXT)]
     columns = [n for n in others if data.kinds[n] == "flag" or data.is_category(n)]
     columns.sort(key=lambda name: data.kinds[name] != "flag" and not are_states(data.text(name)))
-    columns += [n for n in others if data.kinds[n] == "time" and columns and len(data) == 1]
     if not columns:
         return None
     rows, columns = data.first(options.top or _STATE_ROWS), columns[:_STATE_COLUMNS]

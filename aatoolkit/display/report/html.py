@@ -14,13 +14,13 @@ from aatoolkit._util.numbers import number
 from aatoolkit._util.text import visible
 from aatoolkit.display.plot.data import Numbers, PlotData
 from aatoolkit.display.plot.style import DARK, LIGHT
+from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.words import (
     RowNames,
     column_title,
     plain,
     title_of,
     unit_words,
-    value_words,
 )
 
 if TYPE_CHECKING:
@@ -155,28 +155,13 @@ def _head(data: PlotData, name: str) -> str:
 def _cells(
     data: PlotData, name: str, names: RowNames, labels: Sequence[str], evidence: TableEvidence
 ) -> list[str]:
-    kind, lacking, values = data.kinds[name], data.frame[name].isna(), data.frame[name]
+    kind, lacking = data.kinds[name], data.frame[name].isna()
+    words = names.texts(data, name) if kind == "word" else cell_texts(data, name)
     if kind == "number":
-        floats = values.to_numpy(float, na_value=float("nan")).tolist()
-        words = [
-            "–" if lacks else number(value, unit)
-            for value, unit, lacks in zip(floats, data.units(name), lacking, strict=True)
-        ]
         return [
             element("td", evidence.link(at, name, label, word), "number")
             for at, (label, word) in enumerate(zip(labels, words, strict=True))
         ]
-    if kind == "flag":
-        words = ["yes" if value else "no" for value in values.fillna(False)]
-    elif kind == "list":
-        words = [
-            ", ".join(value_words(str(part)) for part in value)
-            if isinstance(value, Iterable) and not isinstance(value, str)
-            else str(value)
-            for value in values
-        ]
-    else:
-        words = data.text(name) if kind == "time" else names.texts(data, name)
     return [
         _DASH if lacks else element("td", text(word), "time" * (kind == "time"))
         for word, lacks in zip(words, lacking, strict=True)
