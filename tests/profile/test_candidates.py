@@ -52,6 +52,14 @@ def test_a_field_of_rows_that_names_a_state_of_the_data_is_a_place():
     assert "rows[].dataState" in found(ANSWER)
 
 
+def test_states_of_every_response_are_proposed_also_by_a_weak_word() -> None:
+    engines = [{"engine": "alpha", "hits": 5, "state": "OK"}]
+    first = {"engines": [*engines, {"engine": "gamma", "hits": 0, "state": "NEVER_RAN"}]}
+    other = {"engines": [*engines, {"engine": "gamma", "hits": 0, "state": "DISABLED"}]}
+    (place,) = draft_of({"crawl": first}, {"crawl": {("x",): other}}, OPTIONS)["crawl"].candidates
+    assert {*place.words} == {"OK", "NEVER_RAN", "DISABLED"}
+
+
 def test_business_is_no_place():
     assert found({"rows": [{"sku": "a", "state": "in_stock"}], "totals": {"hits": 3}}) == {}
     assert found({"byEngine": {"alpha": 3, "beta": 4, "gamma": 0}}) == {}
