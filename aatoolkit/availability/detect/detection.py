@@ -250,13 +250,13 @@ def says_nothing(document: Any) -> bool:
 @lru_cache(maxsize=16384)
 def _is_quiet(key: str, place: str) -> bool:
     """Whether no rule looks at a key, whatever its value."""
-    told, by_word = _told_by(key, place)
+    told, by_word = _stated_by(key, place)
     return not (told or by_word or _is_stating(key, True) or _is_stating(key, False))
 
 
 def _is_quiet_in(key: str, place: str, kinds: set[type], values: list[Any]) -> bool:
     """Whether the values under a key state nothing."""
-    told, by_word = _told_by(key, place)
+    told, by_word = _stated_by(key, place)
     if not told.isdisjoint(kinds):
         return False
     if bool in kinds and any(_is_stating(key, value) for value in (True, False) if value in values):
@@ -267,18 +267,18 @@ def _is_quiet_in(key: str, place: str, kinds: set[type], values: list[Any]) -> b
 
 
 @lru_cache(maxsize=16384)
-def _told_by(key: str, place: str) -> tuple[frozenset[type], bool]:
+def _stated_by(key: str, place: str) -> tuple[frozenset[type], bool]:
     """The kinds of value by which a key may state something, and whether a word for a lack may."""
     if not tokens(key):
         return frozenset(), False
     key = key.rpartition(".")[2] if key.startswith("@") else key
     table: tuple[Any, ...] = rules.ENVELOPE if place == "about" else rules.ROWS
     forms = [r for r in table if r.key is not kind_of_entries and r.name != "cell" and r.key(key)]
-    told = {kind for form in forms if not form.by_word for kind in form.kinds} - {bool}
-    told |= {dict} if subject(key) == STATED else set()
-    told |= {list} if rules.is_lacking(f"{key} engines") else set()
+    kinds = {kind for form in forms if not form.by_word for kind in form.kinds} - {bool}
+    kinds |= {dict} if subject(key) == STATED else set()
+    kinds |= {list} if rules.is_lacking(f"{key} engines") else set()
     by_word = any(form.by_word for form in forms) or (is_word(key) and place != "rows")
-    return frozenset(told), by_word
+    return frozenset(kinds), by_word
 
 
 def _is_telling(key: str, place: str, text: str) -> bool:

@@ -108,8 +108,8 @@ def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
             titled = bare and fold(key) == "title" and str(value).count(" ") > 1
             if value in (None, [], {}, "") or (is_whole(key, "plain") and not titled):
                 continue
-            told = names(key, "about_data") or names(key, "source")
-            data = (rows == member.path and not told) or _is_below(rows, member.path)
+            is_named = names(key, "about_data") or names(key, "source")
+            data = (rows == member.path and not is_named) or _is_below(rows, member.path)
             points = 0 if data else _points(facts, key, value)
             why = _sure(key, value, bare=bare) or _in_numbers(facts, holder.value, key, value)
             why = why or _in_records(facts, value)
@@ -162,7 +162,9 @@ def _in_numbers(facts: Facts, holder: dict[str, Any], key: str, value: Any) -> s
     declared = "sentinel" in [signal.rule for signal in facts.signals]
     for record in records[:_WIDEST] or [holder]:
         texts = {text: name for name, text in record.items() if isinstance(text, str)}
-        told = any(ends(name, "message") and not _is_good(text) for text, name in texts.items())
+        has_message = any(
+            ends(name, "message") and not _is_good(text) for text, name in texts.items()
+        )
         of_engine = any(map(facts.is_engine, texts))
         for name, item in record.items() if records else [(key, value)]:
             number = item if isinstance(item, int | float) else 0
@@ -172,7 +174,7 @@ def _in_numbers(facts: Facts, holder: dict[str, Any], key: str, value: Any) -> s
             if -1 < number < 400:
                 continue
             # In records without an engine, a status of HTTP may be that of a page.
-            about = (told and not (records and number in _STATUSES)) or of_engine
+            about = (has_message and not (records and number in _STATUSES)) or of_engine
             by_engine = facts.is_engine(name) and all(v in _STATUSES for v in record.values())
             if by_engine or (about and fits(name, "call_status")):
                 return _ERROR

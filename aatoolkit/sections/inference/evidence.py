@@ -340,13 +340,13 @@ class Parts:
     ----------
     rows, place : array of int
         Rows of the parts, and the row of the whole of each.
-    known : array of bool
+    shared : array of bool
         The rows of the whole that all parts with rows have: others may be left out, or cut off.
     """
 
     rows: Places
     place: Places
-    known: Any
+    shared: Any
 
 
 def _find_parts(relation: Relation, count: int) -> Parts | None:
@@ -397,7 +397,7 @@ def _additivity(column: ColumnFinding, parts: Parts) -> tuple[str, int]:
     part, size = numbers[parts.rows], len(numbers)
     sums = np.bincount(place, np.nan_to_num(part), size)
     several = np.bincount(place, part > 0, size) >= 2
-    is_known = parts.known & ~np.isnan(numbers) & (np.bincount(place, np.isnan(part), size) == 0)
+    is_known = parts.shared & ~np.isnan(numbers) & (np.bincount(place, np.isnan(part), size) == 0)
     count, used = int((several & is_known).sum()), np.bincount(place, minlength=size)
     slack = column.half * (used + 1) + _SLACK
     if not is_known.any():
