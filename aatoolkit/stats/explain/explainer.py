@@ -202,21 +202,21 @@ class Explainer:
         """
         flat, _ = self._seen_before(frame)
         lacking = np.flatnonzero(flat[column].isna().to_numpy())
-        cell = self._explained(frame, int(lacking[0]) if len(lacking) else 0, column)
         if not len(lacking):
             note = f"none of {len(flat):,} values is missing"
+            cell = self._explained(frame, 0, column)
             return cell.with_notes(f"no row was named: {note}, and this is the first")
+        parts = [self._explained(frame, at, column) for at in lacking[:_MOST_READ].tolist()]
         alike: dict[str, list[Explanation]] = {}
-        for at in lacking[:_MOST_READ].tolist():
-            part = self._explained(frame, at, column)
+        for part in parts:
             alike.setdefault(part.missing or part.end or str(part.availability), []).append(part)
         most = sorted(alike.items(), key=lambda item: -len(item[1]))[:_MOST_CAUSES]
-        causes = (MissingRows(len(parts), why, parts[0].row) for why, parts in most)
+        causes = tuple(MissingRows(len(of_why), why, of_why[0].row) for why, of_why in most)
         note = f"{len(lacking):,} of {len(flat):,} values are missing"
         if len(lacking) > _MOST_READ:
             note += f", of which the first {_MOST_READ} were looked up"
-        cell = cell.with_notes(f"no row was named: {note}, and this is the first")
-        return replace(cell, causes=tuple(causes))
+        first = replace(parts[0], causes=causes)
+        return first.with_notes(f"no row was named: {note}, and this is the first")
 
 
 def _position_of(

@@ -249,7 +249,8 @@ class Explanation:
     missing : str, optional
         Why there is no value; None where there is one.
     causes : tuple of MissingRows
-        Where no row was named: how many values of the column are missing, by reason.
+        Where no row was named: how many values of the column are missing, by reason, of those
+        that were looked up.
     notes : tuple of str
         What else there is to know, such as what a row was filtered by.
     children : tuple of Explanation
