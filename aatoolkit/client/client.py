@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, TypeVar, cast, final
 from urllib.parse import quote
@@ -57,7 +57,6 @@ from aatoolkit.sections.profile import ProfileSource
 
 if TYPE_CHECKING:
     from aatoolkit.http import Secret
-    from aatoolkit.service import RunningServer
 
 T = TypeVar("T")
 
@@ -712,67 +711,42 @@ def demo(
     >>> aa.demo().host
     'acme.example'
     """
-    from aatoolkit.http import Secret
-
     if has_stand_in():
         return Client(**more).project(host, alias=alias)
-    base_url, token = serve_synthetic(seed, answers, icc)
-    if isinstance(host, str) and canonical_host(host) not in synthetic_hosts():
-        raise ArgumentError(
-            unknown("project in the demo", host, synthetic_hosts()), argument="host"
-        )
-    return project(host, base_url=base_url, token=Secret(token), cache=cache, alias=alias, **more)
+    with _lock:
+        base_url, token = _serve_synthetic(seed, answers, icc)
+    from aatoolkit.service.synth.world import HOSTS
+
+    hosts = [plan.host for plan in HOSTS]
+    if isinstance(host, str) and canonical_host(host) not in hosts:
+        raise ArgumentError(unknown("project in the demo", host, hosts), argument="host")
+    return project(host, base_url=base_url, token=token, cache=cache, alias=alias, **more)
 
 
 _lock = threading.Lock()
-_running: dict[tuple[int, int, float], tuple[RunningServer, str]] = {}
 
 
-def serve_synthetic(seed: int, answers: int, icc: float) -> tuple[str, str]:
-    """Return the base URL and token of a service with synthetic data, started at the first call.
+@lru_cache(maxsize=64)
+def _serve_synthetic(seed: int, answers: int, icc: float) -> tuple[str, Secret]:
+    """Start a service with synthetic data, which stops with the process; its address and token."""
+    from aatoolkit.http import Secret
 
-    There is one service per seed, size and correlation, on a free loopback port; it stops with
-    the process.
-
-    Raises
-    ------
-    ArgumentError
-        If a number cannot be used.
-    PackageMissing
-        If the packages that the service needs are not installed; it says what to install.
-    """
     if seed < 0 or answers < 0 or not 0 <= icc < 1:
         raise ArgumentError(
             f"synthetic data take a seed and a number of answers from 0, not {seed} and "
             f"{answers}, and a correlation (icc) from 0 to below 1, not {icc}",
             argument="demo",
         )
-    with _lock:
-        if (seed, answers, icc) not in _running:
-            _running[seed, answers, icc] = _start(seed, answers, icc)
-        server, token = _running[seed, answers, icc]
-    return server.base_url, token
-
-
-def synthetic_hosts() -> tuple[str, ...]:
-    """The hosts that synthetic data have."""
-    from aatoolkit.service.synth.world import HOSTS
-
-    return tuple(plan.host for plan in HOSTS)
-
-
-def _start(seed: int, answers: int, icc: float) -> tuple[RunningServer, str]:
     with needed("the demo needs", "demo"):
         from aatoolkit.service import Accounts, Service, Store, start_server, synthesize
 
     token = secrets.token_urlsafe(32)
     store = Store.of(synthesize(seed=seed, answers=answers, icc=icc))
     server = start_server(Service(store, Accounts.single(token)))
-    # Last in, first out: nobody asks the store when it is closed, and nothing keeps it then.
-    atexit.register(_running.clear)
+    # Last in, first out: nobody asks the store when it is closed.
     atexit.register(store.close)
     atexit.register(server.stop)
-    return server, token
+    return server.base_url, Secret(token)
 
 
 # -- settings ---
