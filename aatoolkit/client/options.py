@@ -79,29 +79,17 @@ def _is_recognised(table: Table, document: Any) -> bool:
 
 def _as_values(declared: Section, payload: Payload) -> Section:
     """Return the declaration with tables of plain values where the response lists them so."""
-    changed = {}
-    for table in declared:
-        items = _list_of(payload, table.rows.path.removesuffix("[]"))
+
+    def fitted(table: Table) -> Table:
+        kinds = {*map(type, _list_of(payload, table.rows.path.removesuffix("[]")))}
         # One that is no text, such as null, is reported as of a wrong type; the others are values.
-        if any(isinstance(item, str) for item in items) and not any(
-            isinstance(item, Mapping) for item in items
-        ):
-            columns = (
-                replace(column, source="." if column.name in table.key else column.source)
-                for column in table.columns
-            )
-            changed[table.name] = replace(table, columns=tuple(columns))
-    if not changed:
-        return declared
-    return Section(
-        declared.name,
-        declared.doc,
-        *(changed.get(table.name, table) for table in declared),
-        kept=declared.kept,
-        availability=declared.availability,
-        watched=declared.watched,
-        emptied=declared.emptied,
-    )
+        if str not in kinds or dict in kinds:
+            return table
+        columns = (replace(c, source=".") if c.name in table.key else c for c in table.columns)
+        return replace(table, columns=tuple(columns))
+
+    tables, rules = map(fitted, declared), declared.availability
+    return Section(declared.name, declared.doc, *tables, kept=declared.kept, availability=rules)
 
 
 def _list_of(payload: Payload, name: str) -> list[Any]:
