@@ -13,7 +13,7 @@ from serving import shared_client
 
 import aatoolkit as aa
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
-from aatoolkit.sections import SUM, Column, Profile, Section, Table, ratio, records
+from aatoolkit.sections import SUM, Column, Profile, Section, Table, records
 from aatoolkit.stats import estimate
 
 
@@ -67,14 +67,6 @@ def test_what_was_not_measured_before_is_not_compared(ranking: aa.Tables) -> Non
     assert set(found["verdict"]) == {"cannot say"}
     assert found["why"].str.startswith("before: unavailable: Answers were not collected then").all()
     assert found["before"].isna().all()
-
-
-def test_an_answer_without_mentions_by_prompt_is_no_drift(ranking: aa.Tables) -> None:
-    answer = {k: v for k, v in ranking.payload.json.items() if k != "byPrompt"}
-    found = aa.normalize("ranking", answer)
-    assert found.drift.empty
-    assert found["ranking_prompts"].empty
-    assert found._words["ranking_prompts"].startswith("unknown")
 
 
 def test_refusals_name_what_would_do(ranking: aa.Tables) -> None:
@@ -204,21 +196,3 @@ def test_a_rate_is_compared_by_its_counts_of_both_windows(overview: aa.Tables) -
     explained = result.aa.explain("Globex", "before")
     assert explained.is_complete
     assert explained.value == pytest.approx(rates["Globex"])
-
-
-def test_windows_of_another_make_are_known_by_their_words() -> None:
-    names = ("before_mentions", "before_answers", "after_mentions", "after_answers")
-    columns = [Column(name, "Int64", unit="count", aggregate=SUM) for name in names]
-    rates = [
-        Column(f"{at}_rate", "Float64", aggregate=ratio(f"{at}_mentions", f"{at}_answers"))
-        for at in ("before", "after")
-    ]
-    table = Table(
-        "acts", "Acts.", records("rows"), "act", (Column("act", "string"), *columns, *rates)
-    )
-    row = {"act": "a", "beforeMentions": 20, "beforeAnswers": 80, "beforeRate": 0.25}
-    row |= {"afterMentions": 48, "afterAnswers": 80, "afterRate": 0.6}
-    acts = Profile("acts", Section("impact", "Impact.", table))
-    frame = aa.normalize("impact", {"rows": [row]}, profile=acts).main
-    result = frame.aa.compare("previous", "after_rate", by="act").iloc[0]
-    assert (result["before"], result["after"], result["verdict"]) == (0.25, 0.6, "up")
