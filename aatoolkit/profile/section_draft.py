@@ -93,21 +93,16 @@ class SectionDraft:
 
         from aatoolkit._util.show import Shown
 
-        columns = list(self.columns())
-        review = {
-            "path": [column.path for column in columns],
-            "dtype": [column.dtype for column in columns],
-            "unit": [column.unit.value for column in columns],
-            "rule": [column.rule_words for column in columns],
-            "meaning": [column.doc for column in columns],
-            "confidence": [column.confidence for column in columns],
-            "evidence": [column.evidence for column in columns],
-            "example": [column.example and str(column.example)[:80] for column in columns],
+        facts = {
+            (c.table, c.name): (
+                *(c.path, c.dtype, c.unit.value, c.rule_words, c.doc, c.confidence, c.evidence),
+                c.example and str(c.example)[:80],
+            )
+            for c in self.columns()
         }
-        index = pd.MultiIndex.from_tuples(
-            [(column.table, column.name) for column in columns], names=["table", "column"]
-        )
-        return Shown(pd.DataFrame(review, index=index, dtype="string"))
+        index = pd.MultiIndex.from_tuples(facts, names=["table", "column"])
+        heads = ["path", "dtype", "unit", "rule", "meaning", "confidence", "evidence", "example"]
+        return Shown(pd.DataFrame([*facts.values()], index, heads, dtype="string"))
 
     def set(
         self, column: str, *, table: str | None = None, name: str | None = None, **facts: Any
