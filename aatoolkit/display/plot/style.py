@@ -191,7 +191,7 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
     """
     # What remains is named last.
     names = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, BLANK))
-    chosen = {n: REST for n in names if n in (REST_LEVEL, BLANK) or n.startswith("not ")}
+    chosen = {n: REST for n in names if n in (REST_LEVEL, BLANK) or n.startswith(("not ", "not_"))}
     engines = zip(ENGINES, SERIES, strict=True)
     chosen |= {engine: style for engine, style in engines if engine in names}
     stated = [level for level in names if level in _STYLE_OF]

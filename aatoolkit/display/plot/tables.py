@@ -266,7 +266,7 @@ def _texts(data: PlotData, title: str) -> Spec:
     ] or [*data.kinds]  # fmt: skip
     # Text first, and identifiers that nothing stands for last.
     columns.sort(key=rows.is_bare_key)
-    columns = [*{tuple(cell_texts(rows, n)): n for n in columns[::-1]}.values()][::-1]
+    columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
     amounts = [name for name in columns if data.kinds[name] == "number"][:2]
     columns = [n for n in columns if data.kinds[n] != "number"][: _TEXT_COLUMNS - 1] + amounts
     size = f"{counted(len(data), 'row')} and {counted(data.frame.shape[1], 'column')}"
