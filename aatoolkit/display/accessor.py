@@ -28,7 +28,6 @@ from aatoolkit.frame.overview import as_html, as_text
 from aatoolkit.frame.parquet import arrow_table, write_parquet
 from aatoolkit.frame.views import codebook_of
 from aatoolkit.jsontree.coerce import coerce_values
-from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import Source, metadata_of
 
 if TYPE_CHECKING:
@@ -1314,19 +1313,8 @@ class Accessor(NamesNear):
                     "interactive=True draws a figure of its own; leave out ax=",
                     argument="interactive",
                 )
-        frame = self._frame
-        if freq is not None:
-            columns = None if y is None else [y] if isinstance(y, str) else [*y]
-            metadata = metadata_of(frame).columns
-            # What intervals are computed from comes along.
-            rules = [declared(metadata[name]) for name in columns or () if name in metadata]
-            parts = [part for what in rules if what for part in what.aggregate.over or ()]
-            columns = columns and [*dict.fromkeys([*columns, *(p for p in parts if p in frame)])]
-            # Hosts stay apart.
-            hosts = "host" if "host" in frame.columns and frame["host"].nunique() > 1 else None
-            kept = [name for name in dict.fromkeys((color, hosts)) if name is not None]
-            frame = aggregate(frame, by_period(frame, kept, freq), columns, False, {}, True)
-        axes = plot(frame, kind, x, y, color, top, ax, title, figsize, theme)
+        options = (kind, x, y, color, freq, top)
+        axes = plot(self._frame, *options, ax, title, figsize, theme)
         return interactive_form(axes) if interactive else axes
 
     def to_parquet(self, path: str | os.PathLike[str]) -> Path:

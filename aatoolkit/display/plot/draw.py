@@ -20,7 +20,8 @@ from aatoolkit.display.plot.data import Options, PlotData, plot_data
 from aatoolkit.display.plot.spec import Spec
 from aatoolkit.display.plot.style import Palette, source_facts
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
-from aatoolkit.frame.groupby import find
+from aatoolkit.frame.aggregate import aggregate
+from aatoolkit.frame.groupby import by_period, find
 
 KINDS: Mapping[str, Callable[[PlotData, Options], Spec | None]] = {
     **{kind: partial(tables.result, kind) for kind in tables.RESULTS},
@@ -38,7 +39,7 @@ KINDS: Mapping[str, Callable[[PlotData, Options], Spec | None]] = {
 
 def plot(
     frame: pd.DataFrame, kind: str | None, x: str | None, y: str | Iterable[str] | None,
-    color: str | None, top: int | None, ax: Axes | None, title: str | None = None,
+    color: str | None, freq: str | None, top: int | None, ax: Axes | None, title: str | None = None,
     figsize: tuple[float, float] | None = None, theme: str = "auto",
 ) -> Axes:  # fmt: skip
     """Draw a frame; see ``df.aa.plot``."""
@@ -57,6 +58,10 @@ def plot(
     ):  # fmt: skip
         if is_wrong:
             raise ArgumentError(why, argument=name)
+    if freq is not None:  # with what intervals are computed from, hosts and windows apart
+        columns = [*dict.fromkeys(part for name in ys for part in (name, *data.parts(name)))]
+        keys = by_period(frame, [*filter(None, [color]), *data.apart(color)], freq)
+        data = plot_data(aggregate(frame, keys, columns or None, False, {}, True))
     theme = themes.current() if theme == "auto" and ax is None else theme
     is_dark = theme == "dark" if theme != "auto" else is_dark_paper(ax)
     spec = _spec_of(data, Options(kind, x, ys, color, top))
