@@ -19,7 +19,7 @@ from aatoolkit.frame.groupby import Floats, Groups, as_floats, find
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, tables_of
-from aatoolkit.sections.aggregation import FRACTION, ISO_4217, NONE, Aggregation
+from aatoolkit.sections.aggregation import COUNT, FRACTION, ISO_4217, NONE, Aggregation
 
 Rules = Mapping[str, Aggregation | str]
 
@@ -252,7 +252,7 @@ class _Planner:
         """Refuse a rule that the rows of the groups cannot follow."""
         frame, name, rule = self.frame, planned.column, planned.rule
         if rule.rule in _NO_RULE:
-            hint = "" if rule.why else _rule_to_give(frame, rule, name)
+            hint = "" if rule.why else _rule_to_give(frame, self.metadata, rule, name)
             raise Refused(rule.why or f"its rule does not combine rows{hint}")
         needed = [*planned.parts, *((rule.within,) if rule.within else ())]
         bare = [part.rpartition(".")[2] for part in needed if part not in frame.columns]
@@ -389,7 +389,9 @@ class _Planner:
         return Plan(name, ratio, metadata.columns[name].of, wholes=wholes)
 
 
-def _rule_to_give(frame: pd.DataFrame, rule: Aggregation, name: str) -> str:
+def _rule_to_give(
+    frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str
+) -> str:
     """How to aggregate a column nevertheless: to count a key, and to know more than is declared."""
     kind = frame[name].dtype
     if rule.rule == "key":
@@ -400,7 +402,9 @@ def _rule_to_give(frame: pd.DataFrame, rule: Aggregation, name: str) -> str:
         is_whole = not (as_floats(frame[name]) % 1 > 0).any()
     if is_whole:
         return f"; if you know that they add up: rules={{{name!r}: 'sum'}}"
-    counts = [*frame.select_dtypes("integer").columns]
+    integers = [own for own in frame.select_dtypes("integer").columns if own not in CONTEXT]
+    units = {own: what.unit for own in integers if (what := declared(metadata.columns[str(own)]))}
+    counts = [own for own in integers if (units.get(own) or COUNT) == COUNT]
     by = repr(counts[0]) if len(counts) == 1 else "COUNTS"
     joined = "" if counts else ", with the table of the counts joined by df.aa.merge"
     return f"; weighted by its counts: rules={{{name!r}: aa.sections.weighted({by})}}{joined}"

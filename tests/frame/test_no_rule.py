@@ -55,5 +55,6 @@ def test_of_a_foreign_table_of_metrics_one_row_is_its_number_and_several_need_a_
     )
     assert "choose" not in why(answers, "value")
     assert "if you know that they add up: rules={'value': 'sum'}" in why(answers, "value")
-    assert "aa.sections.weighted(COUNTS)}, with the table of the counts" in why(rates, "value")
+    words = "aa.sections.weighted(COUNTS)}, with the table of the counts"
+    assert words in why(rates, "value") == why(rates.assign(days=30), "value")
     assert "aa.sections.weighted('weight')}" in why(rates.assign(weight=[1, 3]), "value")
