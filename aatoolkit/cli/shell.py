@@ -483,5 +483,5 @@ _FILES: dict[str, Callable[[Any, Any], Any]] = {
     "xlsx": lambda frame, out: frame.aa.to_excel(out),
     "feather": _feather,
 }
-SUFFIXES = (".parquet", ".xlsx", ".feather", ".csv", ".json", ".ndjson")
+SUFFIXES = tuple(f".{name}" for name in (*_FILES, *_TEXTS))
 """What the name of a file with a table may end in."""

@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -134,8 +134,6 @@ def run_server(
     host: str = "127.0.0.1",
     port: int = 0,
     on_ready: Callable[[str], object] | None = None,
-    *,
-    allowed_hosts: Iterable[str] = (),
 ) -> None:
     """Serve until Ctrl-C or SIGTERM, then return.
 
@@ -145,9 +143,6 @@ def run_server(
         As for `start_server`.
     on_ready
         Called once, with the base URL, when connections are accepted.
-    allowed_hosts
-        Names accepted in the Host header beside those of the loopback interface; they matter
-        only where the service listens there.
 
     Raises
     ------
@@ -156,7 +151,7 @@ def run_server(
     """
     with _listen(host, port) as listener:
         base_url = _base_url(listener)
-        app = _guarded(service, listener, allowed_hosts)
+        app = _guarded(service, listener)
         before = signal.getsignal(signal.SIGTERM)
         # uvicorn raises a signal again once it has stopped: both end here, as Ctrl-C does.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -182,20 +177,19 @@ def _base_url(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _guarded(service: Service, listener: socket.socket, allowed: Iterable[str] = ()) -> ASGIApp:
+def _guarded(service: Service, listener: socket.socket) -> ASGIApp:
     """The application; on the loopback interface it refuses requests that name another host.
 
     A page in a browser can have its own host name resolve to 127.0.0.1 and so reach a service
     on this computer (DNS rebinding); its requests then carry that name in the Host header.
     """
     is_open = not _is_loopback(listener.getsockname()[0])
-    names = frozenset(map(str.lower, allowed))
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         match = _HOST.fullmatch(b",".join(hosts).decode("latin-1"))
         name = match[1] or match[2] if match else ""
-        if is_open or _is_loopback(name) or name.lower() in names:
+        if is_open or _is_loopback(name):
             await service.asgi(scope, receive, send)
         else:
             message = "The service listens on this computer alone; the Host header names"

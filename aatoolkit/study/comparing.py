@@ -248,9 +248,6 @@ def key_of(*frames: pd.DataFrame) -> list[str]:
 
 # -- named results ---------------------------------------------------------------------------------
 
-if TYPE_CHECKING:
-    from aatoolkit.study.study import Study
-
 _FORMAT = {"format": "aatoolkit-results", "version": 1}
 _LONGEST = 100
 

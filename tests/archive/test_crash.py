@@ -18,8 +18,7 @@ pytestmark = [
     pytest.mark.thorough,
     pytest.mark.timeout(900),
     pytest.mark.skipif(
-        not hasattr(os, "fork"),
-        reason="only POSIX systems fork a process to be killed",
+        not hasattr(os, "fork"), reason="Windows cannot fork the process that is killed"
     ),
 ]
 

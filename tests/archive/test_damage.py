@@ -148,7 +148,7 @@ def test_a_path_that_is_no_text_is_refused(path: str) -> None:
         aa.Archive(path)
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are of POSIX")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no named pipes in folders")
 @pytest.mark.parametrize("table", ["frames", "responses"])
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(copy: Path, table: str) -> None:
     file = next((copy / "tables" / table).rglob("*.parquet"), None) or next(

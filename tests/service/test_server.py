@@ -112,7 +112,7 @@ def test_a_port_that_is_taken_is_an_error_at_once(service: Service) -> None:
         assert threading.active_count() <= threads
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+@pytest.mark.skipif(os.name != "posix", reason="Windows sends a process no SIGINT or SIGTERM")
 @pytest.mark.parametrize("name", one_in(2, ["SIGINT", "SIGTERM"]))
 def test_a_signal_ends_the_foreground_and_nothing_else(name: str) -> None:
     done = python(SERVE + ASK_AND_STOP.replace("SIGNAL", name))
@@ -142,7 +142,7 @@ serve(crowd)
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="limits are those of POSIX")
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no limit of open files to lower")
 def test_a_crowd_of_idle_connections_does_not_fill_stderr() -> None:
     done = python(SERVE + CROWD)
     assert (done.returncode, done.stdout) == (0, "200\n")

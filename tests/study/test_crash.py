@@ -79,7 +79,7 @@ CALLS = (
 def test_whichever_call_fails_is_a_typed_error_and_the_study_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, act: str
 ) -> None:
-    fcntl = pytest.importorskip("fcntl", reason="fcntl is of POSIX systems")
+    fcntl = pytest.importorskip("fcntl", reason="Windows has no flock to fail")
     home = {"flock": fcntl, "io.open": io}.get(call, os)
     name = call.rpartition(".")[2]
     real, study, kept = getattr(home, name), aa.Study.create(tmp_path / "study"), 1

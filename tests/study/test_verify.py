@@ -45,7 +45,7 @@ def problems(path: Path) -> list[Any]:
     return list(aa.Study(path).verify().problems)
 
 
-@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="there is no sha256sum here")
+@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="sha256sum is not installed")
 def test_the_seal_is_read_by_sha256sum(original: Path) -> None:
     subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=original, check=True)
     checked = subprocess.run(
