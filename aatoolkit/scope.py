@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import DAYS as DAYS
 from aatoolkit._util.defaults import FILTERS as FILTERS
-from aatoolkit._util.text import visible, wrapped_in_ipython
+from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
 from aatoolkit.errors import AAToolkitWarning, ScopeError, did_you_mean, near_matches, unknown
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Scope(NamesNear):
     ) -> None:
         if isinstance(days, bool) or days not in DAYS:
             raise ScopeError(
-                f"days={days!r} is not a window of the API; choose 7, 30 or 90, unquoted",
+                f"days={days!r} is not a window of the API; choose 7, 30 or 90 as a number",
                 parameter="days",
                 unknown=(str(days),),
                 suggestions=tuple(map(str, DAYS)),
@@ -179,7 +179,7 @@ class Scope(NamesNear):
             odd = tuple(value for value in values if value not in allowed)
             if odd:
                 near = near_matches(odd, allowed)
-                hint = did_you_mean(near, "the scope options list what is allowed")
+                hint = did_you_mean(near, clipped(f"there are {', '.join(allowed)}"))
                 raise ScopeError(
                     f"unknown {name} {', '.join(map(repr, odd))}; {hint}",
                     parameter=name,

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import visible, wrapped_in_ipython
+from aatoolkit._util.text import counted, visible, wrapped_in_ipython
 from aatoolkit.archive.responses import (
     USABLE,
     ArchivedResponse,
@@ -105,13 +105,13 @@ class AddReport:
 
     def __repr__(self) -> str:
         parts = {
-            "responses added": self.responses,
             "of them fetched by an unfinished run": self.resumed,
             "there already today": self.skipped,
             "failed": len(self.failed),
             "stored as responses only": len(self.problems),
         }
-        counts = [f"{n} {words}" for words, n in parts.items() if n or words == "responses added"]
+        counts = [f"{counted(self.responses, 'response')} added"]
+        counts += [f"{n} {words}" for words, n in parts.items() if n]
         reasons = [*self.failures["message"].drop_duplicates()]
         lines = [*map(visible, reasons[:3]), *["… more in .failures"] * (len(reasons) > 3)]
         return "\n  ".join([f"<AddReport: {', '.join(counts)}>", *lines])

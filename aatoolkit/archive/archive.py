@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.show import Shown
-from aatoolkit._util.text import code, visible, wrapped_in_ipython
+from aatoolkit._util.text import code, counted, visible, wrapped_in_ipython
 from aatoolkit.archive import upkeep
 from aatoolkit.archive.adding import (
     AddReport,
@@ -79,7 +79,7 @@ class Archive(metaclass=Chaptered):
     >>> archive = aa.Archive(tempfile.mkdtemp())
     >>> client = aa.demo().client
     >>> archive.add(client, ["acme.example"], aa.Scope(days=7), ["ranking"])
-    <AddReport: 1 responses added>
+    <AddReport: 1 response added>
     >>> archive.add(client, ["acme.example"], aa.Scope(days=7), ["ranking"])
     <AddReport: 0 responses added, 1 there already today>
     >>> archive.history("ranking", "ranking_history")["revisions"].max()
@@ -685,7 +685,8 @@ class Archive(metaclass=Chaptered):
         if not rows:
             return "no run is committed yet" if exists else "empty"
         count, last = sum(row["responses"] or 0 for row in rows), max(row["at"] for row in rows)
-        return f"{len(rows)} runs, {count:,} responses added, the last {last:%Y-%m-%d %H:%M}"
+        added = f"{counted(len(rows), 'run')}, {counted(count, 'response')} added"
+        return f"{added}, the last {last:%Y-%m-%d %H:%M}"
 
     _repr_pretty_ = wrapped_in_ipython
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from aatoolkit._util.text import visible
+from aatoolkit._util.text import counted, visible
 from aatoolkit.archive.responses import RESPONSES, SCHEMA, USABLE, ArchivedResponse, groups_of
 from aatoolkit.archive.schema import (
     BESIDE,
@@ -85,7 +85,7 @@ class UpkeepReport:
         busy = f", {len(self.busy)} tables were busy" if self.busy else ""
         return (
             f"<UpkeepReport: {removed}{self.files[0]:,} files of {self.bytes[0]:,} bytes are now "
-            f"{self.files[1]:,} of {self.bytes[1]:,}; {self.hosts} hosts{busy}>"
+            f"{self.files[1]:,} of {self.bytes[1]:,}; {counted(self.hosts, 'host')}{busy}>"
         )
 
 
@@ -303,7 +303,8 @@ class ArchiveCheck:
         state = "all as stored" if self.ok else f"{len(self.problems)} problems"
         if self.unchecked:
             state += f"; {self.unchecked:,} files have no checksum, which compact() records"
-        lines = [f"<ArchiveCheck: {self.responses:,} responses, {self.tables} tables: {state}>"]
+        of = f"{counted(self.responses, 'response')}, {self.tables} tables with the archive's own"
+        lines = [f"<ArchiveCheck: {of}: {state}>"]
         lines += [visible(f"  {name}: {problem}") for name, problem in self.problems[:_LISTED]]
         return "\n".join(lines)
 

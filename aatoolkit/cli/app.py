@@ -777,7 +777,7 @@ def _first_line(report: object) -> str:
     ],
 )
 def sql(args: Args) -> int:
-    """Run one SELECT; the tables are views of their names, listed without a QUERY."""
+    """Run one SELECT over tables by their names; without a QUERY these are listed."""
     form = table_format(args)
     kept = aa.Archive(args.dir)
     frame = kept.tables if args.query is None else kept._sql_frame(args.query)

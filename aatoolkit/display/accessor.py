@@ -76,8 +76,8 @@ class Accessor(NamesNear):
     def availability(self) -> pd.DataFrame:
         """Whether each column could be measured: ``status``, ``cause``, ``reason``.
 
-        One row a column, by name. It says what the service could give, not what later steps
-        kept. A column of which nothing is known is ``unknown``.
+        One row a column, by name. It is about what the service could measure: rows that are left
+        out later do not change it. A column of which nothing is known is ``unknown``.
 
         Raises
         ------
@@ -436,9 +436,9 @@ class Accessor(NamesNear):
         """`pandas.DataFrame.merge` that keeps the metadata of both frames.
 
         A column keeps its metadata under its new name, suffixes included. Where rows have no match,
-        the columns that they lack are ``partial`` with the cause ``no_row``. A column on which
-        both are merged is described by the side that holds all its values, else by the join
-        of both. The sources of both are kept. Columns of a frame of your own, such as a CSV
+        the columns that they lack are ``partial`` with the cause ``no_row``. A column on which both
+        are merged has the metadata of the side with all its values; where neither has them, what
+        holds for both. The sources of both are kept. Columns of a frame of your own, such as a CSV
         file, count once for each of its rows, however often the merge repeats them: rows are
         distinguished by what they are merged on, or by the columns that it takes beside.
 
@@ -1277,8 +1277,8 @@ class Accessor(NamesNear):
         Returns
         -------
         matplotlib.axes.Axes or plotly.graph_objects.Figure
-            Theirs, or a new one: its ``kind`` is what was chosen, and its ``finding`` says in
-            words what the picture shows; of an interactive one, both are in ``layout.meta``. Its
+            The axes given as ``ax``, or new ones, or the figure. ``kind`` is what was chosen, and
+            ``finding`` says in words what the picture shows; a figure has both in ``layout.meta``.
             ``explain(mark)`` goes from a mark to the bytes behind it, also on axes
             given as ``ax``, where it is about what was drawn last.
 

@@ -108,7 +108,7 @@ def _refusal(
         kind, what = errors.NotAuthorized, "the service wants a token, or does not accept this one"
         hint = "; check the token, such as in AATOOLKIT_TOKEN"
     elif status in (403, 404, 410):
-        kind, what = errors.NotVisible, "the service does not show this to the account"
+        kind, what = errors.NotVisible, "the service shows the account no such host or section"
         hint = "; check the host, and that the account may see it"
     elif status in (400, 422):
         kind, what = errors.BadRequest, "the service refused the request"

@@ -238,9 +238,9 @@ class _Reader:
             report.raise_or_warn(declared, self.strict)
         else:  # once a process, as Python's filters have it
             warnings.warn_explicit(
-                "no declaration fits this service's responses: they are read by drafts made from "
-                "them, with the names that the service uses; aa.profile.draft(project) finds units "
-                "and rules, and Client(profile=) keeps the columns the same",
+                "no declaration fits this service's responses, so that their own names are those "
+                "of tables and columns; draft a profile with units and rules to read it by: "
+                "aa.profile.draft(project), or aatoolkit profile draft",
                 SchemaDriftWarning,
                 __file__,
                 1,

@@ -594,8 +594,8 @@ class DriftReport:
         if problems:
             more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
             warnings.warn(
-                f"{section.name}: {'; '.join(problems[:3])}{more}; see tables.drift and "
-                "tables.extra",
+                f"the response of {section.name} is not as declared: {'; '.join(problems[:3])}"
+                f"{more}; all are in .drift and .extra of its tables",
                 SchemaDriftWarning,
                 stacklevel=5,
             )

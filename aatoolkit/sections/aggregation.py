@@ -63,9 +63,9 @@ class Aggregation:
     over : tuple of str, optional
         Numerator and denominator of a ratio, recomputed from their sums.
     within : str, optional
-        The column that must hold one value only, such as the currency of a revenue. Rows of the
-        rule ``none`` that hold one value of it alone combine as the ratio of ``counts``, or as a
-        mean weighted by ``otherwise``.
+        The column that must hold one value only, such as the currency of a revenue. With the rule
+        ``none``, rows that all hold the same value of it combine nevertheless: as the ratio of
+        ``counts``, or as a mean weighted by ``otherwise``.
     why : str, optional
         Why rows do not combine, or what to keep in mind when they do.
     across : tuple of str

@@ -497,7 +497,7 @@ def judged(
             why = row.why or "it cannot be computed"
         elif verdict == "no evidence":
             size = points(number(least), is_rate).lstrip("+")
-            size = f"no possible {noun}" if math.isnan(number(least)) else f"a {noun} of {size}"
+            size = f"no {noun} at all" if math.isnan(number(least)) else f"a {noun} of {size}"
             why += f"; {size} would have shown in 4 of 5 such samples"
         if isinstance(p, Traced):
             decided = p < threshold if p.value < threshold.value else p >= threshold

@@ -200,7 +200,7 @@ def _answered(
             )
         ]  # fmt: skip
     except (AvailabilityError, ItemNotFound) as error:
-        return f"{names[1]}: the section {section} cannot be compared: {error}"
+        return f"the section {section} cannot be compared: {error}"
     key = [(subject, row.key[0] if by else None) for row in rows]
     return [
         replace(row, measure=question.measure, key=key, unit=FRACTION if rules else row.unit)

@@ -248,8 +248,8 @@ def without_counts(rule: Aggregation, metadata: FrameMetadata) -> str:
     """Return the reason why a column has no interval."""
     hint = ""
     if rule.rule == "sum" and len(metadata.key) == 1:
-        hint = f"; two windows are compared by what it is counted of: pair={metadata.key[0]!r}"
-    return f"its rule ({rule}) names no numerator and denominator{hint}"
+        hint = f"; to compare two windows pair its rows: pair={metadata.key[0]!r}"
+    return f"its rule ({rule}) has no numerator and denominator{hint}"
 
 
 def _not_pooled(rule: Aggregation, metadata: FrameMetadata, name: str) -> str:
@@ -336,8 +336,8 @@ def previous_window(
     if not is_there and not {*parts} <= {*names.values()} - {""}:
         also = f", or one of {', '.join(names.values())}" if names else ""
         raise ItemNotFound(
-            f"this frame does not say what {measure} was in the window before; compare with a "
-            f"frame of an earlier window{also}",
+            f"nothing here says what {measure} was in the window before; compare with an earlier "
+            f"window{also}",
             columns={f"previous_{measure}": "there is no such column"},
         )
     rest = [

@@ -34,6 +34,7 @@ def small(study: aa.Study, tmp_path_factory: pytest.TempPathFactory) -> aa.Study
 def test_a_study_explains_a_number(study: aa.Study) -> None:
     found = study.explain(*KPI, **IN_30)  # type: ignore[arg-type]
     assert found.is_complete
+    assert found.unit == "fraction"
     assert found.response is not None
     assert (found.response.found_in, found.response.checked) == ("in the study demo-study", True)
 
@@ -119,7 +120,7 @@ def test_the_command_line(
     capsys.readouterr()
     engines = ["explain", str(small.path), "overview_engines", "--column", "mention_rate"]
     assert main(engines) == 0
-    assert "no row was named: 1 of 5 values are missing" in capsys.readouterr().out
+    assert "this is the first without a value: 1 of 5 have none" in capsys.readouterr().out
     wrong = [
         ["explain", str(small.path), table, "--where", "metric", "--column", "value"],
         ["explain", str(small.path), table, "--where", "metric=x", "--column", "value"],

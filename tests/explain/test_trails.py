@@ -183,7 +183,7 @@ def test_without_a_row_the_first_missing_value_and_all_causes(
     many = pd.concat([engines] * 250).reset_index(drop=True)  # each row is there often
     first = many.aa.explain("mention_rate")
     assert sum(cause.rows for cause in first.causes) == 200
-    assert "250 of 1,250 values are missing, of which the first 200 were looked up" in repr(first)
+    assert "250 of 1,250 have none, of which the first 200 were looked up" in repr(first)
     nothing = trend.iloc[:0].aa.explain("mention_rate")
     assert "has no rows" in str(nothing.missing)
     with pytest.raises(ValueError, match="column"):

@@ -338,8 +338,10 @@ def test_one_warning_a_read_that_names_the_first_problems() -> None:
         aa.normalize(THINGS, answer)
     (only,) = warned
     text = str(only.message)
-    assert text.startswith("things: null key @ things(name); null key @ thing_days(name, day)")
-    assert text.endswith("and 3 more; see tables.drift and tables.extra")
+    assert text.startswith(
+        "the response of things is not as declared: null key @ things(name); null key @ "
+    )
+    assert text.endswith("and 3 more; all are in .drift and .extra of its tables")
     assert only.filename == __file__
 
 

@@ -398,7 +398,7 @@ def test_no_change_beyond_the_scale_is_promised() -> None:
     )  # fmt: skip
     row = now.aa.compare(before, "rate", rules=RULES).iloc[0]
     assert row["verdict"] == "no evidence"
-    assert "no possible change would have shown in 4 of 5" in row["why"]
+    assert "no change at all would have shown in 4 of 5" in row["why"]
 
 
 def test_a_sample_of_the_size_that_is_told_has_the_margin() -> None:

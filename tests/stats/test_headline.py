@@ -175,7 +175,7 @@ def test_totals_are_refused_where_nothing_says_how_prompts_differ(
     tested = found[found["p"].notna() & (found["unit"] == "fraction 0-1")]
     silent = tested[tested["detectable"].isna() & (tested["verdict"] == "no evidence")]
     assert len(silent)
-    assert silent["why"].str.contains("no possible change would have shown").all()
+    assert silent["why"].str.contains("no change at all would have shown").all()
     room = np.maximum(tested["before"], 1 - tested["before"])
     assert (tested["detectable"].fillna(0.0) <= room).all()
 

@@ -406,7 +406,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     keys = [n for n in rows.metadata.key or rows.keys[:2] if n in rows.kinds and n != "verdict"]
     several = [*filter(rows.varies, keys)] or keys
     columns = zip(*(texts[name] for name in plot.names or several), strict=True)
-    labels = [plot.join.join(word for word in row if word != BLANK) for row in columns]
+    labels = [plot.join.join(word for word in row if word != BLANK) or "all" for row in columns]
     labels = labels or ["all"] * len(rows)
     cells, words = [], []
     for row, verdict in enumerate(verdicts):

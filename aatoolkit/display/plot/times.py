@@ -266,7 +266,7 @@ def _course(line: _Line, unit: str | None, what: str) -> str:
         return f"{name} was not measured"
     ends = (there[0], there[-1], there.min(), there.max())
     first, last, low, high = (number(float(n), unit) for n in ends)
-    return f"{name} from {first} to {last}, between {low} and {high}"
+    return f"{name} from {first} to {last}, lowest {low}, highest {high}"
 
 
 def _sample(data: PlotData, y: str, by: str | None) -> str:

@@ -227,7 +227,7 @@ class _Page:
         for row in rows:
             if row["verdict"] == "cannot say":
                 reasons.setdefault(str(row["why"]), []).append(_name(row))
-        head = f"Whether anything changed since {since} cannot be said." if rows else ""
+        head = f"It cannot be said whether anything changed since {since}." if rows else ""
         if unchanged:
             head = f"Nothing is shown to have changed since {since}; what is seen may be chance."
         if changed:
@@ -244,7 +244,7 @@ class _Page:
             bullets(changed),
             bullets(failed),
             bullets(unchanged, "Not shown to differ; what is seen may be chance"),
-            bullets(untested, text(f"Whether these changed cannot be tested: {some}", 300)),
+            bullets(untested, text(f"Whether {some} changed cannot be tested; reasons", 300)),
         ]
         if evidence:
             note = element("p", text(_METHOD + " ".join(

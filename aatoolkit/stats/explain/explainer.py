@@ -205,18 +205,18 @@ class Explainer:
         if not len(lacking):
             note = f"none of {len(flat):,} values is missing"
             cell = self._explained(frame, 0, column)
-            return cell.with_notes(f"no row was named: {note}, and this is the first")
+            return cell.with_notes(f"no row was named, so this is the first: {note}")
         parts = [self._explained(frame, at, column) for at in lacking[:_MOST_READ].tolist()]
         alike: dict[str, list[Explanation]] = {}
         for part in parts:
             alike.setdefault(part.missing or part.end or str(part.availability), []).append(part)
         most = sorted(alike.items(), key=lambda item: -len(item[1]))[:_MOST_CAUSES]
         causes = tuple(MissingRows(len(of_why), why, of_why[0].row) for why, of_why in most)
-        note = f"{len(lacking):,} of {len(flat):,} values are missing"
+        note = f"{len(lacking):,} of {len(flat):,} have none"
         if len(lacking) > _MOST_READ:
             note += f", of which the first {_MOST_READ} were looked up"
         first = replace(parts[0], causes=causes)
-        return first.with_notes(f"no row was named: {note}, and this is the first")
+        return first.with_notes(f"no row was named, so this is the first without a value: {note}")
 
 
 def _position_of(

@@ -189,8 +189,9 @@ class StatedAvailability:
 
     def __str__(self) -> str:
         cause = f" ({self.cause.replace('_', ' ')})" if self.cause else ""
-        about = f" of {self.target}" if self.target else ""
-        about += f" where {self.rows}" if self.rows else ""
+        rows = self.rows or ""
+        about = f" of {self.target}" if self.target and self.target not in rows else ""
+        about += f" where {rows}" if rows else ""
         reason = f": {self.reason.rstrip('.')}" if self.reason else ""
         evidence = f", by {self.evidence}" if self.evidence else ""
         raw = f" = {self.raw}" if self.raw else ""
