@@ -226,16 +226,22 @@ def row_statements(
     """
     statuses = statuses.fillna({name: Status.UNKNOWN})
     stated = _stated(statuses, name, np.ones(len(keys), bool))
-    is_named = 0 < keys.size <= _MOST_NAMED and not keys.isna().to_numpy().any()
-    if not is_named or not all(map(metadata.holds, map(str, keys))):
+    if not are_named(keys, metadata):
         keys = statuses[[name]]
-    rows = keys.astype(object).map(as_text).assign(**{CAUSE: stated.codes}).drop_duplicates()
+    return key_statements(keys, stated.states, stated.codes)
+
+
+def key_statements(
+    keys: pd.DataFrame, states: Sequence[Availability], codes: Codes | int = 0
+) -> list[Statement]:
+    """What is stated of rows, each of which is in one of several states, by their keys."""
+    rows = keys.astype(object).map(as_text).assign(**{CAUSE: codes}).drop_duplicates()
     alike: dict[Any, list[str]] = {}
     for *others, last, code in rows.itertuples(index=False, name=None):
         alike.setdefault((code, *((other,) for other in others)), []).append(last)
     return [
         Statement(
-            stated.states[code],
+            states[code],
             tuple(
                 Condition(str(name), "in", values)
                 for name, values in zip(keys, (*others, tuple(last)), strict=True)
@@ -243,6 +249,12 @@ def row_statements(
         )
         for (code, *others), last in alike.items()
     ]
+
+
+def are_named(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
+    """Whether statements can name rows by these keys: they are not many, and none is missing."""
+    is_short = 0 < keys.size <= _MOST_NAMED and not keys.isna().to_numpy().any()
+    return is_short and all(map(metadata.holds, map(str, keys)))
 
 
 _MOST_NAMED = 1000

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.availability import Availability, Cause, Condition, Status, combine
+from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown
+from aatoolkit.frame.cell_status import are_named, key_statements
 from aatoolkit.frame.duplicates import JOINED, NO_KEY, extent_of, is_joined
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared, declared_key
@@ -51,15 +52,12 @@ from aatoolkit.scope import FILTERS
 Described = tuple[pd.DataFrame, FrameMetadata]
 Options = Mapping[str, Any]
 
-_SIDE = "_aatoolkit_side"
 _ROWS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
 
 
 @recorded("merge", "left", "right")
 def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFrame:
     """``left.merge(right, **options)`` with the metadata of both."""
-    indicator = options.pop("indicator", False)
-    side = (indicator if isinstance(indicator, str) else "_merge") if indicator else _SIDE
     keys = _keys_of(left, right, options)
     _check_keys(left, right, options, keys)
     frames = [
@@ -67,14 +65,14 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         for frame, n in zip((left, right), _ROWS, strict=True)
     ]
     try:
-        merged = frames[0].merge(frames[1], **options, indicator=side)
+        merged = frames[0].merge(frames[1], **options)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         problem = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
         raise ArgumentError(f"the frames cannot be merged: {problem}") from None
     repeats = [bool(merged[name].dropna().duplicated().any()) for name in _ROWS]
-    counts = merged[side].value_counts()
-    lacking = (int(counts["right_only"]), int(counts["left_only"]))
-    merged = merged.drop(columns=[*_ROWS, *(() if indicator else (side,))])
+    lacking = [merged[name].isna().to_numpy(bool) for name in _ROWS]
+    gone = [bool(rows.any()) for rows in lacking]
+    merged = merged.drop(columns=[*_ROWS])
     stored = [metadata_of(frame, levels=True) for frame in (left, right)]
     tabled = [_as_table(*parts) for parts in zip((left, right), stored, keys, strict=True)]
     shared, names = _shared(left, right, options), columns_after(left, right, options)
@@ -91,8 +89,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     for place, (metadata, after) in enumerate(zip(tabled, names, strict=True)):
         for name, column in metadata.columns.items():
             if name not in shared:
-                own = without_rows(column.renamed(after), lacking[place], len(merged))
-                columns[after[name]] = own
+                columns[after[name]] = column.renamed(after)
         for table in tables_of(metadata):
             grain = metadata.grain(table, declared_key(table))
             if grain is not None and table not in grains:
@@ -105,9 +102,18 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     new = next((table for it in tabled for table in it.grains if table not in kept), "")
     for name in shared:
         of_key = [metadata.columns.get(name, NOTHING) for metadata in stored]
-        column = _of_key(*of_key, only_left=lacking[1], only_right=lacking[0])
+        column = _of_key(*of_key, only_left=gone[1], only_right=gone[0])
         is_known = column.of or column.availability.status != Status.UNKNOWN or not new
         columns[name] = column if is_known else replace(column, of=f"{new}.{name}")
+    for place, rows in enumerate(lacking):
+        theirs = [names[1 - place].get(key) for key in keys[1 - place] if isinstance(key, str)]
+        unmatched = merged[[name for name in merged if name in theirs]][rows]
+        is_named = are_named(unmatched, FrameMetadata(columns))
+        state = no_match(int(rows.sum()), len(rows))
+        stated = key_statements(unmatched, [state]) if is_named else []
+        for name in tabled[place].columns.keys() - {*shared} if gone[place] else ():
+            own = names[place][name]
+            columns[own] = without_rows(columns[own], state, stated)
     key = [
         [n if n in shared else after[n] for n in m.key]
         for m, after in zip(tabled, names, strict=True)
@@ -166,15 +172,27 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return attach(adopted, described)
 
 
-def without_rows(column: ColumnMetadata, lacking: int, rows: int) -> ColumnMetadata:
+def without_rows(
+    column: ColumnMetadata, state: Availability, stated: Sequence[Statement] = ()
+) -> ColumnMetadata:
     """Return a column's metadata after a join in which some rows have no value for it."""
-    if not lacking or column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
+    if column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
-    return column.combined(absent_rows(lacking, rows, Cause.NO_ROW, "have no match"))
+    if not stated:
+        return column.combined(state)
+    total, statements = combine([column.availability, state]), (*column.statements, *stated)
+    return replace(column, availability=total, otherwise=column.elsewhere, statements=statements)
+
+
+def no_match(lacking: int, rows: int) -> Availability:
+    """The availability of a column in the rows of a join that lack it."""
+    return absent_rows(lacking, rows, Cause.NO_ROW, "have no match")
 
 
 def absent_rows(lacking: int, rows: int, cause: Cause, why: str) -> Availability:
     """The availability of a column that some rows lack."""
+    if lacking == 1:
+        why = why.replace("have", "has").replace("are", "is")
     return Availability(Status.UNAVAILABLE, cause, f"{lacking} of {rows} rows {why}")
 
 
@@ -193,7 +211,7 @@ def columns_after(
 
 
 def _of_key(
-    left: ColumnMetadata, right: ColumnMetadata, *, only_left: int, only_right: int
+    left: ColumnMetadata, right: ColumnMetadata, *, only_left: bool, only_right: bool
 ) -> ColumnMetadata:
     """The metadata of a column of both: of the side that holds all its values, if one does."""
     if only_left and only_right:
@@ -235,7 +253,10 @@ def _fitting(
         held = frame[frame[name].notna()]
         check = FingerprintCheck(held, fingerprint, theirs.key)
         if len(held) and check.change(name) is None:
-            fitting[name] = without_rows(column, len(frame) - len(held), len(frame))
+            lacking = len(frame) - len(held)
+            fitting[name] = (
+                without_rows(column, no_match(lacking, len(frame))) if lacking else column
+            )
             repeated |= check.repeated({column.table: [*theirs.key, name]})
     return fitting, repeated
 

@@ -61,7 +61,11 @@ def right() -> pd.DataFrame:
 
 
 def no_row(lacking: int, rows: int) -> Availability:
-    return Availability(Status.PARTIAL, Cause.NO_ROW, f"{lacking} of {rows} rows have no match")
+    return Availability(
+        Status.PARTIAL,
+        Cause.NO_ROW,
+        f"{lacking} of {rows} rows {'has' if lacking == 1 else 'have'} no match",
+    )
 
 
 def states(frame: pd.DataFrame) -> dict[str, Availability]:
@@ -115,6 +119,16 @@ def test_rows_without_a_match_make_the_columns_that_they_lack_partial() -> None:
     assert known["count_x"] == no_row(1, 3)
     assert known["rate"] == AVAILABLE
     assert known["domain"] == PARTIAL
+
+
+def test_what_has_no_match_is_said_of_its_own_rows_and_groups() -> None:
+    own = owners().replace({"domain": {"c.example": "nobody.example"}})
+    merged = left().aa.merge(own, how="outer", on="domain")
+    sums = merged.aa.aggregate("owner", "count", rules={"count": "sum"}, status=True)
+    states = sums[[f"count_availability{part}" for part in ("", "_cause", "_reason")]]
+    assert states.iloc[:2].to_numpy().tolist() == [["available", pd.NA, pd.NA]] * 2
+    assert [*states.iloc[2]] == ["unavailable", "no_row", "1 of 4 rows has no match"]
+    assert metadata_of(merged.iloc[:2]).columns["count"].availability == AVAILABLE
 
 
 @pytest.mark.parametrize(
