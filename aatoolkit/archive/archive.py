@@ -205,8 +205,7 @@ class Archive(metaclass=Chaptered):
             )
             with self._store.typed():
                 index = ResponseIndex(self._store)
-        how = {"progress": progress, **more}
-        return add_groups(self._store, profile, max_nodes, groups, index, **how)
+        return add_groups(self._store, profile, max_nodes, groups, index, progress=progress, **more)
 
     def _check_place(self) -> None:
         """Raise if a folder holds something else than an archive."""

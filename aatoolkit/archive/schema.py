@@ -281,7 +281,7 @@ def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
     table = store.open(wanted.name)
     if table is None:
         schema = wanted.schema()
-        return store.create(wanted.name, schema, description=declared.doc, configuration=facts)
+        return store.create(wanted.name, schema, configuration=facts)
     old = StoredTable.load(table.metadata().configuration, wanted.name)
     problems = [
         f"{declared.name}.{what}: {a} -> {b}" for what, a, b in differences(old.table, declared)
@@ -314,9 +314,11 @@ def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
     """List how two declarations differ such that their rows cannot share a table."""
 
     def meaning(column: Column) -> dict[str, str]:
-        facts = {"dtype": column.dtype, "unit": column.unit, "units": dict(column.units) or None}
         return {
-            name: str(fact) for name, fact in {**facts, "aggregation": column.aggregate}.items()
+            "dtype": column.dtype,
+            "unit": str(column.unit),
+            "units": str(dict(column.units) or None),
+            "aggregation": str(column.aggregate),
         }
 
     before = {column.name: meaning(column) for column in (*old.columns, ROW)}
@@ -338,5 +340,5 @@ def record(store: ArchiveStore, changes: Iterable[Change]) -> None:
         for at, change in enumerate(changes)
     ]
     if rows:
-        table = store.create(CHANGES, CHANGES_SCHEMA, partitioned=False, description="changes")
+        table = store.create(CHANGES, CHANGES_SCHEMA, partitioned=False)
         store.append(table, pa.Table.from_pylist(rows, schema=CHANGES_SCHEMA))

@@ -216,7 +216,6 @@ class ArchiveStore:
         schema: pa.Schema,
         *,
         partitioned: bool = True,
-        description: str | None = None,
         configuration: Mapping[str, str] | None = None,
     ) -> Any:
         """Open a table, creating it where it is missing; of two processes only one creates it."""
@@ -231,7 +230,6 @@ class ArchiveStore:
                 mode="error",
                 partition_by=["month"] if partitioned else None,
                 name=name.rpartition("/")[2],
-                description=description,
                 configuration={"delta.checkpointInterval": "20", **(configuration or {})},
                 storage_options=self.options or None,
                 raise_if_key_not_exists=False,
@@ -466,9 +464,7 @@ def log(
     data = pa.Table.from_pylist([row], RUNS_SCHEMA)
 
     def append() -> None:
-        table = store.create(
-            RUNS, RUNS_SCHEMA, partitioned=False, description="runs, and their states"
-        )
+        table = store.create(RUNS, RUNS_SCHEMA, partitioned=False)
         with store.errors(RUNS):
             rows = store.dataset(RUNS, table).to_table().to_pylist()
         check(RunLog(rows))

@@ -494,7 +494,7 @@ def _replace(
             changes += _changes(declaration_of(store, name), table) if name in there else ()
         prepare(store, [table])
         facts = table.configuration()
-        delta = store.create(name, table.schema(), description=table.table.doc, configuration=facts)
+        delta = store.create(name, table.schema(), configuration=facts)
         _overwrite(store, name, delta, table.schema(), files.get(name, ()))
         with store.errors(name):
             delta.update_incremental()

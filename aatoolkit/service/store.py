@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from hashlib import sha256
@@ -284,13 +285,14 @@ def _column(column: StoreColumn, values: Any) -> Any:
     return converted
 
 
-_TESTS: dict[str, tuple[Callable[[pa.DataType], bool], ...]] = {
-    "text": (pt.is_string, pt.is_large_string, pt.is_string_view),
-    "number": (pt.is_integer, pt.is_floating, pt.is_decimal),
-    "flag": (pt.is_boolean,),
-    "instant": (pt.is_timestamp,),
-    "day": (pt.is_date,),
+_KINDS = {
+    "text": "(large_)?string",
+    "number": r"u?int\d|halffloat|float|double|decimal",
+    "flag": "bool",
+    "instant": "timestamp",
+    "day": "date",
 }
+"""How the names of Arrow's types begin that a kind of column holds."""
 
 
 def _kind(type_: pa.DataType) -> str:
@@ -299,7 +301,7 @@ def _kind(type_: pa.DataType) -> str:
         is_words = pt.is_null(type_.value_type) or _kind(type_.value_type) == "text"
         return "words" if is_words else ""
     plain = type_.value_type if pt.is_dictionary(type_) else type_
-    return next((kind for kind, tests in _TESTS.items() if any(is_(plain) for is_ in tests)), "")
+    return next((kind for kind, names in _KINDS.items() if re.match(names, str(plain))), "")
 
 
 def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
