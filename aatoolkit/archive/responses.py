@@ -1,7 +1,6 @@
 """Responses as rows of an archive, and back; a body that did not change is stored once.
 
-`ResponseIndex` knows which there are; `groups_of` reads them with their bodies; `ArchiveResponses`
-is the archive as a store of responses.
+`ResponseIndex` knows which there are; `groups_of` reads them with their bodies.
 """
 
 from __future__ import annotations
@@ -258,12 +257,7 @@ def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
 def context_table(responses: Iterable[ArchivedResponse]) -> pa.Table:
     """The context of responses, one row each."""
     contexts = [response.context for response in responses]
-    return pa.table(
-        {
-            field.name: pa.array([context[field.name] for context in contexts], field.type)
-            for field in CONTEXT_FIELDS
-        }
-    )
+    return pa.Table.from_pylist(contexts, schema=pa.schema(CONTEXT_FIELDS))
 
 
 def source_of(row: Mapping[str, Any]) -> Source:

@@ -102,7 +102,7 @@ def all_tables(store: ArchiveStore) -> dict[str, Any]:
 
 def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepReport:
     """Sweep dead runs, join small files, sort by host, and remove files no reader needs."""
-    before = _measured(store)
+    before = _measured(store, all_tables(store))
     _sweep(store)
     busy = []
     for name, table in all_tables(store).items():
@@ -110,8 +110,9 @@ def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepR
             _compact(store, name, table, keep_hours)
         except ArchiveConflict:
             busy.append(name)
-    note_all(store, all_tables(store))
-    after = _measured(store)
+    tables = all_tables(store)
+    note_all(store, tables)
+    after = _measured(store, tables)
     hosts = 0
     if store.peek(RESPONSES) is not None:
         sql = "SELECT count(DISTINCT host) AS n FROM responses"
@@ -251,9 +252,9 @@ def _drop_log(store: ArchiveStore, name: str) -> None:
 _RETENTION = "delta.logRetentionDuration"
 
 
-def _measured(store: ArchiveStore) -> tuple[int, int]:
-    """Count the data files of all tables, and their bytes."""
-    rows = [row for name, table in all_tables(store).items() for row in store.actions(name, table)]
+def _measured(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
+    """Count the data files of open tables, and their bytes."""
+    rows = [row for name, table in tables.items() for row in store.actions(name, table)]
     return len(rows), sum(row["size_bytes"] or 0 for row in rows)
 
 

@@ -130,22 +130,19 @@ class Recorder:
         DecodeError
             If the response contains the token; it is not stored.
         """
-        failure: FetchError | None = None
         try:
             payload: Payload = self._fetcher.get(request)
         except (StatusError, DecodeError) as error:
-            failure = error
-        if failure is None:
-            self._keep(response_of(payload), stale=payload.stale)
-            return payload
-        body = _body_of(failure)
-        if body is not None:
-            wait = getattr(failure, "retry_after", None)
-            headers = {} if wait is None else {"retry-after": str(wait)}
-            asked, status = request_of(str(failure.url)), int(failure.status or 0)
-            response = Response(asked, status, headers, datetime.now(UTC), body)
-            self._keep(response, error=type(failure).__name__)
-        raise failure
+            body = _body_of(error)
+            if body is not None:
+                wait = getattr(error, "retry_after", None)
+                headers = {} if wait is None else {"retry-after": str(wait)}
+                asked, status = request_of(str(error.url)), int(error.status or 0)
+                response = Response(asked, status, headers, datetime.now(UTC), body)
+                self._keep(response, error=type(error).__name__)
+            raise
+        self._keep(response_of(payload), stale=payload.stale)
+        return payload
 
     def _keep(self, response: Response, **facts: Any) -> None:
         refuse_token(self._fetcher, response.body, response.request.url, response.headers)

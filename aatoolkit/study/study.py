@@ -749,9 +749,8 @@ class Study(metaclass=Chaptered):
             If the study is not sealed, or is damaged.
         NotWritten
             If a column to leave out does not exist, there is no response, responses are to ship
-            without some columns, or the folder holds something other than a publication.
-        NotWritten
-            If the folder cannot be written, or is not empty; nothing is changed.
+            without some columns, or the folder cannot be written, is not empty, or holds
+            something other than a publication; nothing is changed.
 
         Warns
         -----

@@ -38,7 +38,7 @@ from aatoolkit.service.answer import (
     not_held,
     section,
 )
-from aatoolkit.service.measures import enumerate_words, own_citations_missing
+from aatoolkit.service.measures import NO_SUBJECT, enumerate_words, own_citations_missing
 from aatoolkit.service.observations import Observations
 
 _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
@@ -364,7 +364,7 @@ def _lacking(o: Observations, own: list[str], competitors: list[str]) -> str | N
     if tables:
         return not_held(*tables)
     if not own:
-        return "It is not known which brand is the project's own."
+        return NO_SUBJECT
     return None if competitors else "No competitor is tracked."
 
 
