@@ -733,11 +733,12 @@ class Accessor(NamesNear):
           false alarms.
 
         Student's t has as many degrees of freedom as there are effectively prompts that carry
-        the answers and the variance (Satterthwaite), k-1 at most; with fewer than 5 prompts
-        nothing is said. ``detectable`` is the noncentrality at which the same t test has a power of
-        80 %, times √V (Miller, "Adding Error Bars to Evals", 2024), with α divided by the number
-        of rows where they are corrected for. It is larger where few prompts make √V uncertain, and
-        where paired prompts would not move alike: by p(1-p) each, if their log odds do.
+        the answers and the variance (Satterthwaite), k-1 at most; with fewer than 5 prompts, or
+        where one has most of the answers, nothing is said. ``detectable`` is the noncentrality at
+        which the same t test has a power of 80 %, times √V (Miller, "Adding Error Bars to Evals",
+        2024), with α divided by the number of rows where they are corrected for. It is larger where
+        few prompts make √V uncertain, and where paired prompts would not move alike: by p(1-p)
+        each, if their log odds do.
 
         Do not use it to look for the one of many cuts that differs: ask for all of them in one
         call, so that they are corrected for. It says that something changed, not why.

@@ -182,7 +182,7 @@ def _answered(
     if cluster and not is_two:
         return f"{names[1]}: the section {section} gives no window before this one"
     main, prompt, rules = tables.get("now.prompts", now), PROMPT, {}
-    if PROMPT not in main.columns and len(metadata_of(main).key) == 1:
+    if PROMPT not in now.columns and len(metadata_of(main).key) == 1:
         (prompt,) = metadata_of(main).key
     if section == "prompts":
         # The table by engine may count without giving the rate of it, which is that of the prompts.

@@ -93,8 +93,8 @@ def interval(
         reasons.append(why)
         span = f"{amount(low, is_rate)} to {amount(high, is_rate)}"
         verdicts.append(f"cannot say: {why}" if why else f"{100 * level:g} % interval: {span}")
-    if all(reasons) and any("cannot say how" in why for why in reasons):
-        raise refusal(column, "interval", reasons[0])
+    if all(reasons) and sums.used.any():
+        raise refusal(column, "interval", reasons[int(sums.used.argmax())])
     how = "Wilson interval" if is_rate else "t interval"
     about = f"for these values of {cluster} (strata)"
     if panel == "sampled":
