@@ -104,17 +104,28 @@ def test_what_is_called_otherwise_is_found_by_its_counts_and_words() -> None:
     columns += [Column("seen", "Float64", unit=FRACTION, aggregate=ratio(*names[:2]))]
     table = Table("asked", "Asked.", records("rows"), "question", tuple(columns))
     hits = np.random.default_rng(1).binomial(40, [[0.3], [0.6]], (2, 12)).tolist()
-    rows = [
-        {"question": f"q{at}", "theme": "ab"[at % 2], "mentions": now, "replies": 40}
-        | {"seen": now / 40, "mentionsBefore": before, "repliesBefore": 40}
-        for at, (before, now) in enumerate(zip(*hits, strict=True))
+    counts = [
+        {"mentions": now, "replies": 40, "mentionsBefore": before, "repliesBefore": 40}
+        for before, now in zip(*hits, strict=True)
     ]
-    own = Profile("own", Section("prompts", "Prompts.", table))
-    found = aa.Dataset({"prompts": aa.normalize("prompts", {"rows": rows}, profile=own)}).compare()
+    rows = [
+        {"question": f"q{at}", "theme": "ab"[at % 2], **row, "seen": row["mentions"] / 40}
+        for at, row in enumerate(counts)
+    ]
+    keys = [Column("prompt_id", "string"), Column("engine_id", "string")]
+    cells = Table(
+        "cells", "By engine.", records("cells"), ("prompt_id", "engine_id"), (*keys, *columns[:4])
+    )
+    own = Profile("own", Section("prompts", "Prompts.", table, cells))
+    of_cells = [{"promptId": f"q{at}", "engineId": "x", **row} for at, row in enumerate(counts)]
+    body = {"rows": rows, "cells": of_cells}
+    found = aa.Dataset({"prompts": aa.normalize("prompts", body, profile=own)}).compare()
     row = planned(found)
     assert (row["measure"], row["verdict"]) == ("mention_rate", "up")
     assert row["method"].startswith("paired by question")
     assert found.loc[found["subject"].eq("topic"), "name"].tolist() == ["a", "b"]
+    (engine,) = found.loc[found["subject"].eq("engine"), "method"]
+    assert engine.startswith("paired by prompt_id")
 
 
 def test_no_number_stands_under_two_names(project: aa.Project) -> None:
