@@ -179,6 +179,7 @@ class StoreContract:
         assert store.verify() == []
         self.close(store)
 
+    @pytest.mark.timeout(600)  # each turn starts an interpreter
     @pytest.mark.parametrize("turns", [2, pytest.param(30, marks=pytest.mark.thorough)])
     def test_what_was_acknowledged_survives_a_kill(self, folder: Path, turns: int) -> None:
         draw, acknowledged = random.Random(20261123), 0
