@@ -390,8 +390,9 @@ def read_dataset(
 
 def _sections(folder: Path) -> Iterator[Path]:
     """The folders of sections: the folder itself, or those in it."""
-    for place in (folder, *sorted(folder.glob("*"))):
-        if (place / "_extra.parquet").is_file():
+    inside = sorted(folder.glob("*")) if os.path.isdir(folder) else ()  # names may be too long
+    for place in (folder, *inside):
+        if os.path.isfile(place / "_extra.parquet"):
             yield place.resolve()
 
 

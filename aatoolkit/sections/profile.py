@@ -119,7 +119,7 @@ class Profile(Described, Mapping[str, Section]):
         else:
             path = Path(source)
             name = path.stem
-            if not path.is_file():  # a pipe may never end
+            if not os.path.isfile(path):  # a pipe may never end
                 raise _problem(
                     f"the profile {path} is no regular file; check the path, or draft a profile of "
                     "the service"

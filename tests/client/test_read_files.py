@@ -63,7 +63,7 @@ def test_what_is_incomplete_or_made_otherwise_is_an_error_of_its_own(
 
 
 def test_a_folder_without_tables(folder: Path, tmp_path: Path) -> None:
-    for place in (tmp_path, tmp_path / "nowhere"):
+    for place in (tmp_path, tmp_path / "nowhere", "x" * 5000):
         with pytest.raises(FileMissing, match="to_parquet"):
             aa.read_dataset(place)
     with pytest.raises(NotRead, match=r"a folder; aa\.read_dataset"):

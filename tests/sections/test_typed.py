@@ -49,5 +49,6 @@ def test_the_command_writes_it(tmp_path: Path, capsys: object) -> None:
 def test_a_profile_is_read_from_regular_files_alone(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.py"
     os.mkfifo(pipe)
-    with pytest.raises(ArgumentError, match="no regular file"):
-        Profile.load(pipe)
+    for path in (pipe, "x" * 5000):
+        with pytest.raises(ArgumentError, match="no regular file"):
+            Profile.load(path)
