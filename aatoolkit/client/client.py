@@ -701,9 +701,8 @@ def demo(
     PackageMissing
         If the ``demo`` extra is not installed.
     ArgumentError
-        If ``seed`` or ``answers`` is negative, or ``icc`` is not from 0 to below 1.
-    ArgumentError
-        If the demo has no such host.
+        If ``seed`` or ``answers`` is negative, ``icc`` is not from 0 to below 1, or the demo has
+        no such host.
 
     Examples
     --------

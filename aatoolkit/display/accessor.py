@@ -676,10 +676,11 @@ class Accessor(NamesNear):
 
         Raises
         ------
+        ItemNotFound
+            If there is no such column.
         AvailabilityError
-            If there is no such column, it is no rate or mean, a row with a number has no
-            cluster, the numerator exceeds the denominator in every row, or no group has enough
-            clusters.
+            If it is no rate or mean, a row with a number has no cluster, the numerator exceeds
+            the denominator in every row, or no group has enough clusters.
         ValueError
             If the level is not between 0 and 1, the panel is unknown, or ``by`` or ``panel`` is
             given without ``cluster``.
@@ -750,7 +751,8 @@ class Accessor(NamesNear):
             the baseline. ``"previous"`` is the window before as this frame's own columns
             ``previous_…`` give it, such as those of ``ranking_prompts``.
         column : str or list of str
-            What is compared: columns whose rule is a ratio or a mean, or of true and false.
+            What is compared: columns whose rule is a ratio or a mean, or of true and false; of
+            paired rows also counts.
         by : str or list of str, optional
             One comparison a group. A group that one side lacks cannot be compared.
         pair, cluster : str, optional
@@ -777,7 +779,7 @@ class Accessor(NamesNear):
         Raises
         ------
         AvailabilityError
-            If there is no such column, or it is no rate or mean.
+            If it is no rate or mean, and no count whose rows are paired.
         ValueError
             If the level or the correction is none, or both ``pair`` and ``cluster`` are given.
         ItemNotFound

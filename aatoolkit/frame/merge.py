@@ -71,7 +71,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         raise ArgumentError(f"the frames cannot be merged: {problem}") from None
     repeats = [bool(merged[name].dropna().duplicated().any()) for name in _ROWS]
     lacking = [merged[name].isna().to_numpy(bool) for name in _ROWS]
-    gone = [bool(rows.any()) for rows in lacking]
+    counts = [int(rows.sum()) for rows in lacking]
     merged = merged.drop(columns=[*_ROWS])
     stored = [metadata_of(frame, levels=True) for frame in (left, right)]
     tabled = [_as_table(*parts) for parts in zip((left, right), stored, keys, strict=True)]
@@ -102,16 +102,16 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     new = next((table for it in tabled for table in it.grains if table not in kept), "")
     for name in shared:
         of_key = [metadata.columns.get(name, NOTHING) for metadata in stored]
-        column = _of_key(*of_key, only_left=gone[1], only_right=gone[0])
+        column = _of_key(*of_key, only_left=counts[1], only_right=counts[0])
         is_known = column.of or column.availability.status != Status.UNKNOWN or not new
         columns[name] = column if is_known else replace(column, of=f"{new}.{name}")
     for place, rows in enumerate(lacking):
         theirs = [names[1 - place].get(key) for key in keys[1 - place] if isinstance(key, str)]
         unmatched = merged[[name for name in merged if name in theirs]][rows]
         is_named = are_named(unmatched, FrameMetadata(columns))
-        state = no_match(int(rows.sum()), len(rows))
+        state = no_match(counts[place], len(rows))
         stated = key_statements(unmatched, [state]) if is_named else []
-        for name in tabled[place].columns.keys() - {*shared} if gone[place] else ():
+        for name in tabled[place].columns.keys() - {*shared} if counts[place] else ():
             own = names[place][name]
             columns[own] = without_rows(columns[own], state, stated)
     key = [
@@ -211,7 +211,7 @@ def columns_after(
 
 
 def _of_key(
-    left: ColumnMetadata, right: ColumnMetadata, *, only_left: bool, only_right: bool
+    left: ColumnMetadata, right: ColumnMetadata, *, only_left: int, only_right: int
 ) -> ColumnMetadata:
     """The metadata of a column of both: of the side that holds all its values, if one does."""
     if only_left and only_right:
