@@ -61,7 +61,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_opens_offline_without_a_complaint(page: Any, report: Path, shots: Path | None) -> None:
     page.goto(report.as_uri())
-    assert page.title() == "acme.example: how AI answer engines treat it"
+    assert page.title() == "acme.example: how AI answer engines treat the brand"
     heads = page.locator("h2").all_inner_texts()
     assert heads[:3] == ["Summary", "Overview", "Brands and share of voice"]
     assert heads[-2:] == ["Technical state of the site", "What was measured"]
