@@ -225,5 +225,5 @@ def test_flat_totals_raise_few_alarms(is_paired: bool, k: int, icc: float, uneve
                 for part in pair
             ]
             found.append(estimate.changed_totals(*totals, 0.95, *design_of(own)).p < 0.05)
-    assert len(found) >= 0.9 * times
+    assert len(found) >= 0.85 * times  # of 5 uneven prompts one has most answers in 12 %
     assert np.mean(found) <= 0.08

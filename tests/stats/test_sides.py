@@ -119,7 +119,7 @@ def test_counts_of_the_window_before_compare_by_what_they_are_counted_of() -> No
         for n in range(12)
     ]  # fmt: skip
     frame = aa.normalize("domains", {"rows": rows}, profile=COUNTED).main
-    with pytest.raises(AvailabilityError, match="compared by what it is counted of: pair='domain'"):
+    with pytest.raises(AvailabilityError, match="pair its rows: pair='domain'"):
         frame.aa.compare("previous", "citation_count")
     whole = frame.aa.compare("previous", "citation_count", pair="domain")
     ends = frame[["citations_previous", "citation_count"]].sum().tolist()
