@@ -19,17 +19,8 @@ HERE = Path(__file__).parent
 SETTINGS: dict[str, Any] = {
     "extraPaths": [str(Path(aa.__file__).parent.parent)],
     "reportUnnecessaryTypeIgnoreComment": "error",
+    "typeCheckingMode": "standard",
 }
-
-
-PYRIGHT = [sys.executable, "-m", "pyright"]
-
-
-@pytest.fixture(scope="module")
-def _pyright() -> None:
-    done = subprocess.run([*PYRIGHT, "--version"], capture_output=True, timeout=110, check=False)
-    if done.returncode:
-        pytest.skip("pyright is not here: at its first call it fetches itself from npm")
 
 
 def checked(folder: Path, text: str) -> list[str]:
@@ -37,7 +28,16 @@ def checked(folder: Path, text: str) -> list[str]:
     (folder / "use.py").write_text(text, encoding="utf-8")
     (folder / "pyrightconfig.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
     done = subprocess.run(
-        [*PYRIGHT, "--outputjson", "--pythonpath", sys.executable, "-p", str(folder)],
+        [
+            sys.executable,
+            "-m",
+            "basedpyright",
+            "--outputjson",
+            "--pythonpath",
+            sys.executable,
+            "-p",
+            str(folder),
+        ],
         capture_output=True,
         text=True,
         timeout=110,
@@ -59,7 +59,6 @@ def typed_folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.usefixtures("_pyright")
 def test_a_mistyped_name_is_an_error_and_ordinary_pandas_is_none(typed_folder: Path) -> None:
     assert checked(typed_folder, (HERE / "usage.py").read_text(encoding="utf-8")) == []
 
@@ -79,7 +78,6 @@ def test_mypy_is_as_strict(typed_folder: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.usefixtures("_pyright")
 def test_the_types_of_a_profile_of_ones_own(tmp_path: Path) -> None:
     answer = {"items": [{"id": "a", "n": 1, "größe": 1.5, 'a"b': True, "class": "x"}]}
     section = aa.sections.propose(answer, "things").section
