@@ -153,7 +153,7 @@ def together(first: Cells, second: Cells) -> Cells:
     alone = np.where(first.given == second.given, 0, np.where(first.given, 1, 2))
     kinds = len(first.states) * len(second.states)
     pairs = (alone * len(first.states) + first.codes) * len(second.states) + second.codes
-    distinct, codes = distinct_codes(pairs, 3 * kinds)
+    codes, distinct = pd.factorize(pairs, sort=True)
     states = []
     for pair in distinct.tolist():
         lacking, (code, other) = pair // kinds, divmod(pair % kinds, len(second.states))
@@ -162,15 +162,6 @@ def together(first: Cells, second: Cells) -> Cells:
         parts = both if not lacking else (both[2 - lacking],)
         states.append(outside[0] if outside else combine(parts))
     return Cells(states, codes, first.given & second.given)
-
-
-def distinct_codes(codes: Codes, limit: int) -> tuple[Codes, Codes]:
-    """The distinct codes in order, and for each code its place among them.
-
-    Codes are from 0 up to a limit, so they are counted rather than sorted.
-    """
-    there = np.bincount(codes, minlength=limit) > 0
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
 
 
 def is_status_column(frame: pd.DataFrame, name: str) -> bool:

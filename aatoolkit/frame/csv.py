@@ -37,13 +37,6 @@ def guarded(text: str) -> str:
     return f"'{safe}" if _GUARDED.match(text) else safe
 
 
-def is_guarded_number(values: pd.Series) -> bool:
-    """Whether a column of integers is written as text, as some have more than 15 digits."""
-    if not pd.api.types.is_integer_dtype(values.dtype):
-        return False
-    return bool(((values >= _DIGITS) | (values <= -_DIGITS)).any())
-
-
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """A frame as CSV that is safe to open: UTF-8, one line feed a row, missing is empty.
 
@@ -79,8 +72,10 @@ def _as_csv(values: pd.Series) -> pd.Series:
     dtype = values.dtype
     if pd.api.types.is_bool_dtype(dtype):
         return values.astype("object").map({True: "true", False: "false"}, na_action="ignore")
-    if pd.api.types.is_numeric_dtype(dtype) and not is_guarded_number(values):
-        return values
+    if pd.api.types.is_numeric_dtype(dtype):
+        is_whole = pd.api.types.is_integer_dtype(dtype)
+        if not (is_whole and ((values >= _DIGITS) | (values <= -_DIGITS)).any()):
+            return values
     texts = as_texts(values)
     if pd.api.types.is_datetime64_any_dtype(dtype):
         return texts

@@ -22,7 +22,6 @@ from aatoolkit.errors import AvailabilityError, ScopeError
 from aatoolkit.frame.cell_status import Codes, Mask
 from aatoolkit.frame.groupby import Groups
 from aatoolkit.frame.reshape import CONTEXT
-from aatoolkit.metadata.arrow_schema import declared_key
 from aatoolkit.metadata.attrs import (
     FrameMetadata,
     Source,
@@ -205,7 +204,7 @@ class Duplicates:
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
         """The columns that identify a row of a table, and those of them that the frame lacks."""
-        grain = self._metadata.grain(table, declared_key(table))
+        grain = self._metadata.grain(table)
         if grain is None:
             return None, []
         columns = self._frame.columns
@@ -244,7 +243,7 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
         If rows are alike that were repeated, and no column tells whether they are the same.
     """
     (stored, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
-    grains = {name: stored.grain(name, declared_key(name)) or () for name in tables_of(stored)}
+    grains = {name: stored.grain(name) or () for name in tables_of(stored)}
     tables = {*metadata.repeated}
     if not tables:
         return frame

@@ -12,7 +12,6 @@ import hashlib
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date
 from itertools import chain, product
 from typing import Any
 
@@ -20,11 +19,13 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
+from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown
 from aatoolkit.frame.cell_status import are_named, key_statements
 from aatoolkit.frame.duplicates import JOINED, NO_KEY, extent_of, is_joined
+from aatoolkit.frame.groupby import flattened
 from aatoolkit.frame.reshape import CONTEXT
-from aatoolkit.metadata.arrow_schema import declared, declared_key
+from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
     EMPTY,
     NOTHING,
@@ -91,7 +92,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
             if name not in shared:
                 columns[after[name]] = column.renamed(after)
         for table in tables_of(metadata):
-            grain = metadata.grain(table, declared_key(table))
+            grain = metadata.grain(table)
             if grain is not None and table not in grains:
                 here = after | (in_place if place and is_joined(table) else {})
                 grains[table] = tuple(here.get(name, name) for name in grain)
@@ -139,7 +140,7 @@ def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame
         grains = {
             table: tuple(names.get(name, name) for name in grain)
             for table in tables_of(metadata)
-            if (grain := metadata.grain(table, declared_key(table))) is not None
+            if (grain := metadata.grain(table)) is not None
         }
         key = tuple(names.get(name, name) for name in metadata.key)
         attach(renamed, replace(metadata, columns=columns, key=key, grains=grains))
@@ -223,7 +224,7 @@ def _of_key(
 
 def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
     """The key if it still identifies the rows of a frame."""
-    rows = frame.reset_index() if {*key} & {*frame.index.names} else frame
+    rows = flattened(frame)
     there = bool(key) and {*key} <= {*rows.columns}
     return key if there and not rows.duplicated([*key]).any() else ()
 
@@ -276,8 +277,7 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
     ]
     if not own:
         return metadata
-    levels = [name for name in frame.index.names if name not in (None, *frame.columns)]
-    rows = frame.reset_index(levels) if levels else frame
+    rows = flattened(frame)
     there = [n for n in rows.columns if isinstance(n, str) and [*rows.columns].count(n) == 1]
     words = [name for name in there if not pd.api.types.is_float_dtype(rows[name].dtype)]
     on = [name for name in keys if isinstance(name, str)]
@@ -456,11 +456,11 @@ def concat(
     grains: dict[str, tuple[str, ...]] = {}
     repeated = {table for _, metadata in every for table in metadata.repeated}
     for table in dict.fromkeys(table for _, metadata in every for table in tables_of(metadata)):
-        own, having = declared_key(table), [pair for pair in held if table in tables_of(pair[1])]
+        having = [pair for pair in held if table in tables_of(pair[1])]
         described = [metadata for _, metadata in every if table in tables_of(metadata)]
-        kinds = {metadata.grain(table, own) for metadata in described}
+        kinds = {metadata.grain(table) for metadata in described}
         grain = min(kinds, key=str) or ()
-        are_there = {all(map(it.holds, it.grain(table, own) or grain)) for _, it in having}
+        are_there = {all(map(it.holds, it.grain(table) or grain)) for _, it in having}
         if len(kinds) > 1 or len(are_there) > 1:
             is_known = len(kinds) == 1
             words = [f"{name} of every frame" for name in grain]
@@ -516,8 +516,7 @@ def _texts(values: pd.Series) -> tuple[str, ...]:
     distinct = values.unique()
     if len(distinct) > _MOST_VALUES or values.isna().any():
         return ()
-    cells = pd.Series(distinct).astype(object)
-    return tuple(cell.isoformat() if isinstance(cell, date) else str(cell) for cell in cells)
+    return tuple(map(as_text, pd.Series(distinct).astype(object)))
 
 
 def _apart(frames: Sequence[Described]) -> list[tuple[Condition, ...]] | None:

@@ -25,7 +25,7 @@ from aatoolkit.frame.cell_status import (
 )
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.jsontree.decode import EXACT_FLOAT
-from aatoolkit.metadata.arrow_schema import declared, declared_key
+from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
     EMPTY,
     FrameMetadata,
@@ -252,7 +252,7 @@ def _fill_attributes(
     """
     filled = []
     for table in tables_of(metadata):
-        grain = [*(metadata.grain(table, declared_key(table)) or ())]
+        grain = [*(metadata.grain(table) or ())]
         if not grain or not {*grain} < {*key} or not {*grain} <= {*frame.columns}:
             continue
         of_key = frame.drop_duplicates(grain).set_index(grain)

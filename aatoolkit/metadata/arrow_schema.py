@@ -56,12 +56,6 @@ def declared(column: ColumnMetadata) -> Column | None:
         return None
 
 
-def declared_key(table: str) -> tuple[str, ...] | None:
-    """The key of a declared table; None for other tables, and without a key."""
-    declaration = find_table(table)
-    return None if declaration is None else tuple(declaration.key) or None
-
-
 def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
     """Add the metadata that readers of Arrow and pandas look for to a schema."""
     written = {

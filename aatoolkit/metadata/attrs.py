@@ -43,6 +43,7 @@ from aatoolkit.metadata.fingerprint import (
     fingerprint_of,
 )
 from aatoolkit.metadata.recipe import Recipe, dump_recipe, renumbered, unpack
+from aatoolkit.sections.registry import find_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,20 +71,12 @@ class FrameMetadata:
     fingerprint: Fingerprint | None = field(default=None, compare=False, repr=False)
     recipe: Recipe | None = field(default=None, compare=False, repr=False)
 
-    def grain(self, table: str, key: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        """The columns of the frame that identify a row of a declared table.
-
-        Parameters
-        ----------
-        table : str
-            The declared table.
-        key : tuple of str, optional
-            Its declared key.
-        """
+    def grain(self, table: str) -> tuple[str, ...] | None:
+        """The columns of the frame that identify a row of a table; None for one without a key."""
         if table in self.grains:
             return self.grains[table]
         names = {column.of: name for name, column in self.columns.items()}
-        return tuple(names.get(f"{table}.{name}", name) for name in key) if key else None
+        return tuple(names.get(f"{table}.{name}", name) for name in declared_key(table)) or None
 
     def holds(self, name: str) -> bool:
         """Whether a column has metadata, and still holds what was read."""
@@ -172,6 +165,12 @@ class FrameMetadata:
                 "the frame's aatoolkit metadata is damaged; drop it with df.attrs.pop('aatoolkit')",
                 version=version,
             ) from None
+
+
+def declared_key(table: str) -> tuple[str, ...]:
+    """The key of a declared table; empty for other tables, and without a key."""
+    declaration = find_table(table)
+    return () if declaration is None else tuple(declaration.key)
 
 
 def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:

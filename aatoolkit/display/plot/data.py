@@ -19,10 +19,11 @@ from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.duplicates import is_joined, once
 from aatoolkit.frame.groupby import by_period, flattened
-from aatoolkit.metadata.arrow_schema import declared, declared_key
+from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
     FrameMetadata,
     HeldResponse,
+    declared_key,
     has_metadata,
     metadata_of,
     over_rows,
@@ -161,7 +162,7 @@ class PlotData:
             context = [n for n in names if n in (*CONTEXT, *APART) or n.startswith("filter_")]
             return [n for n in names if n not in context or self.varies(n)] or names
         # Rows of several answers have no key of their own, but that of their table for labels.
-        key = declared_key(self.table) or ()
+        key = declared_key(self.table)
         if key and {*key} <= {*self.kinds}:
             return [
                 *(n for n in APART if n in self.kinds and n not in key and self.varies(n)),
