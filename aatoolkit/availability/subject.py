@@ -92,15 +92,15 @@ def engine(*ids: str) -> tuple[Condition, ...]:
     return (Condition("engine", "in", ids),)
 
 
-def after(moment: str, *, including: bool = False) -> tuple[Condition, ...]:
-    """Conditions on the rows after a day or moment; with ``including``, from it on.
+def after(moment: str) -> tuple[Condition, ...]:
+    """Conditions on the rows after a day or moment.
 
     Examples
     --------
-    >>> str(after("2026-11-19")[0]), str(after("2026-11-18", including=True)[0])
-    ('date > 2026-11-19', 'date >= 2026-11-18')
+    >>> str(after("2026-11-19")[0])
+    'date > 2026-11-19'
     """
-    return (Condition("date", ">=" if including else ">", (moment,)),)
+    return (Condition("date", ">", (moment,)),)
 
 
 def as_text(value: object) -> str:

@@ -209,7 +209,8 @@ def _read(
     if read_rules(facts, declared, headers):
         return not declared
     if not says_nothing(facts.document):
-        rules.read_envelope(facts)
+        if isinstance(facts.document, dict):
+            rules.read_about(facts, Member("", facts.document, "$", {}))
         rules.read_rows(facts)
         _read_silence(facts)
     rules.read_prose(facts)
@@ -232,7 +233,7 @@ def says_nothing(document: Any) -> bool:
         kinds = {*map(type, values)}
         if entries and str in kinds and any(type(v) is str and understand(v) for v in values):
             return False  # a map of words
-        if not (_is_quiet(key, place) or _is_quiet_in(key, place, kinds, values)):
+        if not _is_quiet(key, place, kinds, values):
             return False
         if dict in kinds:
             objects = values if len(kinds) == 1 else [v for v in values if type(v) is dict]
@@ -247,14 +248,7 @@ def says_nothing(document: Any) -> bool:
     return True
 
 
-@lru_cache(maxsize=16384)
-def _is_quiet(key: str, place: str) -> bool:
-    """Whether no rule looks at a key, whatever its value."""
-    told, by_word = _stated_by(key, place)
-    return not (told or by_word or _is_stating(key, True) or _is_stating(key, False))
-
-
-def _is_quiet_in(key: str, place: str, kinds: set[type], values: list[Any]) -> bool:
+def _is_quiet(key: str, place: str, kinds: set[type], values: list[Any]) -> bool:
     """Whether the values under a key state nothing."""
     told, by_word = _stated_by(key, place)
     if not told.isdisjoint(kinds):
@@ -301,7 +295,7 @@ def _is_stating(key: str, value: bool) -> bool:
 def _has_siblings(keys: frozenset[str]) -> bool:
     """Whether a key of an object is about another beside it, or about its value."""
     fields = {fold(key) for key in keys}
-    about = {(suffix(key) or ("", ""))[0] for key in keys} | {
+    about = {suffix(key)[0] for key in keys} | {
         fold(k[:-4]) for k in keys if k.lower().endswith("meta")
     }
     marked = any(key[:1] in ("_", "@", "$") and key[1:] in keys for key in keys)

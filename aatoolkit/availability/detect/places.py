@@ -159,7 +159,6 @@ def _has_more(key: str, value: Any) -> bool:
 def _in_numbers(facts: Facts, holder: dict[str, Any], key: str, value: Any) -> str | None:
     """Why numbers of a member, or of its records, may be about availability; None if none may."""
     records = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-    declared = "sentinel" in [signal.rule for signal in facts.signals]
     for record in records[:_WIDEST] or [holder]:
         texts = {text: name for name, text in record.items() if isinstance(text, str)}
         has_message = any(
@@ -169,7 +168,7 @@ def _in_numbers(facts: Facts, holder: dict[str, Any], key: str, value: Any) -> s
         for name, item in record.items() if records else [(key, value)]:
             number = item if isinstance(item, int | float) else 0
             sentinel = fits(name, "sentinel") and item is not None
-            if not declared and (sentinel or (number < 0 and denial(name))):
+            if sentinel or (number < 0 and denial(name)):
                 return _SENTINEL
             if -1 < number < 400:
                 continue

@@ -72,8 +72,6 @@ from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.jsontree.paths import key_step
 
 _DEEPEST = 12
-_UNFINISHED, TRUNCATED = STATES["pending"], STATES["truncated"]
-_LATE = replace(PARTIAL, cause=Cause.PENDING)
 _WAITING = ("forbidden", "error", "pending", "not_run")
 """Words that are common for business things too; they count where nothing was measured."""
 
@@ -280,7 +278,7 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
     fields = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
     read: set[str] = set()
     for key, value in members.items():
-        about, kind = suffix(key) or ("", "")
+        about, kind = suffix(key)
         name = fields.get(about)
         if isinstance(value, dict) and ends(key, "holder"):
             name, kind = fields.get("".join(tokens(key)[:-1])), "statement"
@@ -357,7 +355,8 @@ class Form(NamedTuple):
     name: str
     key: Callable[[str], object]
     kinds: set[type]
-    read: Callable[[Facts, Member], Reading]
+    read: Callable[..., Any]
+    """Reads a member, as a `Reading`, or a field of records, as `States` or None."""
     by_word: bool = False
     """Whether a text says nothing unless it has a word of a state."""
 
@@ -372,12 +371,6 @@ def concept(name: str) -> Callable[[str], bool]:
     return lambda key: is_whole(key, name)
 
 
-def read_envelope(facts: Facts) -> None:
-    """Read what the objects of a response state: the envelope, and objects of data."""
-    if isinstance(facts.document, dict):
-        _read_about(facts, Member("", facts.document, "$", {}), 0)
-
-
 def apply(facts: Facts, rule: Form, member: Member) -> bool:
     """Read a member by a form; return whether it did."""
     if type(member.value) not in rule.kinds or not rule.key(member.key):
@@ -388,7 +381,7 @@ def apply(facts: Facts, rule: Form, member: Member) -> bool:
     return bool(state)
 
 
-def _read_about(facts: Facts, about: Member, depth: int) -> None:
+def read_about(facts: Facts, about: Member, depth: int = 0) -> None:
     """Read an object about the whole response: the response itself, or its metadata."""
     read = read_siblings(facts, about)
     for name, value in about.value.items():
@@ -401,7 +394,7 @@ def _read_about(facts: Facts, about: Member, depth: int) -> None:
             continue
         wrapped = is_whole(key, "wrapper")
         if depth < _DEEPEST and (wrapped or ends(key, "holder")):
-            _read_about(facts, member if wrapped else member._replace(pattern=""), depth + 1)
+            read_about(facts, member if wrapped else member._replace(pattern=""), depth + 1)
         else:
             read_object(facts, member)
 
@@ -528,7 +521,7 @@ def _error(facts: Facts, member: Member) -> Reading:
     texts = [text for text in beside.values() if isinstance(text, str)]
     if member.path.count(".") > 2 or facts.has_section:
         return None
-    if key == "errors" and _has_paths(value):
+    if key == "errors" and any(isinstance(item, dict) and "path" in item for item in value):
         return None  # each is about a field, or a page
     error: Any = None
     if is_whole(key, "error"):
@@ -548,10 +541,8 @@ def _error(facts: Facts, member: Member) -> Reading:
     if error is None:
         return None
     texts_by = dict(texts_of(error if isinstance(error, dict) else {"error": error}))
-    codes = (text for text in (*texts_by.values(), *codes_in(error)) if is_code(text))
-    word = best(codes) or word_of(texts_by.values())
-    details = error[0] if isinstance(error, list) else error
-    numbers = details.values() if isinstance(details, dict) else ()
+    word = word_of([*texts_by.values(), *filter(is_code, codes_in(error))])
+    numbers = error.values() if isinstance(error, dict) else ()
     state = next((STATUSES[v] for v in numbers if type(v) is int and v in STATUSES), FAILED)
     state = word.availability if word and word.is_lack else state
     state = replace(state, status=Status.PARTIAL) if facts.numbers else state
@@ -560,18 +551,11 @@ def _error(facts: Facts, member: Member) -> Reading:
     return True
 
 
-def _has_paths(value: Any) -> bool:
-    items = value if isinstance(value, list) else []
-    return any(isinstance(item, dict) and "path" in item for item in items)
-
-
 def _is_error(value: Any) -> bool:
     if isinstance(value, str):
         return bool(value.strip())
     if isinstance(value, list):
         return bool(value) and all(isinstance(v, str | dict) and _is_error(v) for v in value)
-    if not isinstance(value, dict):
-        return False
     parts = {fold(name) for name in value}
     worded = parts & {"message", "detail", "title", "description"}
     return bool(parts & {"message", "code", "detail"}) and (
@@ -647,17 +631,9 @@ def _source(facts: Facts, member: Member) -> Reading:
     return None if member.value or facts.numbers or taken else STATES["not_connected"]
 
 
-def _is_flag(key: str) -> bool:
-    return flag(key, True) is not None or flag(key, False) is not None
-
-
 def _is_noted(key: str) -> bool:
     noted = any(is_whole(key, concept) for concept in ("remark", "footnote"))
     return noted or fits(key, "note") or fits(key, "notice")
-
-
-def _ends_in_reason(key: str) -> bool:
-    return (suffix(key) or ("", ""))[1] == "reason"
 
 
 def is_lacking(key: str) -> bool:
@@ -678,7 +654,7 @@ ENVELOPE = (
     Form("error", is_error_key, _TEXT, _error, by_word=True),
     Form("through", form("through"), _TEXT, _through),
     Form("count", is_loss, _NUMBER | _LIST | _TEXT, lambda _, m: loss(m.key, m.value)),
-    Form("flag", _is_flag, _BOOL, _flag),
+    Form("flag", lambda key: flag(key, True) or flag(key, False), _BOOL, _flag),
     Form("source", form("no_source"), _LIST | {type(None)}, _source),
     Form("statement", subject, _DICT, read_statement),
     Form("notice", _is_noted, _TEXT | _LIST | _DICT, _notices),
@@ -687,7 +663,7 @@ ENVELOPE = (
     Form("status", form("stage"), _TEXT, _work, by_word=True),
     Form("reason", concept("message"), _TEXT, _message, by_word=True),
     Form("reason", concept("message"), _DICT, _message),
-    Form("reason", _ends_in_reason, _TEXT, _named_reason),
+    Form("reason", lambda key: suffix(key)[1] == "reason", _TEXT, _named_reason),
     Form("reason", denial, _DICT, _named_reason),
     Form("map", is_lacking, _DICT | _LIST, read_lacks),
     Form("map", kind_of_entries, _DICT | _LIST, read_listed),
@@ -698,17 +674,6 @@ ENVELOPE = (
 
 
 # --- rows: what the records of a list state about their own data -----------------------------
-
-
-class RowRule(NamedTuple):
-    """A form of a field of records: its name, the keys and kinds of values, and what it gives."""
-
-    name: str
-    key: Callable[[str], object]
-    kinds: set[type]
-    read: Callable[[Records, str], States | None]
-    by_word: bool = False
-    """Whether a text says nothing unless it means a lack."""
 
 
 def read_rows(facts: Facts) -> None:
@@ -738,7 +703,7 @@ def _flags(records: Records, name: str) -> States | None:
 
 def _beside(records: Records, name: str) -> str | None:
     """The field of records that another is about by its name."""
-    about, _ = suffix(name) or ("", "")
+    about, _ = suffix(name)
     other = next((n for n in records.names if fold(n) == about), None) if about else None
     return other if other != name else None
 
@@ -748,7 +713,7 @@ def _cells(records: Records, name: str) -> States | None:
     beside = _beside(records, name)
     if beside is None:
         return None
-    of, kind = records.column(beside), (suffix(name) or ("", ""))[1]
+    of, kind = records.column(beside), suffix(name)[1]
     cells = [(at, v, of[at]) for at, v in records.cells(name) if isinstance(v, bool | str)]
     # A text that is there exactly where the other is null can only be the reason for that.
     texts = [type(v) is str and bool(v.strip()) for v in records.column(name)]
@@ -770,10 +735,6 @@ def _words(records: Records, name: str) -> States:
     for at, value in records.cells(name) if list in records.kinds(name) else ():
         texts = [text for text in value if isinstance(text, str)] if type(value) is list else []
         states += [(at, s) for s in [row_word(name, text) for text in texts] if s][:1]
-    return _weighed(records, states)
-
-
-def _weighed(records: Records, states: States) -> States:
     return [(at, weighed(state, measures(records.rows.values[at]))) for at, state in states]
 
 
@@ -787,10 +748,10 @@ def _is_row_flag(key: str) -> bool:
 
 
 ROWS = (
-    RowRule("row flag", _is_row_flag, {bool}, _flags),
-    RowRule("row code", form("observation_status"), {str}, lambda r, n: r.states(n, observed)),
-    RowRule("cell", lambda n: suffix(n) is not None, {bool, str}, _cells),
-    RowRule("row word", _may_be_word, {str, list}, _words, by_word=True),
+    Form("row flag", _is_row_flag, {bool}, _flags),
+    Form("row code", form("observation_status"), {str}, lambda r, n: r.states(n, observed)),
+    Form("cell", lambda n: suffix(n)[1], {bool, str}, _cells),
+    Form("row word", _may_be_word, {str, list}, _words, by_word=True),
 )  # fmt: skip
 """What fields of records state: the first rule that has something to read of a field ends."""
 

@@ -377,19 +377,19 @@ def row_word(key: str, text: str) -> Availability | None:
 
 
 @lru_cache(maxsize=8192)
-def suffix(key: str) -> tuple[str, str] | None:
-    """Split a key that is about another field: that field's name and what is stated.
+def suffix(key: str) -> tuple[str, str]:
+    """Split a key that is about another field: that field's name and what is stated, or nothing.
 
     Examples
     --------
     >>> suffix("sentimentScoreReason"), suffix("has_revenue"), suffix("reason")
-    (('sentimentscore', 'reason'), ('revenue', 'available'), None)
+    (('sentimentscore', 'reason'), ('revenue', 'available'), ('', ''))
     """
     name, _, note = _APART.sub("\0", key, count=1).partition("\0")
     parts = tokens(note if note and name else key)
     if note and name:
         kind = next((kind for n in (2, 1) if (kind := _ending(parts[-n:]))), None)
-        return (fold(name), kind) if kind else None
+        return (fold(name), kind) if kind else ("", "")
     if len(parts) > 1 and parts[0] == "has":
         return "".join(parts[1:]), "available"
     parts = parts[1:] if parts[:1] == ("is",) else parts
@@ -397,7 +397,7 @@ def suffix(key: str) -> tuple[str, str] | None:
         kind = _ending(parts[-length:]) if len(parts) > length else None
         if kind is not None:
             return "".join(parts[:-length]), kind
-    return None
+    return "", ""
 
 
 def _ending(parts: tuple[str, ...]) -> str | None:
@@ -617,20 +617,13 @@ def coverage(key: str, value: Mapping[str, Any], *, is_entry: bool = False) -> A
     part = next((item for name, item in numbers.items() if names(name, "part")), None)
     if part is None or total is None or not 0 <= part <= total:
         return None
-    return Availability(status_of_part(part, total))
+    return AVAILABLE if part == total else PARTIAL if part else ABSENT
 
 
 def is_loss(key: str) -> bool:
     """Whether a count, list or moment under a key may mean that data lack."""
     text = spaced(key).removesuffix(" count")
     return fits(text, "loss") or fits(key, "since") or fits(key, "sample_rate")
-
-
-def status_of_part(part: float, total: float = 1) -> Status:
-    """The status of a part measured of a whole: none, a part, or all."""
-    if part == total:
-        return Status.AVAILABLE
-    return Status.PARTIAL if part else Status.UNAVAILABLE
 
 
 def loss(key: str, value: Any) -> Availability | None:
