@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.show import Shown
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
     from aatoolkit.client.client import Project
     from aatoolkit.sections import Profile, Section
 
-_MEANINGS = (
+MEANINGS = (
     *(str(status) for status in Status if status != Status.UNKNOWN),
-    *(str(cause) for cause in Cause if cause not in (Cause.ABSENT, Cause.NO_ROW)),
+    *(str(cause) for cause in Cause if cause not in (Cause.ABSENT, Cause.FILTERED, Cause.NO_ROW)),
 )
+"""What a word may mean."""
+
 _SHOWN = 8
 _SLACK, _OTHER_SCALE = 1e-9, 25
 
@@ -39,8 +42,8 @@ def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]
     """Collect drift, the size of shares and empty columns now, to compare with later."""
     baseline: dict[str, Any] = {}
     for name, payload in payloads.items():
-        tables = _read(sections[name], payload) if name in sections else None
-        if tables is not None:
+        with suppress(AAToolkitError):  # what was not drafted, or is too large to be read, has none
+            tables = _read(sections[name], payload)
             drift = sorted([kind, path] for kind, path, *_ in _drift(tables))
             if drift:
                 baseline.setdefault("drift", {})[name] = drift
@@ -86,9 +89,6 @@ def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
     except AAToolkitError as error:
         yield "not read", "$", 1, str(error)
         return
-    if tables is None:
-        yield "not understood", "$", 1, None
-        return
     before = [[*pair] for pair in profile.baseline.get("drift", {}).get(name, ())]
     yield from (change for change in _drift(tables) if [*change[:2]] not in before)
     for table in profile[name]:
@@ -122,15 +122,11 @@ def _sizes(section: Section, tables: Tables) -> dict[str, float | None]:
     return sizes
 
 
-def _read(section: Section, payload: Payload) -> Tables | None:
-    """Normalise a response; None where it is no document."""
-    try:
-        with warnings.catch_warnings():
-            # A check reports all drift itself, so the warning would say it twice.
-            warnings.simplefilter("ignore")
-            return normalize(section, payload)
-    except AAToolkitError:
-        return None
+def _read(section: Section, payload: Payload) -> Tables:
+    with warnings.catch_warnings():
+        # A check reports all drift itself, so the warning would say it twice.
+        warnings.simplefilter("ignore")
+        return normalize(section, payload)
 
 
 def _drift(tables: Tables) -> list[Change]:
@@ -159,7 +155,7 @@ def problem_of(
     """
     for meaning in rule.words.values():
         if not isinstance(meaning, str) or read_word(meaning).status == Status.UNKNOWN:
-            return f"{meaning!r} is no status; there are {', '.join(_MEANINGS)}"
+            return f"{meaning!r} is no status; there are {', '.join(MEANINGS)}"
     lines = [*headers]
     for at, response in enumerate(responses):
         sent = lines[at] if at < len(lines) else {}
@@ -183,5 +179,5 @@ def problem_of(
     texts = dict.fromkeys(raw(value)[:80] for value in values)
     return (
         f"none of the values of {rule.at!r} is known: {', '.join([*texts][:_SHOWN])}; say what "
-        f"they mean as words=, with {', '.join(_MEANINGS)}, or which field says it, as status="
+        f"they mean as words=, with {', '.join(MEANINGS)}, or which field says it, as status="
     )

@@ -10,13 +10,8 @@ from typing import Any
 from aatoolkit.availability.detect import raw
 from aatoolkit.errors import ArgumentError
 from aatoolkit.profile.candidates import Candidate
+from aatoolkit.profile.checking import MEANINGS
 from aatoolkit.profile.section_draft import SectionDraft
-
-CHOICES = (
-    *("available", "partial", "unavailable", "not_connected", "not_configured", "not_run"),
-    *("not_supported", "insufficient_sample", "pending", "withheld", "failed"),
-)
-"""What a word may mean."""
 
 _HELP = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING: "
 
@@ -97,10 +92,10 @@ class Confirmation:
             reply = ""
             while reply[:1].lower() not in ("y", "n", "s", "q") or "=" in reply:
                 word, _, meaning = reply.partition("=")
-                if word in question.words and meaning in CHOICES:
+                if word in question.words and meaning in MEANINGS:
                     question.words[word] = meaning
                 elif meaning:
-                    show(f"give one of {', '.join(question.words)}, as {', '.join(CHOICES)}")
+                    show(f"give one of {', '.join(question.words)}, as {', '.join(MEANINGS)}")
                 try:
                     reply = response(_HELP).strip()
                 except EOFError:
@@ -133,7 +128,7 @@ class Confirmation:
                 box.children = [w.HTML("Nothing more to confirm.")]
                 return
             title = w.HTML("<br>".join(escape(str(question)).splitlines()[:3]))
-            options = sorted({*CHOICES, *question.words.values()})
+            options = sorted({*MEANINGS, *question.words.values()})
             choices = {
                 word: w.Dropdown(description=word[:40], options=options, value=meaning)
                 for word, meaning in question.words.items()

@@ -64,6 +64,13 @@ def test_several_rules_are_saved_in_both_forms(tmp_path):
     assert profile["crawl"].rules == draft["crawl"].section.rules
 
 
+def test_a_refusal_offers_only_meanings_that_are_taken(section):
+    with pytest.raises(ArgumentError) as refusal:
+        section.set_rule(at="tila.vaihe", words={"osittain": "osa"})
+    for meaning in str(refusal.value).partition("there are ")[2].split(", "):
+        section.set_rule(at="tila.vaihe", words={"osittain": meaning})
+
+
 @pytest.mark.parametrize(
     ("rule", "match"),
     [
