@@ -324,7 +324,7 @@ Reading = tuple[Profile | None, int]
 def fetch_by_workers(
     client: Client, targets: Sequence[Target], executor: Executor, reading: Reading
 ) -> Generator[Group]:
-    """Have workers ask a service; the groups come as they are done.
+    """Have workers ask a service; the groups come as they are done, a bounded number at a time.
 
     Raises
     ------
@@ -337,42 +337,16 @@ def fetch_by_workers(
             argument="executor",
         )
     service = (client.base_url, tuple(sorted(client._settings.items())))
-    tasks = ((service, reading, p.host, scope, names) for p, scope, names in targets)
-    yield from _done(executor, fetch_task, tasks, lambda _, *task: _fetch(client, *task))
-
-
-def fetch_task(service: Any, *task: Any) -> Group:
-    """Fetch and normalise in a worker."""
-    if service not in _clients:
-        _clients[service] = Client(service[0], profile=task[0][0], **dict(service[1]))
-    return _fetch(_clients[service], *task)
-
-
-def _fetch(client: Client, reading: Reading, host: str, scope: Scope, names: list[str]) -> Group:
-    project = client.project(host)
-    results = [outcome(lambda name=name: fetched(client, project, name, scope)) for name in names]  # type: ignore[misc]
-    outcomes = [
-        ((host, name, scope._to_query()), result)
-        for name, result in zip(names, results, strict=True)
-    ]
-    usable = [result for result in results if isinstance(result, Payload)]
-    return outcomes, derive(usable, *reading)
-
-
-def _done(
-    executor: Executor, work: Callable[..., Any], tasks: Iterable[Any], here: Callable[..., Any]
-) -> Generator[Any]:
-    """The results of tasks as they are done, a bounded number of them at a time."""
+    left = ((reading, p.host, scope, names) for p, scope, names in targets)
     most = _AHEAD * int(getattr(executor, "_max_workers", 8) or 8)
     running: dict[Any, Any] = {}
-    left = iter(tasks)
     orphans: list[Any] = []
     is_broken = False
     try:
         while True:
             for task in islice(left, 0 if is_broken else most - len(running)):
                 try:
-                    running[executor.submit(work, *task)] = task
+                    running[executor.submit(fetch_task, service, *task)] = task
                 except (BrokenExecutor, RuntimeError):
                     is_broken = True
                     orphans.append(task)
@@ -397,7 +371,25 @@ def _done(
                         ) from None
                     orphans.append(task)
         for task in (*orphans, *left):
-            yield here(*task)
+            yield _fetch(client, *task)
     finally:
         for future in running:
             future.cancel()
+
+
+def fetch_task(service: Any, *task: Any) -> Group:
+    """Fetch and normalise in a worker."""
+    if service not in _clients:
+        _clients[service] = Client(service[0], profile=task[0][0], **dict(service[1]))
+    return _fetch(_clients[service], *task)
+
+
+def _fetch(client: Client, reading: Reading, host: str, scope: Scope, names: list[str]) -> Group:
+    project = client.project(host)
+    results = [outcome(lambda name=name: fetched(client, project, name, scope)) for name in names]  # type: ignore[misc]
+    outcomes = [
+        ((host, name, scope._to_query()), result)
+        for name, result in zip(names, results, strict=True)
+    ]
+    usable = [result for result in results if isinstance(result, Payload)]
+    return outcomes, derive(usable, *reading)

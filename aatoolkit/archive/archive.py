@@ -278,8 +278,7 @@ class Archive(metaclass=Chaptered):
         """
         reader = TableReader(self._snapshot(), section, table)
         selection = Selection.of(hosts, since, until, scope).before(self._until)
-        recipe = ["archived", "read", {**reader.place, **selection.to_dict()}]
-        return reader.read(selection, recipe)
+        return reader.read(selection)
 
     @typed
     def history(
@@ -324,13 +323,9 @@ class Archive(metaclass=Chaptered):
         reader = TableReader(self._snapshot(), section, table)
         days, limit = Selection.of(hosts, since, until, scope), Selection.of(until=as_of).until
         if reader.stored.moment is None:
-            selection = days.before(limit).before(self._until)
-            recipe = ["archived", "read", {**reader.place, **selection.to_dict()}]
-            return reader.read(selection, recipe)
+            return reader.read(days.before(limit).before(self._until))
         fetched = Selection(days.hosts, scope=scope).before(self._until).before(limit)
-        moment = {"as_of": fetched.until.isoformat()} if fetched.until else {}
-        recipe = ["archived", "history", {**reader.place, **days.to_dict(), **moment}]
-        return reader.history(fetched, days, recipe)
+        return reader.history(fetched, days)
 
     @typed
     def sql(self, query: str) -> Any:

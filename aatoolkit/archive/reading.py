@@ -29,7 +29,8 @@ from aatoolkit.archive.snapshot import OWN, Selection, Snapshot, identifier, quo
 from aatoolkit.archive.store import MOMENT, ArchiveStore
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
 from aatoolkit.availability.subject import Condition, Statement
-from aatoolkit.errors import ArchiveError, ScopeError, unknown
+from aatoolkit.errors import ScopeError, unknown
+from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.merge import unique_key
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import NOTHING, ColumnMetadata, FrameMetadata, attach
@@ -50,8 +51,6 @@ _ROWS = "rows of the table"
 
 _MOST_STATEMENTS = 400
 """The most statements about rows that a frame carries; more are combined over all rows."""
-
-_MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ class TableReader:
         self.stored = declaration_of(snapshot.store, self.path)
         self.place = {"section": owner, "table": self.stored.table.name}
 
-    def read(self, selection: Selection, recipe: Recipe) -> pd.DataFrame:
+    def read(self, selection: Selection) -> pd.DataFrame:
         """The rows of a selection, ordered by host, time and key."""
         order = ["host", "fetched_at", "days", *self.stored.key, "_row"]
         sql = (
@@ -99,12 +98,15 @@ class TableReader:
             f"ORDER BY {', '.join(map(identifier, order))}"
         )
         key = ("host", "days", *_FILTERS, "fetched_at")
+        recipe = ["archived", "read", {**self.place, **selection.to_dict()}]
         return self._frame(self._query(sql), selection, recipe, CONTEXT, key)
 
-    def history(self, fetched: Selection, days: Selection, recipe: Recipe) -> pd.DataFrame:
+    def history(self, fetched: Selection, days: Selection) -> pd.DataFrame:
         """One row a key and day, of what was fetched in a time, about the days of another."""
         rows = self._query(_history_sql(self.stored, fetched.where, days), FRAMES)
         context = ["host", *(name for name in _FILTERS if rows[name].null_count < rows.num_rows)]
+        moment = {"as_of": fetched.until.isoformat()} if fetched.until else {}
+        recipe = ["archived", "history", {**self.place, **days.to_dict(), **moment}]
         return self._frame(rows, fetched, recipe, context, context, ADDED, "last_seen")
 
     def _query(self, sql: str, *others: str) -> pa.Table:
@@ -181,7 +183,7 @@ class TableReader:
             absent = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
             columns = {name: column.lacking(absent) for name, column in columns.items()}
         metadata = FrameMetadata(
-            {name: columns.get(name, _MEASURED) for name in map(str, frame.columns)},
+            {name: columns.get(name, MEASURED) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(own))) if table.key else (),
             tuple(dict.fromkeys(response.source for response in responses)),
             recipe=recipe,
@@ -375,8 +377,6 @@ def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
     with needed("a Dask DataFrame needs", "scale"):
         import dask.dataframe as dd
     files = snapshot.files(path)
-    if files.table is None:
-        raise ArchiveError(f"the archive has no table {path}", path=snapshot.store.root)
     empty = to_frame(files.schema.empty_table(), "pyarrow")
     if not files.paths:
         return dd.from_pandas(empty, npartitions=1)

@@ -254,12 +254,6 @@ def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
     return ArchivedResponse(**facts)
 
 
-def context_table(responses: Iterable[ArchivedResponse]) -> pa.Table:
-    """The context of responses, one row each."""
-    contexts = [response.context for response in responses]
-    return pa.Table.from_pylist(contexts, schema=pa.schema(CONTEXT_FIELDS))
-
-
 def source_of(row: Mapping[str, Any]) -> Source:
     """The source that a response's row describes."""
     moment = row["fetched_at"].astimezone(UTC)

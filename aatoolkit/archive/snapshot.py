@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache, cached_property
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -259,7 +260,9 @@ class Snapshot:
         return self.files(name).table is not None
 
     def _visible(self, name: str, table: Any) -> VisibleFiles:
-        paths = tuple(map(self.store.address, table.file_uris()))
+        # Other engines take paths, and the URLs of objects.
+        uris = table.file_uris()
+        paths = tuple(map(unquote, uris) if self.store.is_local else uris)
         for path in paths if self.store.is_local else ():
             # A pipe or a device would be waited for, for ever.
             if os.path.exists(path) and not os.path.isfile(path):

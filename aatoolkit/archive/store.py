@@ -156,10 +156,6 @@ class ArchiveStore:
         """The address of a table."""
         return f"{self.root}/{name}"
 
-    def address(self, uri: str) -> str:
-        """The address of a table's file for other engines: a path, or the URL of an object."""
-        return unquote(uri) if self.is_local else uri
-
     def open(self, name: str) -> Any | None:
         """A table as it is now, as a ``DeltaTable``; None if there is none."""
         deltalake = engine()

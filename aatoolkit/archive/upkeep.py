@@ -57,6 +57,8 @@ _LARGE = 1 << 30
 _ORPHANS = 24 * 7
 """How old, in hours, a file must be that no commit names before it is removed."""
 
+_RETENTION = "delta.logRetentionDuration"
+
 
 @dataclass(frozen=True)
 class UpkeepReport:
@@ -165,7 +167,16 @@ def forget(
     report = compact(store, keep_hours=0, rows=_delete(store, " AND ".join(parts), before))
     # On an object store this takes minutes and may not end; there Delta's retention removes them.
     for name in names_of(store) if store.is_local else ():
-        _drop_log(store, name)
+        table = store.open(name)
+        if table is None:
+            continue
+        # Old commits name hosts in their statistics.
+        kept = table.metadata().configuration.get(_RETENTION, "interval 30 days")
+        with store.errors(name):
+            table.alter.set_table_properties({_RETENTION: "interval 0 seconds"})
+            table.create_checkpoint()
+            table.cleanup_metadata()
+            table.alter.set_table_properties({_RETENTION: kept})
     note_all(store, all_tables(store))
     return report
 
@@ -234,22 +245,6 @@ def _heirs(snapshot: Snapshot, before: str) -> pa.Table:
         """,
         RESPONSES,
     )
-
-
-def _drop_log(store: ArchiveStore, name: str) -> None:
-    """Remove old commits of a table, which name hosts in their statistics."""
-    table = store.open(name)
-    if table is None:
-        return
-    kept = table.metadata().configuration.get(_RETENTION, "interval 30 days")
-    with store.errors(name):
-        table.alter.set_table_properties({_RETENTION: "interval 0 seconds"})
-        table.create_checkpoint()
-        table.cleanup_metadata()
-        table.alter.set_table_properties({_RETENTION: kept})
-
-
-_RETENTION = "delta.logRetentionDuration"
 
 
 def _measured(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
@@ -501,12 +496,13 @@ def _replace(
             delta.update_incremental()
             delta.alter.set_table_properties(facts, raise_if_not_exists=False)
     for name, (section, short) in there.items():
-        delta = None if name in tables else store.open(name)
+        if name in tables:
+            continue
+        changes.append((section, short, None, "no longer declared", None, None))
+        delta = store.open(name)
         if delta is not None:
             with store.errors(name):
                 delta.delete()
-        if name not in tables:
-            changes.append((section, short, None, "no longer declared", None, None))
     for name, schema in BESIDE.items():
         _overwrite(store, name, store.create(name, schema), schema, files.get(name, ()))
     record(store, changes)
@@ -516,14 +512,15 @@ def _overwrite(
     store: ArchiveStore, name: str, delta: Any, schema: pa.Schema, files: Sequence[Path]
 ) -> None:
     """Replace the rows of a table in one commit."""
-    how: dict[str, Any] = {"schema_mode": "overwrite", "writer_properties": written()}
     with store.errors(name):
         rows: Any = schema.empty_table()
         if files:
             rows = ds.dataset([*map(str, files)], schema=schema).scanner().to_reader()
         else:
             delta.delete()  # what has no rows would leave the old ones
-        engine().write_deltalake(delta, rows, mode="overwrite", **how)
+        engine().write_deltalake(
+            delta, rows, mode="overwrite", schema_mode="overwrite", writer_properties=written()
+        )
 
 
 def _changes(old: StoredTable, new: StoredTable) -> Iterator[Change]:

@@ -21,11 +21,18 @@ from aatoolkit.archive.responses import (
     ArchivedResponse,
     Identity,
     ResponseIndex,
-    context_table,
     groups_of,
     to_arrow,
 )
-from aatoolkit.archive.schema import BESIDE, CONTEXT, FRAMES, STATED, StoredTable, fitted
+from aatoolkit.archive.schema import (
+    BESIDE,
+    CONTEXT,
+    CONTEXT_FIELDS,
+    FRAMES,
+    STATED,
+    StoredTable,
+    fitted,
+)
 from aatoolkit.archive.snapshot import Snapshot, in_list
 from aatoolkit.archive.store import RUNS, ArchiveStore, RunLog, log, new_run, note
 from aatoolkit.availability import Status
@@ -165,7 +172,9 @@ class TableBuffer:
         self._beside = [row for row in self._beside if (row[1], *row[2][:2]) != (FRAMES, *place)]
 
     def _with_context(self, places: Any, rows: pa.Table) -> pa.Table:
-        context = context_table(self._contexts).take(pa.array(places, pa.int64()))
+        contexts = [response.context for response in self._contexts]
+        table = pa.Table.from_pylist(contexts, pa.schema(CONTEXT_FIELDS))
+        context = table.take(pa.array(places, pa.int64()))
         names = [*context.column_names, *rows.column_names]
         return pa.table([*context.columns, *rows.columns], names)
 
