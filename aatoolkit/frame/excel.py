@@ -78,7 +78,6 @@ def write_workbook(
     path: str | os.PathLike[str],
     *,
     created: datetime | None = None,
-    is_plain: bool = True,
 ) -> Path:
     """Write tables to a workbook for readers; the file appears whole or not at all.
 
@@ -90,8 +89,6 @@ def write_workbook(
         The file, which ends in ``.xlsx``.
     created : datetime, optional
         The moment that the workbook names as its own, in UTC; by default now.
-    is_plain : bool
-        Whether columns are named in plain words, and a last sheet says what each column is.
 
     Raises
     ------
@@ -129,7 +126,7 @@ def write_workbook(
     ):
         moment = (created or datetime.now(UTC)).replace(tzinfo=None)
         writer.book.set_properties({"created": moment})
-        _Book(writer, is_plain).write(sheets)
+        _Book(writer).write(sheets)
     return path
 
 
@@ -150,8 +147,8 @@ def write_sections(
 class _Book:
     """A workbook that is being written."""
 
-    def __init__(self, writer: pd.ExcelWriter[Any], is_plain: bool) -> None:
-        self._writer, self._book, self._is_plain = writer, writer.book, is_plain
+    def __init__(self, writer: pd.ExcelWriter[Any]) -> None:
+        self._writer, self._book = writer, writer.book
         self._formats: dict[str | None, Any] = {None: None}
         self._bold = self._book.add_format({"bold": True})
         self._title = self._book.add_format({"bold": True, "font_size": 14})
@@ -161,21 +158,20 @@ class _Book:
         names = {"overview": "Overview", "history": "", "columns": ""}  # Excel has the second
         sheets: list[tuple[Any, ...]] = []
         for table in tables:
-            words = _in_words(table.name) if self._is_plain else visible(table.name)
-            name = _sheet_name(words, names)
-            self._fill(name, table.frame, self._is_plain)
+            name = _sheet_name(_in_words(table.name), names)
+            self._fill(name, table.frame)
             sheets.append((name, table.name, len(table.frame), table.doc, table.measured))
-        if self._is_plain and tables:
+        if tables:
             books = [_codebook(table) for table in tables]
             book = pd.concat(books, ignore_index=True)
-            self._fill("columns", book, is_plain=False)
+            self._fill("columns", book)
             sheets.append(("columns", "columns", len(book), "What each column is.", ""))
         self._overview(overview, tables, sheets)
 
-    def _fill(self, name: str, frame: pd.DataFrame, is_plain: bool) -> None:
+    def _fill(self, name: str, frame: pd.DataFrame) -> None:
         """Write the rows, with formats by unit, widths, and notes at the headers."""
-        headers = plain_names(frame) if is_plain else {}
-        formats = _number_formats(frame) if is_plain else {}
+        headers = plain_names(frame)
+        formats = _number_formats(frame)
         cells = [_as_excel(frame.iloc[:, at]) for at in range(frame.shape[1])]
         objects = {at: pd.Series(values, dtype=object) for at, values in enumerate(cells)}
         pd.DataFrame(objects).to_excel(
@@ -183,7 +179,7 @@ class _Book:
         )
         sheet = self._writer.sheets[name]
         for at, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
-            header, forms = _fitted(headers.get(column, column)), formats.get(column, [])
+            header, forms = _fitted(headers[column]), formats.get(column, [])
             usual = max({*forms}, key=forms.count, default=None)
             sheet.write_string(0, at, header, self._bold)
             sheet.set_column(at, at, _width([header, *values[:200]]), self._format(usual))
@@ -200,21 +196,20 @@ class _Book:
         self, sheet: Any, tables: Sequence[SheetTable], sheets: Sequence[tuple[Any, ...]]
     ) -> None:
         """Fill the first sheet: the sources, the key figures, a chart, the sheets, a legend."""
-        lists = [metadata_of(table.frame).sources for table in tables if self._is_plain]
+        lists = [metadata_of(table.frame).sources for table in tables]
         sources = [*dict.fromkeys(source for sources in lists for source in sources)]
         windows = dict.fromkeys(", ".join(_facts(of)[:2]) for of in sources if of.host)
         sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title)
         sheet.write_column(1, 0, map(_fitted, windows), self._bold)
         at = len(windows) + 2
-        if self._is_plain:
-            for label, value, form in _figures([table.frame for table in tables]):
-                sheet.write(at, 0, _fitted(label))
-                sheet.write(at, 1, value, self._format(form))
-                at += 1
-            chart = self._chart(tables, sheets)
-            if chart is not None:
-                sheet.insert_chart(at + 1, 0, chart)
-                at += 17
+        for label, value, form in _figures([table.frame for table in tables]):
+            sheet.write(at, 0, _fitted(label))
+            sheet.write(at, 1, value, self._format(form))
+            at += 1
+        chart = self._chart(tables, sheets)
+        if chart is not None:
+            sheet.insert_chart(at + 1, 0, chart)
+            at += 17
         sheet.write_row(at + 1, 0, ("sheet", "table", "rows", "holds", "measured"), self._bold)
         for number, (name, table, count, *words) in enumerate(sheets, at + 2):
             link = "internal:'{}'!A1".format(name.replace("'", "''"))

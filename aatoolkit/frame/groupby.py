@@ -191,12 +191,16 @@ def sums(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
     return like(exact, values)
 
 
+def nullable(values: pd.Series) -> pd.Series:
+    """A column of which cells can be missing, of whole numbers and flags too."""
+    kind = values.dtype
+    is_plain = isinstance(kind, np.dtype) and kind.kind in "iub"
+    return values.convert_dtypes() if is_plain else values
+
+
 def chosen(values: pd.Series, use: Mask, groups: Groups, rule: str) -> pd.Series:
     """The smallest, largest, first or last value of each group, of the same dtype."""
-    kind = values.dtype
-    if isinstance(kind, np.dtype) and kind.kind in "iub":
-        values = values.convert_dtypes()
-    result: pd.Series = values[use].groupby(groups.ids[use]).agg(rule)
+    result: pd.Series = nullable(values)[use].groupby(groups.ids[use]).agg(rule)
     return result.reindex(range(len(groups)))
 
 
@@ -232,10 +236,7 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
     flat, keys = flattened(frame), _listed(by)
     if not all(isinstance(key, str) for key in keys):
         raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
-    times = [*map(str, flat.select_dtypes(["datetime", "datetimetz"]).columns)]
-    times += [
-        str(n) for n, k in flat.dtypes.items() if isinstance(k, pd.ArrowDtype) and k.kind == "M"
-    ]
+    times = [str(name) for name, dtype in flat.dtypes.items() if dtype.kind == "M"]
     times = [name for name in times if name in metadata_of(flat).key] or times
     if len(times) != 1:
         raise ArgumentError(

@@ -23,7 +23,7 @@ from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown
 from aatoolkit.frame.cell_status import are_named, key_statements
 from aatoolkit.frame.duplicates import JOINED, NO_KEY, extent_of, is_joined
-from aatoolkit.frame.groupby import flattened
+from aatoolkit.frame.groupby import flattened, nullable
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
@@ -187,14 +187,8 @@ def without_rows(
 
 def no_match(lacking: int, rows: int) -> Availability:
     """The availability of a column in the rows of a join that lack it."""
-    return absent_rows(lacking, rows, Cause.NO_ROW, "have no match")
-
-
-def absent_rows(lacking: int, rows: int, cause: Cause, why: str) -> Availability:
-    """The availability of a column that some rows lack."""
-    if lacking == 1:
-        why = why.replace("have", "has").replace("are", "is")
-    return Availability(Status.UNAVAILABLE, cause, f"{lacking} of {rows} rows {why}")
+    why = f"{lacking} of {rows} rows without a match"
+    return Availability(Status.UNAVAILABLE, Cause.NO_ROW, why)
 
 
 def columns_after(
@@ -487,26 +481,24 @@ def _stacks_again(frames: Sequence[Described], table: str) -> bool:
         for response in of:
             by_response.setdefault(response, []).append((frame, metadata))
     for members in by_response.values():
-        names = [
-            {column.of: name for name, column in metadata.columns.items() if column.table == table}
-            for _, metadata in members
-        ]
-        origins = []
+        if len(members) < 2:
+            continue
+        parts = []
         for frame, metadata in members:
+            columns = metadata.columns.items()
+            names = {column.of: name for name, column in columns if column.table == table}
             origin = fingerprint_in(frame, metadata)
             if origin is None or not origin.whole:
                 held = filter(metadata.holds, metadata.columns)
                 origin = fingerprint_of(frame, held, metadata.key)
-            origins.append(origin)
-        parts = [*zip(members, names, origins, strict=True)]
-        shared = [of for of in names[0] if all(own.get(of) in o.cells for _, own, o in parts)]
-        if len(members) < 2 or not shared:
-            continue
-        hashes = [
-            [hash_cells(arrays_of(frame)[own[of]]) for of in shared] for (frame, _), own, _ in parts
+            parts.append((names, arrays_of(frame), origin))
+        shared = [of for of in parts[0][0] if all(n.get(of) in o.cells for n, _, o in parts)]
+        now = [
+            np.concatenate([hash_cells(arrays[names[of]]) for names, arrays, _ in parts])
+            for of in shared
         ]
-        read = [origin.rows_of(own[of] for of in shared) for _, own, origin in parts]
-        if has_more([np.concatenate(column) for column in zip(*hashes, strict=True)], read):
+        read = [origin.rows_of(names[of] for of in shared) for names, _, origin in parts]
+        if shared and has_more(now, read):
             return True
     return False
 
@@ -562,7 +554,8 @@ def _stacked(
         of = {f"{JOINED}{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}.{name}"}
     lacking = sum(len(frame) for frame, metadata in frames if name not in metadata.columns)
     rows = sum(len(frame) for frame, _ in frames)
-    absent = absent_rows(lacking, rows, Cause.ABSENT, "are of frames without")
+    why = f"{lacking} of {rows} rows from frames without it"
+    absent = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
     column = ColumnMetadata(
         of.pop() if len(of) == 1 else None,
         combine(column.availability for column in having),
@@ -611,6 +604,4 @@ def _common(dtypes: Sequence[Any]) -> Any:
     if len(kinds) != 1 and len(plain) != 1:
         return None
     dtype = (plain or kinds)[0]
-    if None not in dtypes or not isinstance(dtype, np.dtype) or dtype.kind not in "biu":
-        return dtype
-    return "boolean" if dtype.kind == "b" else dtype.name.replace("int", "Int").replace("u", "U")
+    return nullable(pd.Series(dtype=dtype)).dtype if None in dtypes else dtype

@@ -23,7 +23,7 @@ from aatoolkit.frame.cell_status import (
     row_statements,
     status_columns,
 )
-from aatoolkit.frame.groupby import find, flattened
+from aatoolkit.frame.groupby import find, flattened, nullable
 from aatoolkit.jsontree.decode import EXACT_FLOAT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
@@ -163,14 +163,7 @@ def complete(
 ) -> pd.DataFrame:
     """Add the rows that a frame lacks; see ``df.aa.complete``."""
     flat = flattened(frame)
-    plain = {"i": "Int64", "u": "UInt64", "b": "boolean"}  # whose nullable dtypes can be missing
-    flat = flat.astype(
-        {
-            name: plain[k.kind]
-            for name, k in flat.dtypes.items()
-            if str(k)[0] in "iub" and k.kind in plain
-        }
-    )
+    flat = flat.astype({name: nullable(values).dtype for name, values in flat.items()})
     find(flat, levels)
     metadata = metadata_of(flat)
     engines: dict[str, Availability] = {}

@@ -222,7 +222,7 @@ def publish(
         if excel:
             sheets = (SheetTable(table.name, table.doc, table.frame) for table in published)
             path = folder / "tables.xlsx"
-            write_workbook(sheets, path, created=facts["last"], is_plain=False)
+            write_workbook(sheets, path, created=facts["last"])
         for name, content in attached.items():
             put(name, content)
         put("codebook.csv", csv_bytes(_codebook(published)))

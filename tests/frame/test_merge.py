@@ -64,7 +64,7 @@ def no_row(lacking: int, rows: int) -> Availability:
     return Availability(
         Status.PARTIAL,
         Cause.NO_ROW,
-        f"{lacking} of {rows} rows {'has' if lacking == 1 else 'have'} no match",
+        f"{lacking} of {rows} rows without a match",
     )
 
 
@@ -114,7 +114,7 @@ def test_rows_without_a_match_make_the_columns_that_they_lack_partial() -> None:
     assert known["gone"] == LACKING
     both = known["count_y"]
     assert (both.status, both.cause) == (Status.PARTIAL, None)
-    assert both.reason == "2 of 800; 2 of 4 rows have no match"
+    assert both.reason == "2 of 800; 2 of 4 rows without a match"
     known = states(left().aa.merge(right(), how="right", on="domain"))
     assert known["count_x"] == no_row(1, 3)
     assert known["rate"] == AVAILABLE
@@ -127,7 +127,7 @@ def test_what_has_no_match_is_said_of_its_own_rows_and_groups() -> None:
     sums = merged.aa.aggregate("owner", "count", rules={"count": "sum"}, status=True)
     states = sums[[f"count_availability{part}" for part in ("", "_cause", "_reason")]]
     assert states.iloc[:2].to_numpy().tolist() == [["available", pd.NA, pd.NA]] * 2
-    assert [*states.iloc[2]] == ["unavailable", "no_row", "1 of 4 rows has no match"]
+    assert [*states.iloc[2]] == ["unavailable", "no_row", "1 of 4 rows without a match"]
     assert metadata_of(merged.iloc[:2]).columns["count"].availability == AVAILABLE
 
 
@@ -254,7 +254,7 @@ def test_a_column_that_a_frame_lacks_is_partial() -> None:
     known = metadata_of(stacked).columns
     assert known["rate"] == ColumnMetadata(
         "u.rate",
-        Availability(Status.PARTIAL, Cause.ABSENT, "3 of 6 rows are of frames without"),
+        Availability(Status.PARTIAL, Cause.ABSENT, "3 of 6 rows from frames without it"),
     )
     assert known["gone"] == ColumnMetadata("d.gone", LACKING)
     assert known["count"] == ColumnMetadata(None, PARTIAL)
