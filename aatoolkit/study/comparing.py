@@ -23,11 +23,11 @@ from aatoolkit.frame.parquet import read_parquet, write_parquet
 from aatoolkit.metadata.arrow_schema import logical_hash
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.normalizer.tables import Tables
+from aatoolkit.sections.profile import SCOPE_OPTIONS
 from aatoolkit.study.files import (
     RESULTS,
     SHA256,
     UNREADABLE,
-    Record,
     canonical,
     parsed,
     result_file,
@@ -118,13 +118,12 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
     if not key or any(index.has_duplicates for index in labels):
         labels = [pd.RangeIndex(len(frame)).map(lambda at: f"row={at}") for frame in plain]
     first, second = (frame.set_axis(index) for frame, index in zip(plain, labels, strict=True))
-    gone, new = (
-        first.index.difference(second.index, sort=False),
-        second.index.difference(first.index, False),
-    )
     parts = [
-        pd.DataFrame({"kind": "row", "key": gone, "before": "row"}),
-        pd.DataFrame({"kind": "row", "key": new, "after": "row"}),
+        pd.DataFrame({"kind": "row", "key": here.difference(there, sort=False), side: "row"})
+        for side, here, there in (
+            ("before", first.index, second.index),
+            ("after", second.index, first.index),
+        )
     ]
     both = first.index.intersection(second.index, sort=False)
     for column in first.columns.intersection(second.columns, sort=False):
@@ -200,7 +199,12 @@ def compare(before: Study, after: Study) -> StudyDiff:
         if first and second and (first.sha256, first.status) == (second.sha256, second.status):
             same += 1
             continue
-        place = _place(first or second)
+        record = here.get(key) or there[key]
+        place: dict[str, Any] = {
+            "host": record.host,
+            "section": SCOPE_OPTIONS if record.scope is None else record.section,
+            "scope": record.scope and record.scope._to_query(),
+        }
         sides = dict(zip(("before", "after"), states, strict=True))
         parts.append(pd.DataFrame([{"kind": "response", **place, **sides}]))
         if first and second:
@@ -209,15 +213,6 @@ def compare(before: Study, after: Study) -> StudyDiff:
                 for frame in _section_changes(read[section], again[section]):
                     parts.append(frame.assign(**place | {"section": section}))
     return StudyDiff(same, stacked(parts))
-
-
-def _place(record: Record | None) -> dict[str, Any]:
-    assert record is not None
-    return {
-        "host": record.host,
-        "section": "scope_options" if record.scope is None else record.section,
-        "scope": None if record.scope is None else record.scope._to_query(),
-    }
 
 
 def _section_changes(first: Tables, second: Tables) -> Iterator[pd.DataFrame]:

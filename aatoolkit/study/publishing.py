@@ -32,8 +32,8 @@ from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.files import writing_folder
 from aatoolkit._util.text import json_text, visible
 from aatoolkit._util.units import UNITS
-from aatoolkit.availability import Availability, Status
 from aatoolkit.errors import AAToolkitWarning, NotWritten, did_you_mean, near_matches
+from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.merge import concat, rename
@@ -52,9 +52,9 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.section import Column
+from aatoolkit.study.files import PACKED
 
 SUMS = "SHA256SUMS"
-_MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
 
 # -- tables about the responses ----------------------------------------------------------------
 
@@ -180,7 +180,7 @@ def publish(
     excel: bool = False,
     csv: bool = False,
     overwrite: bool = False,
-    attached: Mapping[str, bytes] | None = None,
+    packed: bytes = b"",
 ) -> Path:
     """Write responses to a folder that people and machines can read without this package.
 
@@ -196,8 +196,8 @@ def publish(
         The responses that cannot be used, and why; they are listed.
     redact, excel, csv, overwrite
         As for `aatoolkit.Study.publish`.
-    attached : mapping of str to bytes, optional
-        Further files, by their names.
+    packed : bytes
+        The packed study, to ship it too.
     """
     read, failed, place = [*tables], [*failures], Path(out)
     if not read:
@@ -206,7 +206,6 @@ def publish(
     published = _published(read, failed, words)
     facts = _facts(about, published, words)
     _check_place(place, overwrite=overwrite)
-    attached = attached or {}
     with writing_folder(out, overwrite=overwrite) as folder:
 
         def put(name: str, content: str | bytes) -> None:
@@ -223,10 +222,10 @@ def publish(
             sheets = (SheetTable(table.name, table.doc, table.frame) for table in published)
             path = folder / "tables.xlsx"
             write_workbook(sheets, path, created=facts["last"])
-        for name, content in attached.items():
-            put(name, content)
+        if packed:
+            put(PACKED, packed)
         put("codebook.csv", csv_bytes(_codebook(published)))
-        put("README.md", _readme(facts, published, csv or excel, "study.zip" in attached))
+        put("README.md", _readme(facts, published, csv or excel, bool(packed)))
         put("CITATION.cff", _citation(facts))
         package = _data_package(facts, published, _sums(folder))
         put("datapackage.json", json_text(package, indent=1) + "\n")
@@ -365,7 +364,7 @@ def _own_table(name: str, rows: list[dict[str, Any]]) -> PublishedTable:
         {name: DTYPES[column.dtype].pandas or "string" for name, column in columns.items()}
     )
     key = ("response",) if name == "responses" else ()
-    metadata = FrameMetadata(dict.fromkeys(columns, _MEASURED), key)
+    metadata = FrameMetadata(dict.fromkeys(columns, MEASURED), key)
     return PublishedTable(name, _TABLES[name], attach(frame, metadata))
 
 
@@ -388,7 +387,7 @@ def _stacked(
     keys = {metadata_of(frame).key for frame in frames}
     own = keys.pop() if len(keys) == 1 else ()
     unique = ("_row",) if "_row" in rows else tuple(taken.get(key, key) for key in own)
-    columns = {**dict.fromkeys(map(str, context), _MEASURED), **metadata_of(rows).columns}
+    columns = {**dict.fromkeys(map(str, context), MEASURED), **metadata_of(rows).columns}
     key = ("response", *unique) if unique else ()
     metadata = FrameMetadata(columns, key, stored.sources, recipe=stored.recipe)
     docs = (t.declaration[name].doc for t in parts.values() if t.declaration is not None)

@@ -246,13 +246,12 @@ class Study(metaclass=Chaptered):
         """
 
         def read(body: Any) -> Mapping[str, Any] | None:
-            creators = body["creators"]
-            names = tuple(creators) if isinstance(creators, list) else (creators,)
+            names = body["creators"]
             about = {name: body.get(name) for name in ("title", "description", "created_at")}
             is_ours = (body["format"], body["version"]) == (_FORMAT, _VERSION)
-            is_text = all(isinstance(text, str | None) for text in (*about.values(), *names))
-            names = tuple(name for name in names if name is not None)
-            return {**about, "creators": names} if is_ours and is_text else None
+            is_text = isinstance(names, list) and all(isinstance(name, str) for name in names)
+            is_text = is_text and all(isinstance(text, str | None) for text in about.values())
+            return {**about, "creators": tuple(names)} if is_ours and is_text else None
 
         about = parsed(self._read(STUDY), read)
         if about is None:
@@ -779,10 +778,10 @@ class Study(metaclass=Chaptered):
             )
         if place.resolve().is_relative_to(self.path.resolve()):
             raise NotWritten(f"{place} is inside the study, which it would change", path=str(out))
-        attached = {}
+        packed = b""
         if responses:
             with tempfile.TemporaryDirectory() as folder:
-                attached[PACKED] = self.pack(Path(folder) / PACKED).read_bytes()
+                packed = self.pack(Path(folder) / PACKED).read_bytes()
         tables: list[Any] = []
         failures: list[tuple[Payload, str]] = []
         for record in self._current:
@@ -797,8 +796,17 @@ class Study(metaclass=Chaptered):
             licence,
             digest=self.digest,
         )
-        choices = {"redact": redact, "excel": excel, "csv": csv, "overwrite": overwrite}
-        return publish(tables, place, about, failures=failures, attached=attached, **choices)  # type: ignore[arg-type]
+        return publish(
+            tables,
+            place,
+            about,
+            failures=failures,
+            redact=redact,
+            excel=excel,
+            csv=csv,
+            overwrite=overwrite,
+            packed=packed,
+        )
 
     def rerun(
         self,
