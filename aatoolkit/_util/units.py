@@ -19,8 +19,6 @@ class Unit:
         What a head adds; empty where the head or the number says it, None for the name itself.
     least, most
         The least and the most that a value can be.
-    code
-        Its code in UCUM, and its name in QUDT's vocabulary.
     short
         What is written after a number.
     """
@@ -28,7 +26,6 @@ class Unit:
     words: str | None = None
     least: float | None = None
     most: float | None = None
-    code: tuple[str, str] | None = None
     short: str = ""
 
 
@@ -42,21 +39,21 @@ def _unit(name: str, words: str | None = None, **facts: object) -> str:
     return name
 
 
-COUNT = _unit("count", "", least=0, code=("1", "NUM"))
-FRACTION = _unit("fraction 0-1", "", least=0, most=1, code=("1", "UNITLESS"))
-FRACTION_CHANGE = _unit("absolute pp as fraction", "percentage points", code=("1", "UNITLESS"))
+COUNT = _unit("count", "", least=0)
+FRACTION = _unit("fraction 0-1", "", least=0, most=1)
+FRACTION_CHANGE = _unit("absolute pp as fraction", "percentage points")
 FRACTION_OF_BEFORE = _unit("fraction of before", "of before")
-PROBABILITY = _unit("probability 0-1", "0 to 1", least=0, most=1, code=("1", "UNITLESS"))
+PROBABILITY = _unit("probability 0-1", "0 to 1", least=0, most=1)
 SCORE = _unit("score 0-100", "0 to 100")
 RANK = _unit("rank", "1 is first")
-REQUESTS = _unit("HTTP requests", "requests", code=("{request}", "NUM"))
+REQUESTS = _unit("HTTP requests", "requests")
 HTTP_STATUS = _unit("HTTP status", "")
-CHECKS = _unit("checks", code=("{check}", "NUM"))
-CHARACTERS = _unit("characters", code=("{character}", "NUM"))
-BYTES = _unit("bytes", "", code=("By", "BYTE"), short=" bytes")
-SECONDS = _unit("seconds", "", code=("s", "SEC"), short=" s")
-MILLISECONDS = _unit("milliseconds", "", code=("ms", "MilliSEC"), short=" ms")
-DAYS = _unit("days", code=("d", "DAY"))
+CHECKS = "checks"
+CHARACTERS = "characters"
+BYTES = _unit("bytes", "", short=" bytes")
+SECONDS = _unit("seconds", "", short=" s")
+MILLISECONDS = _unit("milliseconds", "", short=" ms")
+DAYS = "days"
 SEARCHES = "searches/month"
 CURRENCY = "currency"
 ISO_4217 = "ISO 4217"

@@ -31,7 +31,6 @@ from aatoolkit import __version__
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.files import writing_folder
 from aatoolkit._util.text import json_text, visible
-from aatoolkit._util.units import UNITS
 from aatoolkit.errors import AAToolkitWarning, NotWritten, did_you_mean, near_matches
 from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.csv import csv_bytes
@@ -628,10 +627,7 @@ def _field(values: pd.Series, facts: dict[str, Any]) -> dict[str, Any]:
     kind = _TYPES.get(str(values.dtype), "string")
     if facts["dtype"] == "list<string>":
         kind = "any"  # Frictionless does not accept a Parquet list as an array
-    unit = UNITS.get(facts["unit"] or "")
-    ucum, qudt = (unit and unit.code) or (None, None)
-    qudt = qudt and f"http://qudt.org/vocab/unit/{qudt}"
-    return _filled(_FIELD, **facts, kind=kind, ucum=ucum, qudt=qudt)
+    return _filled(_FIELD, **facts, kind=kind)
 
 
 _TYPES = {
@@ -742,8 +738,6 @@ _FIELD = """{
 "type": $kind,
 "description": $doc,
 "unit": $unit,
-"ucumCode": $ucum,
-"unitCode": $qudt,
 "aggregation": $aggregation,
 "availability": $availability
 }"""
