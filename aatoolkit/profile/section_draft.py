@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.show import Shown
 from aatoolkit.availability.detect import raw
 from aatoolkit.availability.detect.words import name_of
 from aatoolkit.errors import ArgumentError, unknown
@@ -90,8 +91,6 @@ class SectionDraft:
         ``evidence``, ``example``; the index is the table and the column.
         """
         import pandas as pd
-
-        from aatoolkit._util.show import Shown
 
         facts = {
             (c.table, c.name): (
@@ -190,14 +189,15 @@ class SectionDraft:
         """
         import pandas as pd
 
-        from aatoolkit._util.show import Shown
-
         places = self.candidates
         text: dict[str, list[str | None]] = {
             "at": [place.at for place in places],
             "value": [raw(place.value) for place in places],
             "why": [place.why for place in places],
-            "rule": [_line_of(rule) for rule in self.proposals()],
+            "rule": [
+                f"set_rule({', '.join(f'{name}={value!r}' for name, value in rule.items())})"
+                for rule in self.proposals()
+            ],
         }
         for host in dict.fromkeys(host for place in places for host in place.beside):
             text[host] = [raw(place.beside.get(host)) for place in places]
@@ -304,11 +304,6 @@ def _proposal(place: Candidate, keyed: Collection[str], responses: Sequence[Any]
         elif not any(type(v) in (int, float) for record in records for v in record.values()):
             rule["of"] = "section"
     return {**rule, "words": words}
-
-
-def _line_of(rule: Mapping[str, Any]) -> str:
-    """Write a rule as the line of code that sets it."""
-    return f"set_rule({', '.join(f'{name}={value!r}' for name, value in rule.items())})"
 
 
 def _check_values(column: ColumnFinding) -> None:

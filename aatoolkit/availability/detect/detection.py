@@ -266,7 +266,7 @@ def _stated_by(key: str, place: str) -> tuple[frozenset[type], bool]:
     if not tokens(key):
         return frozenset(), False
     key = key.rpartition(".")[2] if key.startswith("@") else key
-    table: tuple[Any, ...] = rules.ENVELOPE if place == "about" else rules.ROWS
+    table = rules.ENVELOPE if place == "about" else rules.ROWS
     forms = [r for r in table if r.key is not kind_of_entries and r.name != "cell" and r.key(key)]
     kinds = {kind for form in forms if not form.by_word for kind in form.kinds} - {bool}
     kinds |= {dict} if subject(key) == STATED else set()

@@ -364,11 +364,6 @@ class Records:
         """The rows that have a field, each with its value."""
         return [(at, v) for at, v in enumerate(self.column(name)) if v is not MISSING]
 
-    @cached_property
-    def are_dated(self) -> bool:
-        """Whether the records are points in time."""
-        return any(names(name, "when") for name in self.names)
-
     def states(
         self, name: str, meaning: Callable[[Any], Availability | None], kind: type = str
     ) -> States:

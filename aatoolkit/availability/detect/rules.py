@@ -697,7 +697,7 @@ def _flags(records: Records, name: str) -> States | None:
     """Read flags which need no evidence beside them, or only a day."""
     if fits(name, "row_flag", ("is",)):
         return records.states(name, partial(flag, name), bool)
-    dated = records.are_dated
+    dated = any(names(other, "when") for other in records.names)
     return records.states(name, partial(flag_in_series, name), bool) if dated else None
 
 
