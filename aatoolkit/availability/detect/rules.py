@@ -192,13 +192,13 @@ def read_listed(facts: Facts, member: Member) -> bool:
     entries = entries_in(value, member.path, scope)
     if isinstance(value, dict):
         words_of = [isinstance(entry.value, str) and understand(entry.value) for entry in entries]
-        is_map = entries and all(words_of) and not state_in(value)
-        return bool(is_map) and read_states(facts, key, entries, trusted=True)
+        is_map = all(words_of) and not state_in(value)
+        return is_map and read_states(facts, key, entries, trusted=True)
     records = [entry.value for entry in entries if isinstance(entry.value, dict)]
     # Whether engines are configured is what scope options list; it is not about a response.
     if any("configured" in record for record in records) or any(map(measures, records)):
         return False
-    states = [state_in(r) or (state_of(r, key) if subject(key) else None) for r in records]
+    states = [state_in(record) for record in records]
     is_named = [entry.name == facts.section or facts.has(entry.name) for entry in entries]
     lacking = any(state and state.status != Status.AVAILABLE for state in states)
     if not lacking or not (scope == "engine" or any(is_named)):
@@ -698,7 +698,7 @@ def _flags(records: Records, name: str) -> States | None:
     if fits(name, "row_flag", ("is",)):
         return records.states(name, partial(flag, name), bool)
     dated = any(names(other, "when") for other in records.names)
-    return records.states(name, partial(flag_in_series, name), bool) if dated else None
+    return (dated and records.states(name, partial(flag_in_series, name), bool)) or None
 
 
 def _beside(records: Records, name: str) -> str | None:
@@ -742,13 +742,8 @@ def _may_be_word(key: str) -> bool:
     return subject(key) > 0 or fits(key, "notice") or names(key, "state")
 
 
-def _is_row_flag(key: str) -> bool:
-    in_series = any(flag_in_series(key, value) for value in (True, False))
-    return in_series or fits(key, "row_flag", ("is",))
-
-
 ROWS = (
-    Form("row flag", _is_row_flag, {bool}, _flags),
+    Form("row flag", bool, {bool}, _flags),
     Form("row code", form("observation_status"), {str}, lambda r, n: r.states(n, observed)),
     Form("cell", lambda n: suffix(n)[1], {bool, str}, _cells),
     Form("row word", _may_be_word, {str, list}, _words, by_word=True),
