@@ -198,10 +198,10 @@ class Facts:
                 as_of = item
         self.signals.append(Signal(scope, target, state, size, as_of, path, rule, raw(value), rows))
 
-    def add_whole(self, state: Availability, member: Member, rule: str, **more: Any) -> None:
+    def add_whole(self, state: Availability, member: Member, rule: str) -> None:
         """Keep a signal about the section; pending and thin is partial beside numbers."""
         state = weighed(state, self.numbers)
-        self.add("section", None, state, member.path, rule, member.value, **more)
+        self.add("section", None, state, member.path, rule, member.value)
 
     @property
     def has_section(self) -> bool:

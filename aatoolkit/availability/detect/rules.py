@@ -85,7 +85,7 @@ class Entry(NamedTuple):
     path: str
 
 
-def entries_in(value: Any, path: str, scope: str | None = None) -> list[Entry]:
+def entries_in(value: Any, path: str, scope: str | None) -> list[Entry]:
     """List the entries of a map, or of a list of names or of records that have names."""
     if isinstance(value, dict):
         entries = [Entry(name, scope, item, path + key_step(name)) for name, item in value.items()]
@@ -667,7 +667,7 @@ ENVELOPE = (
     Form("reason", denial, _DICT, _named_reason),
     Form("map", is_lacking, _DICT | _LIST, read_lacks),
     Form("map", kind_of_entries, _DICT | _LIST, read_listed),
-    Form("count", form("part_of_data"), _DICT, lambda _, m: coverage(m.key, m.value)),
+    Form("count", form("part_of_data"), _DICT, lambda _, m: coverage(m.value)),
     Form("statement", subject, _LIST, read_statement),
 )  # fmt: skip
 """What members of the envelope state: the first form that reads one ends."""

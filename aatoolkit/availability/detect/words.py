@@ -475,7 +475,7 @@ def state_of(value: Any, key: str) -> Availability | None:
         word = understand(value)
         return word.availability if word else None
     if isinstance(value, dict):
-        state = state_in(value) or coverage(key, value, is_entry=True)
+        state = state_in(value) or coverage(value)
         flags = [item for item in value.values() if isinstance(item, bool)]
         if state is None and len(flags) == 1:
             return explained(state_of_flag(flags[0], key), value)
@@ -597,19 +597,16 @@ def state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 # --- parts and wholes ------------------------------------------------------------------------
 
 
-def coverage(key: str, value: Mapping[str, Any], *, is_entry: bool = False) -> Availability | None:
+def coverage(value: Mapping[str, Any]) -> Availability | None:
     """The state that a part and a whole mean, ``{"observed": 22, "expected": 30}``; or None.
 
-    ``is_entry`` if the object is the entry of a list that is about availability.
+    Only for what is about availability by its key: ``brandCoverage`` is business.
 
     Examples
     --------
-    >>> coverage("dataCoverage", {"observed": 3, "expected": 5}).status
+    >>> coverage({"observed": 3, "expected": 5}).status
     <Status.PARTIAL: 'partial'>
-    >>> coverage("brandCoverage", {"observed": 12, "total": 40})
     """
-    if not is_entry and not fits(key, "part_of_data"):
-        return None
     numbers = {name: item for name, item in value.items() if type(item) in (int, float)}
     if any(loss(name, item) for name, item in numbers.items()):
         return PARTIAL
