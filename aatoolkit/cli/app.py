@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -346,39 +346,23 @@ Diagnosis = tuple[str, bool | None, str]
 
 def _findings(args: Args, token: str | None) -> Iterator[Diagnosis]:
     """Check the installation, the settings, the cache and, given a host, the service."""
+    from aatoolkit.http import cache_info
+
     yield "aatoolkit", True, aa.__version__
     yield "python", True, f"{platform.python_version()} on {platform.system()}"
     for name in _CORE:
-        number = _version(name)
-        yield name, bool(number), number or "missing; reinstall aatoolkit"
+        yield name, True, version(name)
     for extra, names in EXTRAS.items():
         missing = ", ".join(name for name in names if not _version(name))
         versions = ", ".join(f"{name} {_version(name)}" for name in names)
         remedy = f'without {missing}: pip install "aatoolkit[{extra}]"'
         yield f"extra {extra}", None if missing else True, remedy if missing else versions
-    yield _cache()
-    yield from _connection(args, token)
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
-
-
-def _cache() -> Diagnosis:
-    from aatoolkit.http import cache_info
-
     try:
         info = cache_info()
+        size = f"{counted(info.responses, 'response')}, {info.bytes:,} bytes"
+        yield "cache", True, f"{size} in {info.folder}"
     except AAToolkitError as error:
-        return "cache", False, str(error)
-    size = f"{counted(info.responses, 'response')}, {info.bytes:,} bytes"
-    return "cache", True, f"{size} in {info.folder}"
-
-
-def _connection(args: Args, token: str | None) -> Iterator[Diagnosis]:
+        yield "cache", False, str(error)
     try:
         client = aa.Client(args.base_url, token, cache=False, **values_of(args, "deadline"))
     except AAToolkitError as error:
@@ -395,6 +379,13 @@ def _connection(args: Args, token: str | None) -> Iterator[Diagnosis]:
             yield "project", True, repr(client.project(args.host).scope_options())
         except AAToolkitError as error:
             yield "project", False, str(error)
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
 
 
 # -- profiles ----------------------------------------------------------------------------------
@@ -596,7 +587,8 @@ def record(args: Args) -> int:
                 errors["scope options"] = str(error)
                 note(f"aatoolkit: scope options failed: {error}")
             errors |= _errors(recorded.read_all(args.section or None, scope_of(args)))
-    _show_records(args, kept)
+    facts = _facts(kept)
+    show(args, {"digest": kept.digest, **facts}, _lines(facts))
     note(f"the study is in {folder}; cite it by its digest, {kept.digest}")
     return 1 if errors else 0
 
@@ -609,15 +601,10 @@ def verify_study(args: Args) -> int:
     """
     kept = aa.Study(args.study)
     result = kept.verify(replay=args.replay)
-    if args.json:
-        problems = [*map(vars, result.problems)]
-        facts = {"ok": result.ok, "digest": result.digest, "problems": problems}
-        show(args, {**facts, **_facts(kept)})
-    elif result.ok:
-        _show_records(args, kept)
-        print(result.digest)
-    else:
-        print("\n".join(map(str, result.problems)))
+    facts = _facts(kept)
+    problems = [*map(vars, result.problems)]
+    lines = [*_lines(facts), str(result.digest)] if result.ok else map(str, result.problems)
+    show(args, {"ok": result.ok, "digest": result.digest, "problems": problems, **facts}, lines)
     if result.ok:
         note(f"{result.files} files, {result.records} records: all as sealed")
     return 0 if result.ok else 1
@@ -693,11 +680,9 @@ def publish(args: Args) -> int:
     return 0
 
 
-def _show_records(args: Args, kept: aa.Study) -> None:
-    facts = _facts(kept)
-    heads = [*facts["records"][0]] if facts["records"] else []
-    lines = grid(heads, (row.values() for row in facts["records"]))
-    show(args, {"digest": kept.digest, **facts}, lines if heads else ())
+def _lines(facts: dict[str, Any]) -> Iterable[str]:
+    rows = facts["records"]
+    return grid(rows[0], (row.values() for row in rows)) if rows else ()
 
 
 def _facts(kept: aa.Study) -> dict[str, Any]:

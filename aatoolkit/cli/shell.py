@@ -100,21 +100,21 @@ class Output(click.Path):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Path:
         """Return the path, unless it cannot be written."""
-        path = Path(value)
-        problem = "" if str(value) == "-" else self._problem(path)
+        path, problem = Path(value), ""
+        place = path if path.exists() else path.absolute().parent
+        if value == "-":
+            return path
+        if path.exists() and path.is_dir() != self._is_folder:
+            there, wanted = ("a file", "a folder") if self._is_folder else ("a folder", "a file")
+            problem = f"{path} is {there}; name {wanted}"
+        elif self._suffixes and path.suffix.lower() not in self._suffixes:
+            suffixes = ", ".join(self._suffixes)
+            problem = f"{path} does not end in one of {suffixes}, which says its format; rename it"
+        elif not place.exists():
+            problem = f"there is no folder {place}; make it first"
         if problem:
             raise ArgumentError(problem, argument="out")
         return path
-
-    def _problem(self, path: Path) -> str:
-        if path.exists() and path.is_dir() != self._is_folder:
-            there, wanted = ("a file", "a folder") if self._is_folder else ("a folder", "a file")
-            return f"{path} is {there}; name {wanted}"
-        if self._suffixes and path.suffix.lower() not in self._suffixes:
-            suffixes = ", ".join(self._suffixes)
-            return f"{path} does not end in one of {suffixes}, which says its format; rename it"
-        place = path if path.exists() else path.absolute().parent
-        return "" if place.exists() else f"there is no folder {place}; make it first"
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cache
@@ -136,13 +136,13 @@ def answers_availability(
     o: Observations,
     sample_count: int | None = None,
     *,
-    reason: str | None = None,
+    reasons: Iterable[str | None] = (),
     fields: Mapping[str, State] | None = None,
 ) -> SectionAvailability:
     """Compute the availability of a section that is computed from the answers in scope.
 
-    ``unavailable`` without a single answer; ``partial`` where the section gives a
-    ``reason``, where the window starts before answers were collected, or where an engine
+    ``unavailable`` without a single answer; ``partial`` where the section gives
+    ``reasons``, where the window starts before answers were collected, or where an engine
     that was asked for by name gave none; else ``available``. Engines without answers have
     states.
 
@@ -152,31 +152,31 @@ def answers_availability(
         What is in scope.
     sample_count
         The observations behind the section; the number of answers where it is not given.
-    reason
-        What else the section could not measure, in words.
+    reasons
+        What else the section could not measure, in words; None says nothing.
     fields
         As in :class:`SectionAvailability`.
     """
     engines = _engine_runs(o).values()
     answers = sum(row["answer_count"] for row in engines)
     silent = _silent_engines(o)
-    status, reasons = "unavailable", []
+    status = "unavailable"
     if not o.observed("answers"):
-        reasons = [not_held("answers")]
+        notes = [not_held("answers")]
     elif not answers:
-        reasons = [NONE_ANSWERED if engines else NO_ANSWERS]
+        notes = [NONE_ANSWERED if engines else NO_ANSWERS]
     else:
-        reasons = [reason] if reason else []
+        notes = [reason for reason in reasons if reason]
         since = o.collected_since
         if since is not None and since > o.window.start:
-            reasons.append(f"Answers were collected only since {since.isoformat()}.")
+            notes.append(f"Answers were collected only since {since.isoformat()}.")
         requested = [engine for engine in silent if engine in o.question.filter("engine")]
         if requested:
-            reasons.append(f"There are no answers of {', '.join(requested)}.")
-        status = "partial" if reasons else "available"
+            notes.append(f"There are no answers of {', '.join(requested)}.")
+        status = "partial" if notes else "available"
     return SectionAvailability(
         status=status,
-        reason=" ".join(reasons) or None,
+        reason=" ".join(notes) or None,
         sample_count=answers if sample_count is None else sample_count,
         as_of=last_run(o),
         fields=fields or {},

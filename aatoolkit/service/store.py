@@ -10,7 +10,7 @@ import os
 import re
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -308,23 +308,30 @@ FROM store.answers GROUP BY host, engine
 
 def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Iterator[str]:
     """Describe what is wrong with the values of a table: the first case of each kind."""
-    rows = f"FROM store.{table.name}"
-
-    def first(sql: str, names: Iterable[str], problem: str) -> Iterator[str]:
+    for names, sql, problem in _checks(table):
         for values in connection.execute(f"{sql} LIMIT 1").fetchall():
-            where = f"{table.name}.{'+'.join(names)}"
-            what = ", ".join(f"{n}={v!r}" for n, v in zip(names, values, strict=False))
-            yield f"{where}: {what} {problem}"
+            what = ", ".join(f"{n}={v!r}" for n, v in zip(names, values, strict=True))
+            yield f"{table.name}.{'+'.join(names)}: {what} {problem}"
 
+
+def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
+    """Columns of a table, a query of their wrong values, and what is wrong with these."""
+    rows = f"FROM store.{table.name}"
     for column in table.columns:
-        condition, problem = _wrong(column)
-        if condition:
-            yield from first(
-                f'SELECT "{column.name}" {rows} WHERE {condition}', [column.name], problem
-            )
+        name, allowed = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)
+        wrong, problem = f"{name} NOT IN ({allowed})", f"is none of {allowed}"
+        if column.kind == "number":
+            wrong, problem = f"NOT isfinite({name})", "is not a finite number"
+        elif column.kind == "words":
+            outside = f" OR NOT list_has_all([{allowed}], {name})" if allowed else ""
+            wrong = f"len({name}) <> list_aggregate({name}, 'count'){outside}"
+            problem = f"has a word that is none of {allowed or 'text'}"
+        elif not allowed:
+            continue
+        yield [column.name], f"SELECT {name} {rows} WHERE {wrong}", problem
     if key := ", ".join(table.key):
         sql = f"SELECT {key} {rows} GROUP BY {key} HAVING count(*) > 1"
-        yield from first(sql, table.key, "is there more than once")
+        yield table.key, sql, "is there more than once"
     for parent, names in table.parents:
         key = ", ".join(names)
         wanted, problem = f"SELECT {key} FROM store.{parent}", f"is not in {parent}"
@@ -332,19 +339,7 @@ def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Itera
             wanted, problem = f"{wanted} WHERE outcome = 'answered'", "is no answer that was given"
         filled = " AND ".join(f"{name} IS NOT NULL" for name in names)
         sql = f"SELECT {key} {rows} ANTI JOIN ({wanted}) USING ({key}) WHERE {filled}"
-        yield from first(sql, names, problem)
-
-
-def _wrong(column: StoreColumn) -> tuple[str, str]:
-    """A condition of wrong values of a column, empty if there is none, and what is wrong."""
-    name, allowed = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)
-    if column.kind == "number":
-        return f"NOT isfinite({name})", "is not a finite number"
-    if column.kind == "words":
-        outside = f" OR NOT list_has_all([{allowed}], {name})" if allowed else ""
-        condition = f"len({name}) <> list_aggregate({name}, 'count'){outside}"
-        return condition, f"has a word that is none of {allowed or 'text'}"
-    return (f"{name} NOT IN ({allowed})" if allowed else ""), f"is none of {allowed}"
+        yield names, sql, problem
 
 
 def _near(name: str, names: Iterable[str]) -> str:

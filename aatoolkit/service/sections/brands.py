@@ -76,8 +76,7 @@ _KPIS = (*_OF_SUBJECT, "citationShare", "answerCount")
 @section("overview")
 def overview(o: Observations) -> SectionAnswer:
     """Key figures of the brands asked about, against the window before."""
-    states = _unmeasured(o)
-    reasons = [subject_missing(o), own_citations_missing(o)]
+    reasons = subject_missing(o), own_citations_missing(o)
     return SectionAnswer(
         {
             "kpis": _kpis(o),
@@ -85,7 +84,7 @@ def overview(o: Observations) -> SectionAnswer:
             "topBrands": _top_brands(o),
             "engines": _engines(o),
         },
-        answers_availability(o, reason=" ".join(filter(None, reasons)) or None, fields=states),
+        answers_availability(o, reasons=reasons, fields=_unmeasured(o)),
     )
 
 
@@ -289,8 +288,8 @@ def ranking(o: Observations) -> SectionAnswer:
         "history": o.rows(_HISTORY) if is_observed else [],
         "byPrompt": o.rows(_BY_PROMPT, compared=o.previous_observed) if is_observed else [],
     }
-    reason = None if is_observed else not_held("mentions")
-    return SectionAnswer(body, answers_availability(o, reason=reason, fields=states))
+    reasons = () if is_observed else [not_held("mentions")]
+    return SectionAnswer(body, answers_availability(o, reasons=reasons, fields=states))
 
 
 _RANKED = "rank shareOfVoice mentionCount allMentionCount"
@@ -357,7 +356,6 @@ def perception(o: Observations) -> SectionAnswer:
     """Sentiment of each brand, its course for those asked about, attributes and claims."""
     sentiment = _sentiment(o)
     missing = _missing(o)
-    reasons = dict.fromkeys(state.reason for state in missing.values() if state.reason)
     return SectionAnswer(
         {
             "sentiment": sentiment,
@@ -368,7 +366,7 @@ def perception(o: Observations) -> SectionAnswer:
         answers_availability(
             o,
             sum(row["scoredCount"] for row in sentiment if row["scoredCount"] is not None),
-            reason=" ".join(reasons) or None,
+            reasons=dict.fromkeys(state.reason for state in missing.values()),
             fields=missing,
         ),
     )
@@ -457,8 +455,11 @@ def prompts(o: Observations) -> SectionAnswer:
     """Prompt rows and the account's allowance."""
     rows = _rows(o)
     account = _account(o)
-    reasons = [subject_missing(o), own_citations_missing(o)]
-    states = _unknown_allowances(account)
+    states = {
+        f"account.{name}": State("unavailable", "This is not known of the account.")
+        for name, value in account.items()
+        if value is None
+    }
     if not o.previous_observed:
         names = [f"rows[].{name}" for name in earlier(fields({}, f"{_COUNTS} {_MEANS}"))]
         names += [f"rows[].engines[].{name}" for name in earlier(fields({}, _COUNTS))]
@@ -470,9 +471,7 @@ def prompts(o: Observations) -> SectionAnswer:
             "paging": {"offset": 0, "limit": max(_PAGE, len(rows)), "total": len(rows)},
         },
         answers_availability(
-            o,
-            reason=" ".join(filter(None, reasons)) or None,
-            fields=states,
+            o, reasons=(subject_missing(o), own_citations_missing(o)), fields=states
         ),
     )
 
@@ -489,14 +488,6 @@ def _account(o: Observations) -> dict[str, Any]:
         "promptsRemaining": allowance - used if is_known else None,
         "engineAllowance": project["engine_allowance"],
         "resetsOn": project["allowance_resets_on"],
-    }
-
-
-def _unknown_allowances(account: dict[str, Any]) -> dict[str, State]:
-    return {
-        f"account.{name}": State("unavailable", "This is not known of the account.")
-        for name, value in account.items()
-        if value is None
     }
 
 
@@ -629,7 +620,7 @@ def _availability(o: Observations, returned: int, matched: int) -> SectionAvaila
         if not o.observed(table)
     }
     availability = answers_availability(
-        o, sample_count=matched, reason=cut if returned < matched else None, fields=fields
+        o, sample_count=matched, reasons=[cut] if returned < matched else (), fields=fields
     )
     if matched and availability.status == "unavailable":
         return replace(availability, status="partial")

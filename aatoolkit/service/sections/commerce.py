@@ -147,13 +147,13 @@ def _availability(
             states[name] = State("unavailable", unexamined.format(label))
             missed += [label] if engine["answered"] else []
     if engines and all(engine["support"] == "not_applicable" for engine in engines):
-        reasons = " ".join(str(state.reason) for state in states.values())
-        return SectionAvailability("not_applicable", reasons, engines=states)
+        reason = " ".join(str(state.reason) for state in states.values())
+        return SectionAvailability("not_applicable", reason, engines=states)
     if not o.observed("ads"):
         return SectionAvailability("unavailable", not_held("ads"), engines=states)
     checked = body["totals"]["answersChecked"]
-    reason = unexamined.format(enumerate_words(missed)) if missed else None
-    availability = answers_availability(o, sample_count=checked, reason=reason)
+    reasons = [unexamined.format(enumerate_words(missed))] if missed else ()
+    availability = answers_availability(o, sample_count=checked, reasons=reasons)
     availability = replace(availability, engines={**availability.engines, **states})
     if checked:
         return availability
@@ -291,9 +291,9 @@ def shopping(o: Observations) -> SectionAnswer:
         return SectionAnswer(body, SectionAvailability("unavailable", not_held("product_mentions")))
     totals = o.row(_SHOPPING_TOTALS)
     missed = o.column(_MISSED)
-    reason = f"Answers of {enumerate_words(missed)} were not examined." if missed else None
+    reasons = [f"Answers of {enumerate_words(missed)} were not examined."] if missed else ()
     availability = answers_availability(
-        o, sample_count=totals["answersWithShopping"], reason=reason
+        o, sample_count=totals["answersWithShopping"], reasons=reasons
     )
     if not totals["answersChecked"]:
         return SectionAnswer(body, replace(availability, status="unavailable"))

@@ -225,17 +225,14 @@ ORDER BY citations DESC, url
 @section("urls")
 def urls(o: Observations) -> SectionAnswer:
     """List every page cited in the named answers; there are no further pages of results."""
-    if not o.observed("citations"):
-        return _answer([], SectionAvailability("unavailable", not_held("citations")))
-    availability = answers_availability(
-        o,
-        sample_count=o.value("SELECT count(*) FROM named_answers"),
-        fields=_retrieval_states(o, "items[].retrievalCount"),
-    )
-    return _answer(o.rows(_ITEMS), availability)
-
-
-def _answer(items: list[dict[str, Any]], availability: SectionAvailability) -> SectionAnswer:
+    availability = SectionAvailability("unavailable", not_held("citations"))
+    if o.observed("citations"):
+        availability = answers_availability(
+            o,
+            sample_count=o.value("SELECT count(*) FROM named_answers"),
+            fields=_retrieval_states(o, "items[].retrievalCount"),
+        )
+    items = o.rows(_ITEMS)
     total = None if availability.status == "unavailable" else len(items)
     paging = {"nextCursor": None, "hasMore": False, "total": total}
     return SectionAnswer({"items": items, "paging": paging}, availability)
@@ -469,7 +466,7 @@ def _fanouts_availability(o: Observations) -> SectionAvailability:
     if not o.observed("fanouts"):
         return SectionAvailability("unavailable", not_held("fanouts"), engines=states)
     silent = [row["label"] for row in engines if row["hides"] and row["answered"]]
-    availability = answers_availability(o, reason=_reason(silent) if silent else None)
+    availability = answers_availability(o, reasons=[_reason(silent)] if silent else ())
     if silent and not any(row["answered"] and not row["hides"] for row in engines):
         availability = replace(availability, status="unavailable", sample_count=0)
     return replace(availability, engines={**availability.engines, **states})

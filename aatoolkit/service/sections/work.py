@@ -202,11 +202,8 @@ def _outcome(experiment: Row, countable: set[str]) -> Row:
     control = None
     is_compared = is_measured and "mentionRate" in countable
     if is_compared and experiment["prompt_ids"] is not None and experiment["control"] is not None:
-        before, after = (
-            _sum(rows, "mentions") / _sum(rows, "answers") if rows else None
-            for rows in windows(False)
-        )
-        change = None if before is None or after is None else after - before
+        rates = [_sum(rows, "mentions") / _sum(rows, "answers") for rows in windows(False) if rows]
+        change = rates[1] - rates[0] if len(rates) == 2 else None
         control = {
             "description": experiment["control"],
             "metric": "mentionRate",
@@ -472,7 +469,7 @@ def _comparability(o: Observations) -> SectionAvailability:
     missing = [subject_missing(o), own_citations_missing(o)]
     if not o.observed("source_page_brands"):
         missing.append("It is not known which brands the cited pages mention.")
-    availability = answers_availability(o, reason=" ".join(filter(None, missing)) or None)
+    availability = answers_availability(o, reasons=missing)
     is_compared = o.previous_observed and answer_counts(o, WHOLE, previous=True)[()]
     if availability.status == "unavailable" or is_compared:
         return availability
