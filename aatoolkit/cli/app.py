@@ -371,7 +371,8 @@ def _findings(args: Args, token: str | None) -> Iterator[Diagnosis]:
         return
     with client:
         yield "service", True, client.base_url
-        yield "token", client._has_token or None, "found" if client._has_token else "none found"
+        has_token = client._source.has_token
+        yield "token", has_token or None, "found" if has_token else "none found"
         if args.host is None:
             yield "project", None, "name a HOST to connect to it"
             return

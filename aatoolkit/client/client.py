@@ -141,7 +141,14 @@ class Client(Closing, NamesNear):
             if profile is not None:
                 vars(self)["_profile"] = Profile.load(profile)
             return
-        base = BaseUrl.parse(find_base_url(base_url))
+        address = base_url or os.environ.get(BASE_URL)
+        if not address:
+            raise ArgumentError(
+                f"no base URL: set {BASE_URL}, or name the service (base_url, --base-url); the "
+                "demo needs none, it serves synthetic data on this machine",
+                argument="base_url",
+            )
+        base = BaseUrl.parse(address)
         self.base_url = base.url
         self.workers: int = max(1, workers)
         self.max_nodes: int = max_nodes
@@ -184,11 +191,6 @@ class Client(Closing, NamesNear):
     def _options(self) -> ReadingOptions:
         """How responses of the service become tables."""
         return ReadingOptions(self._profile, self.max_nodes)
-
-    @property
-    def _has_token(self) -> bool:
-        """Whether requests carry a token."""
-        return self._source.has_token
 
     def project(self, host: str, *, alias: str | None = None) -> Project:
         """Return the project of a host.
@@ -756,24 +758,6 @@ TOKEN_FILE = "AATOOLKIT_TOKEN_FILE"
 KEYRING_SERVICE = "aatoolkit"
 
 _MAX_FILE = 1 << 16
-
-
-def find_base_url(stated: str | None) -> str:
-    """Return the base URL given, or else that of the environment.
-
-    Raises
-    ------
-    ArgumentError
-        If neither names one.
-    """
-    base_url = stated or os.environ.get(BASE_URL)
-    if not base_url:
-        raise ArgumentError(
-            f"no base URL: set {BASE_URL}, or name the service (base_url, --base-url); the "
-            "demo needs none, it serves synthetic data on this machine",
-            argument="base_url",
-        )
-    return base_url
 
 
 def find_token(stated: Secret | None, origin: str) -> Secret | None:

@@ -275,9 +275,8 @@ def _listing(by: str, parts: Mapping[str, Tables], name: str) -> pd.DataFrame:
     return listing
 
 
-def read_combined(payload: Payload, options: ReadingOptions | None = None) -> Dataset:
+def read_combined(payload: Payload, options: ReadingOptions) -> Dataset:
     """Return the tables of a combined view, by section; under ``combined`` where none is found."""
-    options = options or ReadingOptions()
     parts = split(payload, section_names(options.profile))
     if not parts:
         drafted = replace(options, profile=options.profile or Profile("undescribed"))

@@ -59,12 +59,6 @@ class Wholes:
         keep = ~np.isin(self.groups * kinds + self.responses[self.rows], left_out)
         return self.groups[keep], self.rows[keep]
 
-    def rows_of(self, group: int, used: Mask, groups: Groups) -> list[int]:
-        """The rows whose wholes make the denominator of a group."""
-        ids, rows = self.kept(used, groups)
-        of_group: list[int] = rows[ids == group].tolist()
-        return of_group
-
     def sums(self, values: Floats, used: Mask, groups: Groups) -> Floats:
         """The denominator of each group."""
         ids, rows = self.kept(used, groups)
@@ -402,9 +396,12 @@ def _rule_to_give(
         is_whole = not (as_floats(frame[name]) % 1 > 0).any()
     if is_whole:
         return f"; if you know that they add up: rules={{{name!r}: 'sum'}}"
-    integers = [own for own in frame.select_dtypes("integer").columns if own not in CONTEXT]
-    units = {own: what.unit for own in integers if (what := declared(metadata.columns[str(own)]))}
-    counts = [own for own in integers if (units.get(own) or COUNT) == COUNT]
+    counts = [
+        own
+        for own in frame.select_dtypes("integer").columns
+        if own not in CONTEXT
+        and ((what := declared(metadata.columns[str(own)])) is None or what.unit in (None, COUNT))
+    ]
     by = repr(counts[0]) if len(counts) == 1 else "COUNTS"
     joined = "" if counts else ", with the table of the counts joined by df.aa.merge"
     return f"; weighted by its counts: rules={{{name!r}: aa.sections.weighted({by})}}{joined}"

@@ -33,9 +33,6 @@ from aatoolkit.metadata.attrs import (
 from aatoolkit.metadata.fingerprint import OVERWRITTEN, hash_cells, row_hashes
 from aatoolkit.scope import FILTERS, Scope
 
-_PARTITIONS = tuple(name for name in FILTERS if name != "brand")
-"""The filters of which an observation has one value; an answer may name several brands."""
-
 IN_SEVERAL = "what is in several groups"
 """In place of the key of a table of which one row is in several groups of an aggregate."""
 
@@ -73,7 +70,8 @@ class Extent:
         if all(windows) and (end < other_start or other_end < start):
             return True
         pairs = zip(FILTERS, self.filters, other.filters, strict=True)
-        return any(a and b and not a & b for name, a, b in pairs if name in _PARTITIONS)
+        # Of the other filters an observation has one value; an answer may name several brands.
+        return any(a and b and not a & b for name, a, b in pairs if name != "brand")
 
     def __str__(self) -> str:
         window = f"{self.start} to {self.end}" if self.start else f"{self.days or '?'} days"

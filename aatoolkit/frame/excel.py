@@ -25,6 +25,7 @@ from aatoolkit.frame.csv import as_texts
 from aatoolkit.frame.views import codebook_of
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import NOTHING, Source, metadata_of
+from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE
 
 _DIGITS = 10**15
@@ -130,16 +131,13 @@ def write_workbook(
     return path
 
 
-def write_sections(
-    sections: Mapping[str, Mapping[str, pd.DataFrame]], path: str | os.PathLike[str]
-) -> Path:
+def write_sections(sections: Mapping[str, Tables], path: str | os.PathLike[str]) -> Path:
     """Write the tables of sections, a sheet each, and a sheet that says what each column is."""
     sheets = []
     for section, tables in sections.items():
-        docs = {table.name: table.doc for table in getattr(tables, "declaration", None) or ()}
-        words: Mapping[str, str] = getattr(tables, "_words", {})
+        docs = {table.name: table.doc for table in tables.declaration or ()}
         for name, frame in tables.items():
-            measured = words.get(name, "").replace("unknown", "nothing is said")
+            measured = tables._words[name].replace("unknown", "nothing is said")
             sheets.append(SheetTable(name, f"{section}: {docs.get(name, '')}", frame, measured))
     return write_workbook(sheets, path)
 

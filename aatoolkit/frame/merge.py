@@ -455,13 +455,12 @@ def concat(
         kinds = {metadata.grain(table) for metadata in described}
         grain = min(kinds, key=str) or ()
         are_there = {all(map(it.holds, it.grain(table) or grain)) for _, it in having}
-        if len(kinds) > 1 or len(are_there) > 1:
-            is_known = len(kinds) == 1
-            words = [f"{name} of every frame" for name in grain]
-            grains[table] = tuple(words) if is_known else (f"rows of one kind of {table}",)
+        is_mixed = len(kinds) > 1 or len(are_there) > 1
+        if is_mixed:
+            grains[table] = (f"the key of {table} of every frame",)
         elif any(table in metadata.grains for metadata in described):
             grains[table] = grain
-        if len(kinds) > 1 or len(are_there) > 1 or _stacks_again(having, table):
+        if is_mixed or _stacks_again(having, table):
             repeated.add(table)
     if any(map(is_joined, repeated)):
         joined = {column.table for column in columns.values() if is_joined(column.table)}

@@ -90,7 +90,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     return attach(long, FrameMetadata(described, key, metadata.sources))
 
 
-def _exact(values: pd.Series, kind: str) -> pd.Series:
+def _exact(values: pd.Series, kind: Any) -> pd.Series:
     """Cast numbers to a 64-bit dtype; raise where one would change."""
     is_whole = pd.api.types.is_integer_dtype(values.dtype)
     if kind == "Float64" and is_whole and (values.abs() > EXACT_FLOAT).any():
@@ -98,7 +98,7 @@ def _exact(values: pd.Series, kind: str) -> pd.Series:
             f"{values.name} holds whole numbers beyond 2**53, which do not fit beside "
             "fractions; name whole-number columns alone",
         )
-    exact: pd.Series = values.astype(pd.api.types.pandas_dtype(kind))
+    exact: pd.Series = values.astype(kind)
     return exact
 
 

@@ -87,6 +87,6 @@ def test_an_answer_that_cannot_be_split_is_kept_whole(name: str, key: str) -> No
     answer = {key: SAMPLES[name], "count": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
-        dataset = reading.read_combined(payload(answer))
+        dataset = reading.read_combined(payload(answer), reading.ReadingOptions())
     assert [*dataset] == ["combined"]
     assert dataset["combined"].rebuild() == answer

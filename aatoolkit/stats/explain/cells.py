@@ -379,7 +379,8 @@ class AggregateCells(Result):
         elif rule.rule in ("mean", "ratio"):
             responses, below_rows = "", used
             if plan.wholes is not None:
-                below_rows = plan.wholes.rows_of(at, cells.given, planned.groups)
+                groups, firsts = plan.wholes.kept(cells.given, planned.groups)
+                below_rows = firsts[groups == at].tolist()
                 responses = f" over {len(below_rows)} responses"
             children = (
                 side_of(plan, self.first, 0, used, self._cells),
