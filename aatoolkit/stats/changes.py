@@ -147,17 +147,11 @@ def _cost(y: Numbers, n: Numbers, kind: str) -> Numbers:
     return -2 * likelihood
 
 
-def _gains(y: Numbers, n: Numbers, kind: str) -> tuple[Numbers, Integers]:
-    """Find the best single split of each series: its gain in likelihood, and its day."""
-    head_y, head_n = (np.cumsum(part, axis=1)[:, _SEGMENT - 1 : -_SEGMENT] for part in (y, n))
-    all_y, all_n = y.sum(1, keepdims=True), n.sum(1, keepdims=True)
-    split = _cost(head_y, head_n, kind) + _cost(all_y - head_y, all_n - head_n, kind)
-    gains = _cost(all_y, all_n, kind) - split
-    return gains.max(axis=1), gains.argmax(axis=1) + _SEGMENT
+def _split(y: Numbers, n: Numbers, at: Integers, kind: str) -> tuple[Numbers, Integers]:
+    """Find the best split of either part of each series: its gain in likelihood, and its day.
 
-
-def _second(y: Numbers, n: Numbers, at: Integers, kind: str) -> tuple[Numbers, Integers]:
-    """Find the best further split of either part of each series: its gain, and its day."""
+    The parts are those before and from a day; from day 0 it is the whole series.
+    """
     rows, days = np.arange(len(y)), y.shape[1]
     sum_y, sum_n = (np.pad(np.cumsum(part, axis=1), ((0, 0), (1, 0))) for part in (y, n))
     place = np.arange(days + 1)[None, :]
@@ -189,8 +183,8 @@ def _split_rates(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
 
 def _best(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbers]]:
     """The gains of the best split and of the best two, and the days' levels with each."""
-    gain, at = _gains(y, n, kind)
-    more, second = _second(y, n, at, kind)
+    gain, at = _split(y, n, np.zeros(len(y), np.int64), kind)
+    more, second = _split(y, n, at, kind)
     two = _split_rates(y, n, at, np.where(more > 0, second, at))
     return [(gain, _split_rates(y, n, at)), (gain + more, two)]
 

@@ -32,6 +32,7 @@ from aatoolkit.stats.trace import (
     One,
     cells_of,
     drawn,
+    floats,
     kept,
     name_all,
     normal_quantile,
@@ -137,10 +138,8 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd
         rule, parts = stated, stated.over or ("",)
     if not all(parts):
         counts = rule.over or rule.counts or ()
-        lacking = [name for name in counts if name not in frame.columns] or counts
-        why = f"it needs {', '.join(lacking)} as read"
-        if not counts:
-            why = rule.why if rule.rule == "none" and rule.why else ""
+        lacking = ", ".join(name for name in counts if name not in frame.columns)
+        why = f"it needs {lacking or ', '.join(counts)} as read" if counts else rule.why
         raise refusal(column, "interval", why or without_counts(rule, metadata))
     cells = together(*(states_of(frame, part, metadata) for part in parts))
     hits, trials = (
@@ -260,7 +259,7 @@ def _over_prompts(
     pooled = interval(rows, column, by=keys or None, cluster=PROMPT)
     places = {tuple(row): at for at, row in enumerate(_marks(pooled, keys))}
     place = np.array([places.get(tuple(row), -1) for row in _marks(frame, keys)], np.int64)
-    value, mark = (part[column].to_numpy(np.float64, na_value=np.nan) for part in (pooled, frame))
+    value, mark = (floats(part[column]) for part in (pooled, frame))
     is_same = (place >= 0) & np.isclose(value[place], mark, rtol=1e-6, atol=1e-12)
     if (np.isfinite(mark) & ~is_same).any():  # one picture has one kind of interval
         return None
@@ -269,10 +268,7 @@ def _over_prompts(
 
 
 def _ends(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
-    low, high = (
-        frame[f"{column}_{end}"].to_numpy(np.float64, na_value=np.nan) for end in ("low", "high")
-    )
-    return low, high
+    return floats(frame[f"{column}_low"]), floats(frame[f"{column}_high"])
 
 
 def _marks(frame: pd.DataFrame, keys: list[str]) -> list[list[object]]:

@@ -43,13 +43,13 @@ from aatoolkit.stats.trace import (
     cells_of,
     derived,
     drawn,
+    floats,
     leaf,
     name_all,
     normal_quantile,
     number,
     plain_value,
     setting,
-    t_quantile,
     t_quantiles,
     take,
     two_sided,
@@ -191,8 +191,8 @@ def _separations(
 LEAST = 20
 """So few citations say nothing of how concentrated they are."""
 
-_RESAMPLES, _LEAST_RESAMPLES, _FEW_RESAMPLES, _CELLS = 499, 49, 200, 500_000
-"""How many samples are drawn, so that they come to so many numbers; of few the spread is used."""
+_RESAMPLES, _MOST_HALVES, _CELLS = 499, 49, 500_000
+"""How many samples are drawn, and how many halves, so that these come to so many numbers."""
 
 
 @recorded("concentration", "frame")
@@ -213,7 +213,7 @@ def concentration(
     if planned.rule.rule != "sum":
         raise refusal(column, "concentration", f"its rule ({planned.rule}) is no sum of counts")
     cells = cells_of_plan(planned, flat, metadata, groups)
-    values = flat[column].to_numpy(np.float64, na_value=np.nan)
+    values = floats(flat[column])
     use = cells.given & (values > 0)
     if (values[use] % 1 != 0).any():
         why = "it holds fractions; name the count behind it"
@@ -265,20 +265,15 @@ def _measured(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
     hhi, top_share = (One.total(c**2) - n) / (n * (n - 1)), One.total(largest) / n
     name_all(hhi=hhi, top_share=top_share)
     rng = np.random.default_rng(0)
-    times = min(max(_CELLS // max(len(counts), 1), _LEAST_RESAMPLES), _RESAMPLES)
-    draws = rng.multinomial(size, counts / counts.sum(), size=times).astype(np.float64)
-    sums = (draws**2).sum(axis=1), np.sort(draws, axis=1)[:, -top:].sum(axis=1)
-    values = np.column_stack([(sums[0] - size) / (size * (size - 1)), sums[1] / size])
-    words = f"{times} multinomial samples of {size:,} (seed 0)"
-    if times < _FEW_RESAMPLES:
-        # Too few for quantiles, enough for how much they vary.
-        half = t_quantile((1 + level) / 2, times - 1) * values.std(axis=0, ddof=1)
-        shifts = np.stack([-half, half])
-        words = f"Student's t times the standard deviation of {words}"
-    else:
-        tails = [(1 - level) / 2, (1 + level) / 2]
-        shifts = np.quantile(values - values.mean(axis=0), tails, axis=0)
-        words = f"the quantile of {words}, less their mean"
+    shares = counts / size
+    draws = (np.sort(rng.multinomial(size, shares)).astype(np.float64) for _ in range(_RESAMPLES))
+    sums = np.array([((draw**2).sum(), draw[-top:].sum()) for draw in draws])
+    values = (sums - [size, 0]) / [size * (size - 1), size]
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    shifts = np.quantile(values - values.mean(axis=0), tails, axis=0)
+    words = (
+        f"the quantile of {_RESAMPLES} multinomial samples of {size:,} (seed 0), less their mean"
+    )
     lowest = _least_top(counts, top, rng, level) - number(top_share)
     shifts[0, 1] = min(lowest, shifts[0, 1])
     row = {"hhi": hhi, "top_share": top_share}
@@ -304,7 +299,7 @@ def _least_top(counts: Numbers, top: int, rng: np.random.Generator, level: float
     """
     of_all = counts.astype(np.int64)
     size = int(of_all.sum())
-    times = min(max(_CELLS // (8 * max(len(counts), 1)), 20), _LEAST_RESAMPLES)
+    times = min(max(_CELLS // (8 * len(counts)), 20), _MOST_HALVES)
     halves = rng.multivariate_hypergeometric(of_all, size // 2, size=times, method="marginals")
     others = of_all - halves
     leaders = np.argsort(-halves, axis=1, kind="stable")[:, :top]

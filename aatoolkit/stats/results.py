@@ -61,7 +61,7 @@ from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY, RANK, R
 from aatoolkit.sections.column import Column
 from aatoolkit.sections.registry import remember
 from aatoolkit.sections.section import Table, records
-from aatoolkit.stats.trace import kept, reordered
+from aatoolkit.stats.trace import floats, kept, reordered
 
 MEASURED = Availability(Status.AVAILABLE)
 _DTYPES = {"number": "Float64", "whole": "Int64", "text": "string", "day": "date"}
@@ -376,10 +376,7 @@ def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
         if len(reasons) > _REASONS:
             notes.append(f"cannot say: {len(reasons) - _REASONS} more reasons, in .why")
     if {"low", "high", "p_adjusted", "verdict"} <= {*frame}:
-        low, high, p = (
-            frame[name].to_numpy(np.float64, na_value=np.nan)
-            for name in ("low", "high", "p_adjusted")
-        )
+        low, high, p = (floats(frame[name]) for name in ("low", "high", "p_adjusted"))
         beyond = (low * high > 0) & _equal(frame["verdict"], "no evidence")
         if beyond.any():
             notes.append(

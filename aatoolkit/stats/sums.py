@@ -27,7 +27,7 @@ from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, meta
 from aatoolkit.sections.aggregation import FRACTION, NONE, Aggregation, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.results import refusal
-from aatoolkit.stats.trace import Integers, Many, Numbers, derived, leaf
+from aatoolkit.stats.trace import Integers, Many, Numbers, derived, floats, leaf
 
 Rules = Mapping[str, Aggregation | str]
 
@@ -181,7 +181,7 @@ def cluster_sums(
     if rule.rule not in ("ratio", "mean") and not is_count:
         raise refusal(column, "interval", _not_pooled(rule, metadata, column))
     cells = cells_of_plan(planned, flat, metadata, groups)
-    values = [flat[part].to_numpy(np.float64, na_value=np.nan) for part in planned.parts]
+    values = [floats(flat[part]) for part in planned.parts]
     y, n = values[0], values[1] if len(values) > 1 else np.ones(len(flat))
     if rule.over is None:
         y = y * n

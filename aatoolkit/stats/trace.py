@@ -192,9 +192,14 @@ def leaf(name: str, values: Any, part: Callable[[Any, int], Any]) -> Any:
     return Traced(values, LEAF, name=name, cells=lambda place: part(tracer, place))
 
 
+def floats(values: pd.Series) -> Numbers:
+    """A column as an array, NaN where it has no number."""
+    return values.to_numpy(np.float64, na_value=np.nan)
+
+
 def cells_of(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
     """The numbers of a column in some rows of a frame that a verb was given."""
-    values = frame[column].to_numpy(np.float64, na_value=np.nan)[rows]
+    values = floats(frame[column])[rows]
     return leaf(name, values, lambda tracer, at: tracer.cell(name, frame, rows[at], column))
 
 
@@ -423,19 +428,14 @@ def _tails(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
     return integral(v) / half, np.cosh(v) ** (-df - 1) / np.sqrt(df) / half
 
 
-def _t_survival(t: float, df: float) -> float:
-    """Compute the probability of a value beyond ``t``, for Student's t."""
-    if math.isnan(t + df) or math.isinf(t):
-        return math.nan if math.isnan(t + df) else float(t < 0)
-    if df > _AS_NORMAL:
-        return 0.5 * math.erfc(t / math.sqrt(2))
-    tail = float(_tails(np.array(min(abs(t), 1e100)), np.array(df))[0])
-    return tail if t >= 0 else 1 - tail
-
-
 def _two_sided(t: float, df: float) -> float:
     """Compute the two-sided p-value of a t statistic."""
-    return min(2 * _t_survival(abs(t), df), 1.0)
+    t = abs(t)
+    if math.isnan(t + df) or math.isinf(t):
+        return math.nan if math.isnan(t + df) else 0.0
+    if df > _AS_NORMAL:
+        return math.erfc(t / math.sqrt(2))
+    return min(2 * float(_tails(np.array(min(t, 1e100)), np.array(df))[0]), 1.0)
 
 
 def _quantiles(probability: float, df: Numbers) -> Numbers:
@@ -454,9 +454,7 @@ def _quantiles(probability: float, df: Numbers) -> Numbers:
 
 @lru_cache(maxsize=4096)
 def _t_quantile(probability: float, df: float) -> float:
-    """Compute the quantile of Student's t."""
-    if probability < 0.5:
-        return -_t_quantile(1 - probability, df)
+    """Compute the quantile of Student's t, above the median."""
     return math.nan if math.isnan(df) else float(_quantiles(probability, np.array([df]))[0])
 
 

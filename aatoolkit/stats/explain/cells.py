@@ -34,6 +34,7 @@ from aatoolkit.stats.explain.explanation import (
     sum_in_words,
 )
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
+from aatoolkit.stats.trace import floats
 
 
 class Replayed(Protocol):
@@ -306,7 +307,7 @@ def side_of(
             len(rows), name or "rows", operation="count", formula=words, children=cells
         )
     column = columns[which]
-    numbers = frame[column].to_numpy(np.float64, na_value=np.nan)[rows]
+    numbers = floats(frame[column])[rows]
     children = explain(column, rows)
     if rule.by and not which:
         children = tuple(
@@ -320,7 +321,7 @@ def side_of(
             )
             for value, weight in zip(children, explain(columns[1], rows), strict=False)
         )
-        numbers = numbers * frame[columns[1]].to_numpy(np.float64, na_value=np.nan)[rows]
+        numbers = numbers * floats(frame[columns[1]])[rows]
         column = " × ".join(columns)
     values = [int(value) if value.is_integer() else value for value in numbers.tolist()]
     total = float(np.sum(numbers))
