@@ -82,8 +82,7 @@ def _kind_of(values: pd.Series) -> str:
     """What a column holds: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
     types = pd.api.types
     if types.is_object_dtype(values.dtype):
-        is_list = values.map(lambda value: isinstance(value, tuple) or not types.is_hashable(value))
-        return "list" if is_list.any() else "word"
+        return "list" if values.map(types.is_list_like).any() else "word"
     if types.is_bool_dtype(values.dtype):
         return "flag"
     if types.is_datetime64_any_dtype(values.dtype):
@@ -461,7 +460,7 @@ _LARGEST = 1 << 22
 
 
 @dataclass
-class _Told:
+class Told:
     """What tables tell: the own names, what identifiers stand for, and courses of metrics."""
 
     own: dict[str, set[str]] = field(default_factory=dict)
@@ -489,17 +488,17 @@ class _Told:
                 self.own.setdefault(name, set()).update(table[name][is_own].dropna().astype(str))
 
 
-_TOLD: WeakKeyDictionary[HeldResponse, _Told] = WeakKeyDictionary()
+_TOLD: WeakKeyDictionary[HeldResponse, Told] = WeakKeyDictionary()
 
 
-def _told(data: PlotData) -> Iterator[tuple[str, _Told]]:
+def _told(data: PlotData) -> Iterator[tuple[str, Told]]:
     """Yield what a frame tells, then each response that it was read from, after its host."""
-    told = _Told()
+    told = Told()
     told.learn(data.frame)
-    yield "", _Told(titles=told.titles)
+    yield "", Told(titles=told.titles)
     for answer in data.responses:
         if answer not in _TOLD:
-            told = _TOLD[answer] = _Told()
+            told = _TOLD[answer] = Told()
             is_small = answer.body is not None and len(answer.body) <= _LARGEST
             for table in ((answer.tables() if is_small else None) or {}).values():
                 told.learn(table)

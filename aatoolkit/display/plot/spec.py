@@ -272,8 +272,7 @@ class Spec:
         self, mark: Any = None, column: str | None = None, *, within: Any = None
     ) -> Explanation:
         """Explain a mark; see `Picture.explain`."""
-        drawn = self.drawn
-        explainer = within if isinstance(within, Explainer) else Explainer(within)
+        drawn, explainer = self.drawn, Explainer(within)
         row, frame, bounds = self._row(mark), drawn.frame, drawn.bounds
         if drawn.counts:
             return self._count(row, explainer)

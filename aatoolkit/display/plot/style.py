@@ -43,11 +43,9 @@ class Style:
         return f"{self.colour}/{self.look}" if self.look in _LIGHTER else self.colour
 
     def glyph(self, kind: str) -> str:
-        """The sign of marks of a kind in a legend; another kind is a sign of its own."""
+        """The sign of marks of a kind in a legend."""
         if kind == "boxes":
             return {HATCHED: "▨", DOTTED: "▒", EMPTY: "□", "hollow": "□"}.get(self.look, "■")
-        if kind != "dots":
-            return kind
         return "○" if self.look == "hollow" else _GLYPHS.get(self.symbol, "●")
 
 

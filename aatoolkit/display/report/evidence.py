@@ -78,6 +78,7 @@ class CellExplainer:
         return source if is_whole and rows[key].equals(read[key]) else None
 
 
+@dataclass
 class TableEvidence:
     """The evidence of the numbers of one table, row by row.
 
@@ -95,19 +96,19 @@ class TableEvidence:
         The names of rows that its keys refer to.
     """
 
-    def __init__(
-        self, name: str, frame: pd.DataFrame, number: str, explain: CellExplainer, names: RowNames
-    ) -> None:
-        self.title, self.number = title_of(name), number
-        self._frame, self._explain, self._names = frame, explain, names
-        self.rows: dict[int, _Row] = {}
+    name: str
+    frame: pd.DataFrame
+    number: str
+    explain: CellExplainer
+    names: RowNames
+    rows: dict[int, _Row] = field(default_factory=dict)
 
     def link(self, at: int, column: str, label: str, words: str) -> str:
         """A number as a link to its evidence, by its row's position and name, and its column."""
-        explanation = self._explain(self._frame, at, column)
+        explanation = self.explain(self.frame, at, column)
         if at not in self.rows:
             keys = ((name, str(value)) for name, value in explanation.row.items() if name != "_row")
-            others = (word for name, value in keys for word in self._names.words(name, [value]))
+            others = (word for name, value in keys for word in self.names.words(name, [value]))
             label = ", ".join([*dict.fromkeys([label, *others])][:_MOST_NAMES])
             self.rows[at] = _Row(f"{self.number}-{len(self.rows) + 1}", label)
         self.rows[at].numbers[column] = explanation
@@ -179,7 +180,7 @@ class SectionEvidence:
             for name, explanation in meanings.items()
         )
         rows = "\n".join(self._row(row) for _, row in sorted(table.rows.items()))
-        head = f"{text(table.title)}: {counted(len(table), 'number')} in "
+        head = f"{text(title_of(table.name))}: {counted(len(table), 'number')} in "
         head += counted(len(table.rows), "row")
         return fold(head, f"<dl>{definitions}</dl>\n<ul>{rows}</ul>")
 

@@ -14,8 +14,8 @@ import pandas as pd
 
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.units import UNITS
-from aatoolkit.display.plot.data import TITLES, PlotData, plot_data
-from aatoolkit.display.plot.style import BLANK, capitalized, humanize
+from aatoolkit.display.plot.data import PlotData, Told, plot_data
+from aatoolkit.display.plot.style import capitalized, humanize
 from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 if TYPE_CHECKING:
@@ -343,16 +343,9 @@ class RowNames:
     """The tables of a dataset, and the names of rows that others refer to by an identifier."""
 
     def __init__(self, dataset: Dataset) -> None:
-        self._names: dict[str, Mapping[str, str]] = {}
-        self._data: dict[int, PlotData] = {}
+        self._told, self._data = Told(), dict[int, PlotData]()
         for frame in (frame for tables in dataset.values() for frame in tables.values()):
-            first = str(frame.columns[0]) if len(frame.columns) else ""
-            if not first.endswith("_id") or first in self._names or not len(frame):
-                continue
-            data = self.data(frame)
-            if data.keys == [first] and data.label_column in TITLES:
-                pairs = zip(data.text(first), data.text(data.label_column), strict=True)
-                self._names[first] = {key: name for key, name in pairs if name != BLANK}
+            self._told.learn(frame)
 
     def data(self, frame: pd.DataFrame) -> PlotData:
         """A frame of the dataset with the roles of its columns."""
@@ -362,15 +355,13 @@ class RowNames:
 
     def texts(self, data: PlotData, column: str) -> list[str]:
         """A column of words as a reader wants them: names for identifiers, words for tokens."""
-        values, declared = data.text(column), data.column(column)
-        is_token = isinstance(data.frame[column].dtype, pd.CategoricalDtype) or (
-            declared is not None and declared.dtype == "category"
-        )
+        values = data.text(column)
+        is_token = data.is_category(column)
         return [*map(value_words, values)] if is_token else self.words(column, values)
 
     def words(self, column: str, values: Sequence[str]) -> list[str]:
         """The values of a column in words, judged by the column's name alone."""
-        names = self._names.get(column, {})
         if column.endswith("_id"):
+            names = self._told.titles.get(column, {})
             return [names.get(value) or value.replace("_", " ") for value in values]
         return [*map(value_words, values)] if column in ("metric", "unit") else [*values]
