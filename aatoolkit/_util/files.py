@@ -46,16 +46,14 @@ _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP)
 
 
 @contextlib.contextmanager
-def writing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[Path]:
+def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Write a file whole or not at all.
 
     Parameters
     ----------
     path : str or path
-        The file; its folder is made where it is missing. A link is followed.
-    private : bool
-        Whether its owner alone may read it, and enter folders that are made for it.
-        Otherwise it has the permissions of the file that it replaces, or of any new file.
+        The file; its folder is made where it is missing. A link is followed. It has the
+        permissions of the file that it replaces, or of any new file.
 
     Yields
     ------
@@ -72,9 +70,9 @@ def writing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[
     target = Path(os.path.realpath(path))
     with _reporting(target):
         mode = _mode(target)
-        with _unfinished(target.parent, private, is_folder=False) as temporary:
+        with _unfinished(target.parent, is_folder=False) as temporary:
             yield temporary
-            if not private and mode not in (None, stat.S_IMODE(temporary.stat().st_mode)):
+            if mode not in (None, stat.S_IMODE(temporary.stat().st_mode)):
                 temporary.chmod(mode)
             _sync(temporary)
             _replace(temporary, target)
@@ -82,7 +80,7 @@ def writing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[
         _sync(target.parent)
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes, *, private: bool = False) -> Path:
+def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
     """Write bytes to a file, whole or not at all, as `writing` does.
 
     Raises
@@ -91,15 +89,13 @@ def write_whole(path: str | os.PathLike[str], content: bytes, *, private: bool =
         If it cannot be written; what was there is untouched, or the message says that
         it was replaced.
     """
-    with writing(path, private=private) as temporary:
+    with writing(path) as temporary:
         temporary.write_bytes(content)
     return Path(path)
 
 
 @contextlib.contextmanager
-def writing_folder(
-    path: str | os.PathLike[str], *, overwrite: bool = False, private: bool = False
-) -> Iterator[Path]:
+def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
     """Fill a folder that appears whole or not at all.
 
     Parameters
@@ -108,8 +104,6 @@ def writing_folder(
         The folder; it must be new or empty.
     overwrite : bool
         Whether it may take the place of a folder with something in it, all of which is lost.
-    private : bool
-        Whether its owner alone may enter it.
 
     Yields
     ------
@@ -126,7 +120,7 @@ def writing_folder(
     with _reporting(target):
         if _is_taken(target) and not overwrite:
             raise FileExistsError(errno.EEXIST, "the folder is not empty; name another one")
-        with _unfinished(target.parent, private, is_folder=True) as temporary:
+        with _unfinished(target.parent, is_folder=True) as temporary:
             yield temporary
             _sync_all(temporary)
             if overwrite and _is_taken(target):
@@ -176,25 +170,22 @@ def _reporting(target: Path, state: str = "was not written") -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _unfinished(place: Path, private: bool, *, is_folder: bool) -> Iterator[Path]:
+def _unfinished(place: Path, *, is_folder: bool) -> Iterator[Path]:
     """Yield a new, locked temporary file or folder in a place, and remove it afterwards."""
-    _make(place, 0o700 if private else 0o777)
+    _make(place)
     _sweep_once(place)
     while True:
         path = place / f".tmp-{secrets.token_hex(8)}"
         with contextlib.ExitStack() as at_end:
             at_end.callback(_remove, path)
             if is_folder:
-                path.mkdir(0o700 if private else 0o777)
+                path.mkdir()
             else:
-                os.close(os.open(path, _NEW, 0o600 if private else 0o666))
+                path.touch(exist_ok=False)
             # A sweeper may have come between; what it removed, or is about to remove, is given up.
             if _lock(path, at_end) is not False and path.exists():
                 yield path
                 return
-
-
-_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL
 
 
 def _lock(path: Path, until: contextlib.ExitStack) -> bool | None:
@@ -261,12 +252,12 @@ def _is_taken(target: Path) -> bool:
         return next(entries, None) is not None
 
 
-def _make(folder: Path, mode: int) -> None:
+def _make(folder: Path) -> None:
     """Make a folder and those above it, each durable in its own."""
     if folder.is_dir():
         return
-    _make(folder.parent, mode)
-    folder.mkdir(mode, exist_ok=True)
+    _make(folder.parent)
+    folder.mkdir(exist_ok=True)
     _sync(folder.parent)
 
 

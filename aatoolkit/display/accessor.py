@@ -1316,8 +1316,7 @@ class Accessor(NamesNear):
                     "interactive=True draws a figure of its own; leave out ax=",
                     argument="interactive",
                 )
-        options = (kind, x, y, color, freq, top)
-        axes = plot(self._frame, *options, ax, title, figsize, theme)
+        axes = plot(self._frame, kind, x, y, color, freq, top, ax, title, figsize, theme)
         return interactive_form(axes) if interactive else axes
 
     def to_parquet(self, path: str | os.PathLike[str]) -> Path:

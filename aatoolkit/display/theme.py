@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, ExitStack
 
-from aatoolkit.errors import ArgumentError, unknown
+from aatoolkit.errors import ArgumentError
 
 THEMES = ("auto", "light", "dark")
 
@@ -39,7 +39,9 @@ def set_theme(theme: str) -> AbstractContextManager[object]:
     """
     global _theme
     if theme not in THEMES:
-        raise ArgumentError(unknown("theme", theme, THEMES), argument="theme")
+        raise ArgumentError(
+            f"theme={theme!r} is not known; there are {', '.join(THEMES)}", argument="theme"
+        )
     before, _theme = _theme, theme
     block = _Block()
     block.callback(_put, before)

@@ -211,12 +211,6 @@ def test_permissions_are_those_of_the_file_before_or_of_any_new_file(tmp_path: P
     assert mode(path) == mode(plain)
     path.chmod(0o640)
     assert mode(files.write_whole(path, b"b")) == 0o640
-    secret = files.write_whole(tmp_path / "new" / "secret", b"c", private=True)
-    assert (mode(secret), mode(secret.parent)) == (0o600, 0o700)
-    assert mode(files.write_whole(path, b"d", private=True)) == 0o600
-    with files.writing_folder(tmp_path / "b", private=True) as temporary:
-        assert mode(temporary) == 0o700
-    assert mode(tmp_path / "b") == 0o700
 
 
 def _null(path: Path) -> None:

@@ -1,17 +1,17 @@
 """Pictures: a default picture for each table, chosen from the declarations of its columns.
 
-A picture is a value, a `Spec` of panels, marks and words; two renderers draw it. No step knows
+A picture is a value, a `Spec` of marks and words; two renderers draw it. No step knows
 about sections. Values that were not measured are hatched, or break the line; they are never drawn
 as 0, and nothing else is hatched. In reading order:
 
-- ``draw``: check the arguments, choose the kind of picture, put panels together, add the source.
+- ``draw``: check the arguments, choose the kind of picture, add the source, draw with matplotlib.
 - ``data``: `PlotData`, a frame with the role of each column, own rows, and titles that only
   another table of the answer names; rows that share a mark, and why a mark has no number.
-- The kinds, each a function that returns a `Panel`, or None if it does not fit: ``rows`` (bars,
+- The kinds, each a function that returns a `Spec`, or None if it does not fit: ``rows`` (bars,
   gaps, shares, counts), ``tables`` (figures, funnels, states, texts, and the results of
   statistics, a line of a table each), ``times`` (lines and heat maps).
 - ``spec``: the value, the rows behind its marks and their explanation; ``style``: names and reasons
   as text, colours and looks on light and dark paper.
 - ``layout``: where everything is, in points, from measured text.
-- ``axes`` and ``interactive``: draw a spec with matplotlib, and with plotly.
+- ``interactive``: draw a spec with plotly.
 """

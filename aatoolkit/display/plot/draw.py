@@ -1,27 +1,36 @@
-"""Choose a kind of picture, and draw it."""
+"""Choose a kind of picture, and draw it with matplotlib.
+
+A `Picture` is axes that display themselves; a picture is drawn on axes of one's own, too.
+"""
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
+from matplotlib.colors import LinearSegmentedColormap, to_hex
+from matplotlib.figure import Figure
 
 from aatoolkit._util.text import combined_reason, visible
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
-from aatoolkit.display.plot.axes import Picture, draw, draw_on, is_dark_paper
 from aatoolkit.display.plot.data import Options, PlotData, plot_data
-from aatoolkit.display.plot.spec import Spec
-from aatoolkit.display.plot.style import Palette, source_facts
+from aatoolkit.display.plot.layout import WIDTH, Layout, Text, families, place
+from aatoolkit.display.plot.spec import Mark, Spec
+from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, luminance, source_facts
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.groupby import by_period, find
+from aatoolkit.stats.explain import Explanation
 
 KINDS: Mapping[str, Callable[[PlotData, Options], Spec | None]] = {
     **{kind: partial(tables.result, kind) for kind in tables.RESULTS},
@@ -129,3 +138,219 @@ def _check_hosts(data: PlotData) -> None:
             "tells the hosts apart; add df.aa.with_context() to each before aa.concat",
             columns={},
         )
+
+
+# --- with matplotlib ----------------------------------------------------------------------------
+
+_HATCHES = {HATCHED: "////", DOTTED: "...."}
+
+
+class Picture(Axes):
+    """Axes that display themselves in a notebook, without pyplot.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of picture.
+    finding : str
+        The main result in words: the alternative text.
+    data : pandas.DataFrame
+        The rows that are drawn, after they were chosen, ordered and aggregated.
+    spec : Spec
+        The whole picture as a value.
+    """
+
+    name = "aatoolkit"
+    spec: Spec
+    palette: Palette
+    kind: str
+    finding: str
+    data: pd.DataFrame
+
+    def explain(
+        self, mark: Any = None, column: str | None = None, *, within: Any = None
+    ) -> Explanation:
+        """Explain what a bar, a point, a cell or the end of a whisker shows.
+
+        Parameters
+        ----------
+        mark : str, mapping, date or int, optional
+            The mark: what it is named, such as ``"chatgpt"`` or a day; the values of columns,
+            such as ``{"date": "2026-11-15", "engine": "chatgpt"}``; or its row in ``data``. By
+            default the first that is missing, or the first of all.
+        column : str, optional
+            Which of its numbers; by default the first that is drawn. The ends of whiskers and
+            bands end in ``_low`` and ``_high``.
+        within : Study, Archive, Tables, Dataset, or a list of these, optional
+            As for ``df.aa.explain``.
+
+        Returns
+        -------
+        Explanation
+            As of ``df.aa.explain``.
+
+        Raises
+        ------
+        ArgumentError
+            If nothing is drawn, or a mark that counts rows is not named.
+        ItemNotFound
+            If there is no such mark, or several.
+        ColumnNotFound
+            If there is no such column.
+        """
+        return self.spec.explain(mark, column, within=within)
+
+    def svg(self, salt: str) -> str:
+        """The picture as SVG with text as text; the same salt gives the same SVG."""
+        buffer = io.StringIO()
+        with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
+            figure_of(self).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        return buffer.getvalue()
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, str], dict[str, Any]]:
+        figure, buffer = figure_of(self), io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=144)
+        width, height = (round(96 * inches) for inches in figure.get_size_inches())
+        image = base64.b64encode(buffer.getvalue()).decode()
+        alt = {"width": width, "height": height, "alt": self.finding}
+        return {"image/png": image, "text/plain": str(self)}, {"image/png": alt}
+
+    def __repr__(self) -> str:
+        return f"<Picture: {self.finding}>"
+
+    __str__ = __repr__
+
+
+def figure_of(axes: Axes) -> Figure:
+    """Return the figure of axes."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
+def is_dark_paper(ax: Axes | None) -> bool:
+    """Whether axes, or else matplotlib's own style, have dark paper."""
+    paper = ax.get_facecolor() if ax else mpl.rcParams["figure.facecolor"]
+    return luminance(to_hex(paper)) < 0.2
+
+
+def draw(
+    spec: Spec, size: tuple[float, float] | None, palette: Palette, width: float = WIDTH
+) -> Picture:
+    """Draw a picture on a figure of its own, which pyplot does not manage."""
+    layout = place(spec, size[0] * 72, size[1] * 72) if size else place(spec, width)
+    figure = Figure((layout.width / 72, layout.height / 72), facecolor=palette["paper"])
+    figure.set_layout_engine("none")
+    axes = figure.add_axes((0, 0, 1, 1), axes_class=Picture)
+    assert isinstance(axes, Picture)
+    axes.set_facecolor(palette["paper"])
+    _fill(axes, spec, layout, palette)
+    # A title and a caption are the figure's own, for those who look for them there.
+    for write, text in ((figure.suptitle, layout.title), (figure.supxlabel, layout.caption)):
+        x, y = text.x / layout.width, 1 - _baseline(text) / layout.height
+        write(text.text, x=x, y=y, **_look(text, palette))
+    return axes
+
+
+def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
+    """Draw a picture on axes of one's own, within their box."""
+    box = axes.get_position()
+    wide, high = figure_of(axes).get_size_inches() * 72
+    layout = place(spec, box.width * wide, box.height * high)
+    layout.texts.extend([layout.title, layout.caption])
+    _fill(axes, spec, layout, palette, (box.x0 * wide, (1 - box.y1) * high))
+    axes.explain = spec.explain  # type: ignore[attr-defined]
+
+
+def _baseline(text: Text) -> float:
+    return text.y + 0.95 * text.size * ("\n" not in text.text)
+
+
+def _look(text: Text, palette: Palette) -> dict[str, Any]:
+    """How a text looks; one of one line is at its baseline."""
+    return {
+        "parse_math": False, "usetex": False, "fontfamily": [*families()], "fontsize": text.size,
+        "color": palette[text.colour], "ha": text.align, "linespacing": 1.3,
+        "va": "top" if "\n" in text.text else "baseline",
+        "fontweight": "bold" if text.is_bold else "normal",
+    }  # fmt: skip
+
+
+def _fill(
+    axes: Axes, spec: Spec, layout: Layout, palette: Palette,
+    origin: tuple[float, float] = (0.0, 0.0),
+) -> None:  # fmt: skip
+    """Draw scales, marks and words of a picture that begins at an origin, in points."""
+    (wide, high), (left, top) = figure_of(axes).get_size_inches() * 72, origin
+    drawn = layout.spec
+    vars(axes).update(spec=spec, palette=palette, kind=spec.kind, finding=spec.finding,
+                      data=spec.drawn.frame)  # fmt: skip
+    corner = (left + layout.left) / wide, 1 - (top + layout.top + layout.high) / high
+    axes.set_position((*corner, layout.wide / wide, layout.high / high))
+    axes.set(xlim=(drawn.x.low, drawn.x.high), ylim=(spec.y.low, spec.y.high))
+    axes.spines[:].set_visible(False)
+    axes.grid(visible=False)
+    axes.set_axisbelow(True)
+    axes.tick_params(length=0, pad=4)
+    for axis, scale, ticks in (
+        (axes.xaxis, spec.x, layout.x_ticks),
+        (axes.yaxis, spec.y, layout.y_ticks),
+    ):
+        axis.set_ticks([tick.at for tick in ticks], [tick.text for tick in ticks])
+        for label, tick in zip(axis.get_ticklabels(), ticks, strict=True):
+            look = _look(Text(0, 0, tick.text, layout.size, is_bold=tick.is_bold), palette)
+            label.set(**{name: look[name] for name in look if name not in ("ha", "va")})
+            if axis is axes.xaxis and layout.is_turned:
+                label.set(rotation=35, ha="right", rotation_mode="anchor")
+        if scale.kind == "number":
+            axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")
+    for mark in drawn.marks:
+        _draw_mark(axes, mark, drawn, layout, palette)
+    for text in layout.texts:
+        look = _look(text, palette)
+        if text.at is None:
+            x, y = (left + text.x) / wide, 1 - (top + _baseline(text)) / high
+            axes.text(x, y, text.text, transform=figure_of(axes).transFigure, **look)
+            continue
+        if text.has_paper:
+            look["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}
+        axes.annotate(text.text, text.at, xytext=(text.x, 0), textcoords="offset points",
+                      annotation_clip=False, zorder=4, **look | {"va": "center"})  # fmt: skip
+
+
+def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Palette) -> None:
+    style, colour, paper = mark.style, palette[mark.style.key], palette["paper"]
+    is_hollow, has_points = style.look == "hollow", bool(mark.tips)
+    if mark.kind == "boxes":
+        starts, ends, middles, high = mark.corners(spec, layout.high)
+        face, edge, width = palette.box(style)
+        axes.barh(
+            middles, ends - starts, left=starts, height=high, facecolor=face, edgecolor=edge,
+            linewidth=width, hatch=_HATCHES.get(style.look, ""), zorder=1.5,
+        )  # fmt: skip
+    elif mark.kind == "line":
+        axes.plot(
+            spec.x.within(mark.x), spec.y.within(mark.y), color=colour, zorder=2.4,
+            linestyle=(0, style.dash) if style.dash else "-", linewidth=mark.size * layout.zoom,
+            marker=style.symbol if has_points else "", markersize=4 if len(mark) <= 100 else 1.5,
+            clip_on=not has_points, solid_capstyle="butt",
+        )  # fmt: skip
+    elif mark.kind == "dots":
+        axes.plot(
+            mark.x, mark.y, linestyle="", clip_on=False, zorder=3, marker=style.symbol,
+            markersize=mark.size * layout.zoom, markeredgecolor=colour if is_hollow else paper,
+            markerfacecolor=paper if is_hollow else colour,
+            markeredgewidth=1.4 if is_hollow else 0.5,
+        )  # fmt: skip
+    elif mark.kind == "band" and mark.to is not None:
+        axes.fill_between(mark.x, mark.y, mark.to, color=colour, alpha=0.16, linewidth=0)
+    elif mark.strength is not None:
+        columns, rows = len(spec.x.names), len(spec.y.names)
+        axes.pcolormesh(
+            np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5,
+            np.ma.masked_invalid(mark.strength.reshape(rows, columns)), vmin=0.0, vmax=1.0,
+            cmap=LinearSegmentedColormap.from_list("ramp", palette.ramp), edgecolors=paper,
+            linewidth=0.5 if columns <= 60 else 0,
+        )  # fmt: skip

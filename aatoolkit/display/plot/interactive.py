@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import plotly.io as pio
 from matplotlib.axes import Axes
 
-from aatoolkit.display.plot.axes import Picture, figure_of
+from aatoolkit.display.plot.draw import Picture, figure_of
 from aatoolkit.display.plot.layout import Layout, Text, place
 from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, rgb
@@ -59,7 +59,6 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
 def interactive_form(picture: Axes) -> InteractivePicture:
     """Draw a picture as a figure of plotly."""
     assert isinstance(picture, Picture)
-    assert picture.spec is not None
     spec, palette = picture.spec, picture.palette
     width, height = figure_of(picture).get_size_inches() * 72
     layout = place(spec, float(width), float(height))
@@ -67,7 +66,7 @@ def interactive_form(picture: Axes) -> InteractivePicture:
     high = layout.height + _TOOLS
     traces: list[Any] = []
     for mark in spec.marks:
-        tips = [*map(_plain, mark.tips or ())]
+        tips = [*map(_plain, mark.tips)]
         for trace, look in _traces(mark, spec, layout, palette) if len(mark) else ():
             hover: dict[str, Any] = {"hoverinfo": "skip"}
             if tips:

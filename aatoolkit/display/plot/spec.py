@@ -1,6 +1,6 @@
 """A picture as a value: a panel of marks on two scales, with title, notes and finding.
 
-A kind of picture makes a `Panel`; `layout` gives it a place in points; ``axes`` and
+A kind of picture makes a `Spec`; `layout` gives it a place in points; ``draw`` and
 ``interactive`` draw both. Tips, explanations, the finding and the rows read the same value.
 """
 
@@ -101,7 +101,7 @@ class Mark:
         lines, in points.
     words : sequence of str
         The text of each, of words and cells.
-    tips : sequence of str, optional
+    tips : sequence of str
         What is said of each where the mouse is on it.
     strength : array of float, optional
         The colours of cells, from 0 to 1; NaN has none.
@@ -118,7 +118,7 @@ class Mark:
     to: Numbers | None = None
     size: float = 0.7
     words: Sequence[str] = ()
-    tips: Sequence[str] | None = None
+    tips: Sequence[str] = ()
     strength: Numbers | None = None
     shift: float = 5.0
     has_paper: bool = False

@@ -22,7 +22,7 @@ from aatoolkit.metadata.attrs import Source
 BLANK = "(none)"
 """What pictures and reports write where a row has no value, such as a prompt without a topic."""
 
-HATCHED, DOTTED, EMPTY = "hatched", "dotted", "empty"
+HATCHED, DOTTED, EMPTY = _LACKING = "hatched", "dotted", "empty"
 """The looks of what was not measured, has no value, and was measured and has no number."""
 
 
@@ -38,7 +38,7 @@ class Style:
     @property
     def key(self) -> str:
         """The name of its colour in a palette."""
-        if self.look in (HATCHED, DOTTED, EMPTY):
+        if self.look in _LACKING:
             return "hatch"
         return f"{self.colour}/{self.look}" if self.look in _LIGHTER else self.colour
 
@@ -70,8 +70,7 @@ UNKNOWN, NOT_APPLICABLE = Style("rest", look="hollow"), Style("rest", look="tint
 """What states mean: good, to be looked at, bad, not known, and not applicable."""
 
 INK, MUTED = Style("ink", ""), Style("muted", "")
-WITHOUT = (Style("lack", look=HATCHED), Style("lack", look=DOTTED), Style("lack", look=EMPTY))
-UNMEASURED, NO_VALUE, NO_NUMBER = WITHOUT
+UNMEASURED, NO_VALUE, NO_NUMBER = (Style("lack", look=look) for look in _LACKING)
 
 REST_LEVEL = "all others"
 """The level of what has no style of its own; services have levels named ``other``."""
@@ -148,7 +147,7 @@ class Palette(dict[str, str]):
 
     def box(self, style: Style) -> tuple[str, str, float]:
         """The face of a box, its edge or its hatch, and the edge's width in points."""
-        if style.look in (HATCHED, DOTTED, EMPTY):
+        if style.look in _LACKING:
             return self["lack"], self["hatch"], 0.0
         if style.look == "hollow":
             return self["paper"], self[style.colour], 1.1
