@@ -32,7 +32,6 @@ from starlette.routing import Route
 
 import aatoolkit.service.sections  # noqa: F401  importing them registers them
 from aatoolkit.service.answer import SECTIONS, ServiceSection, wire
-from aatoolkit.service.measures import enumerate_words
 from aatoolkit.service.observations import DAYS, FILTERS, Observations, Question, scope_options
 from aatoolkit.service.store import Store, StoreError
 
@@ -419,8 +418,9 @@ def _measured(section: ServiceSection, question: Question, o: Observations) -> d
 
 def _not_applied(section: ServiceSection, question: Question) -> str | None:
     names = [name for name in question.filters if name not in section.filters]
-    verb = "filter does" if len(names) == 1 else "filters do"
-    return f"The {enumerate_words(names)} {verb} not apply to this section." if names else None
+    if len(names) < 2:
+        return f"The {names[0]} filter does not apply to this section." if names else None
+    return f"The {', '.join(names[:-1])} and {names[-1]} filters do not apply to this section."
 
 
 async def _refuse_route(_request: Request, error: Exception) -> Response:

@@ -6,19 +6,22 @@ A store is a folder with one Parquet file a table; ``schema`` says what each hol
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyarrow.types as pt
 
 from aatoolkit.service.observations import Observations, Question
 from aatoolkit.service.schema import TABLES, StoreColumn, StoreTable
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
     Tabular: TypeAlias = pa.Table | pd.DataFrame
 
 _ROW_GROUP = 32_768
+_CHECKED = "checked.json"
+"""The hashes of the files that a store was written as, beside them."""
+
 _KEPT_SCOPES = 4
 """Scopes of recent questions that keep their tables."""
 
@@ -85,6 +91,8 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
         pq.write_table(table, part, compression="zstd", row_group_size=_ROW_GROUP)
     for name in converted:
         os.replace(folder / f".{name}.part", folder / f"{name}.parquet")
+    hashes = _hashes({name: folder / f"{name}.parquet" for name in converted})
+    Path(folder, _CHECKED).write_text(json.dumps(hashes, indent=0), encoding="utf-8")
 
 
 class Store:
@@ -128,7 +136,8 @@ class Store:
     def open(cls, folder: str | os.PathLike[str]) -> Store:
         """Read and validate the folder that ``write_store`` wrote.
 
-        Hidden files, ``README*``, ``*.json`` and ``*.md`` may lie beside the tables.
+        Files that are byte for byte those that were written need no second check. Hidden files,
+        ``README*``, ``*.json`` and ``*.md`` may lie beside the tables.
 
         Raises
         ------
@@ -182,9 +191,15 @@ def describe_store() -> str:
     return "\n".join(lines)
 
 
-def _read_folder(folder: Path) -> dict[str, pa.Table]:
+def _hashes(files: Mapping[str, Path]) -> dict[str, str]:
+    return {name: sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+
+
+def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
+    """The tables of a folder; their paths alone where they are as they were written."""
     if not folder.is_dir():
         raise StoreError([f"{folder}: there is no such folder"])
+    files: dict[str, Path] = {}
     tables: dict[str, pa.Table] = {}
     problems: list[str] = []
     for path in sorted(folder.iterdir()):
@@ -192,11 +207,17 @@ def _read_folder(folder: Path) -> dict[str, pa.Table]:
             continue
         if path.suffix != ".parquet" or path.stem not in TABLES or not path.is_file():
             problems.append(f"{path.name}: the file is no table of a store")
-            continue
+        files[path.stem] = path
+    checked = folder / _CHECKED
+    if not problems and checked.is_file():
+        with suppress(ValueError):
+            if json.loads(checked.read_bytes()) == _hashes(files):
+                return files
+    for name, path in files.items() if not problems else ():
         try:
             # read_table would import pyarrow.dataset, and that imports pandas.
             with pq.ParquetFile(path) as file:
-                tables[path.stem] = file.read()
+                tables[name] = file.read()
         except Exception as error:  # damaged bytes come to light as almost anything
             problems.append(f"{path.name}: the file cannot be read as Parquet: {error}")
     if problems:
@@ -253,29 +274,38 @@ def _column(column: StoreColumn, values: Any) -> Any:
         raise ValueError(f"null in a required column, first in row {row}, counted from 0")
     if values.null_count == len(values):
         return pa.nulls(len(values), column.type)
-    if not re.match(rf"(dictionary<values=)?({_ARROW[column.kind]})", str(values.type)):
-        zone = " with a zone, such as UTC," if column.kind == "instant" else ""
-        raise ValueError(f"{values.type} where {column.kind}{zone} is needed")
+    kind = _kind(values.type)
+    if kind == "instant" == column.kind and values.type.tz is None:
+        raise ValueError("instants without a zone: say which, and UTC is made of it")
+    is_day = kind == "instant" and column.kind == "day" and values.type.tz is None
+    if kind != {"integer": "number"}.get(column.kind, column.kind) and not is_day:
+        raise ValueError(f"{values.type} where {column.kind} is needed")
     converted = values.cast(column.type)
     converted.validate(full=True)
     return converted
 
 
-_NUMBER = r"u?int\d|halffloat|float|double|decimal"
-_ARROW = {
+_KINDS = {
     "text": "(large_)?string",
-    "integer": _NUMBER,
-    "number": _NUMBER,
+    "number": r"u?int\d|halffloat|float|double|decimal",
     "flag": "bool",
-    "instant": r"timestamp\[\w+, tz=",
-    "day": r"date|timestamp\[\w+\]",
-    "words": r"(large_)?list<\w+: ((large_)?string|null)",
+    "instant": "timestamp",
+    "day": "date",
 }
-"""How the names of Arrow's types begin that a kind of column takes; instants need a zone."""
+"""How the names of Arrow's types begin that a kind of column holds."""
 
 
-def _load(tables: Mapping[str, pa.Table]) -> duckdb.DuckDBPyConnection:
-    """Load tables into a database, absent ones empty, and check their values."""
+def _kind(type_: pa.DataType) -> str:
+    """The kind of column that values of an Arrow type may be put into."""
+    if pt.is_list(type_) or pt.is_large_list(type_):
+        is_words = pt.is_null(type_.value_type) or _kind(type_.value_type) == "text"
+        return "words" if is_words else ""
+    plain = type_.value_type if pt.is_dictionary(type_) else type_
+    return next((kind for kind, names in _KINDS.items() if re.match(names, str(plain))), "")
+
+
+def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
+    """Load tables into a database, absent ones empty, and check those that are not files."""
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
     problems: list[str] = []
@@ -286,9 +316,13 @@ def _load(tables: Mapping[str, pa.Table]) -> duckdb.DuckDBPyConnection:
         columns = f"* REPLACE ({casts})" if casts else "*"
         # Schema.empty_table would import pandas, which a service has no other use for.
         absent = [pa.nulls(0, column.type) for column in declared.columns]
-        rows = connection.from_arrow(tables.get(name, pa.table(absent, schema=declared.arrow)))
+        incoming = tables.get(name, pa.table(absent, schema=declared.arrow))
+        if isinstance(incoming, Path):
+            rows = connection.read_parquet(str(incoming))
+        else:
+            rows = connection.from_arrow(incoming)
         rows.query("incoming", f"CREATE TABLE store.{name} AS SELECT {columns} FROM incoming")
-        if name in tables:
+        if name in tables and not isinstance(incoming, Path):
             problems += _problems(connection, declared)
     if problems:
         connection.close()

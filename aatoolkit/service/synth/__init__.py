@@ -62,6 +62,8 @@ def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str
     ValueError
         Where ``answers`` or ``seed`` is negative, or ``icc`` is not from 0 to below 1.
     """
+    if answers < 0 or seed < 0:
+        raise ValueError("seed and answers cannot be negative")
     if not 0 <= icc < 1:
         raise ValueError(f"icc={icc!r} is not from 0 to below 1")
     parts = list(_parts(seed, answers, icc))
