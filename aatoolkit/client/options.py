@@ -104,12 +104,13 @@ _CALL = re.compile(r"([^\W\d]\w*)\.(?:read|fetch|read_all)\(([^()]*)['\"](\w*)$"
 """A call on a plain name: its object, what is before the quote, and what is typed after it."""
 
 _IS_SECTION = re.compile(r"\s*(?:sections?\s*=\s*)?\[?\s*(?:['\"]\w*['\"]\s*,\s*)*")
+_IS_FILTER = re.compile(r".*\bsplit\s*=\s*", re.S)
 
 _IDENTIFIER = "aatoolkit.names"
 
 
 def offer_names() -> None:
-    """Let the running shell complete sections, once; outside of IPython do nothing."""
+    """Let the running shell complete sections and filters, once; outside of IPython do nothing."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython is not None else None
     completer = getattr(shell, "Completer", None)
@@ -126,10 +127,13 @@ def offer_names() -> None:
         call = _CALL.search(context.text_until_cursor)
         project = shell.user_ns.get(call[1]) if call else None
         sections = getattr(type(project), "_section_names", None)
-        if call is None or sections is None or not _IS_SECTION.fullmatch(call[2]):
+        if call is None or sections is None:
             return {"completions": []}
-        fitting = (name for name in sections(project) if name.startswith(call[3]))
-        completions = [SimpleCompletion(text=name, type="section") for name in fitting]
+        kind, names = "filter", FILTERS if _IS_FILTER.fullmatch(call[2]) else ()
+        if _IS_SECTION.fullmatch(call[2]):
+            kind, names = "section", sections(project)
+        fitting = (name for name in names if name.startswith(call[3]))
+        completions = [SimpleCompletion(text=name, type=kind) for name in fitting]
         return {
             "completions": completions,
             "matched_fragment": call[3],
