@@ -130,8 +130,7 @@ def propose(responses: Any, name: str | None = None) -> Proposal:
     >>> propose({"items": [{"itemId": "a", "byEngine": {"x-1": 1, "y-2": 2, "z-3": 3}}]}, "things")
     ... # doctest: +ELLIPSIS
     from aatoolkit.sections import ...
-        Table('things', '', records('items'), key='item_id', columns=(text('item_id'),)),
-    ...
+        Table('things', '', records('items'), key='item_id', columns=(text('item_id'),)))
     """
     # Looked for when asked for: declarations alone need neither pyarrow nor numpy.
     drawn: Proposal = import_module("aatoolkit.sections.inference.source").propose(responses, name)
