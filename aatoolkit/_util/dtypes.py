@@ -32,6 +32,23 @@ class Dtype:
     parses: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Reading:
+    """The parser of a column whose values are not plain JSON of its dtype.
+
+    Parameters
+    ----------
+    dtype, parse, year, scale, missing
+        As for `aatoolkit.sections.Column`.
+    """
+
+    dtype: str
+    parse: str | None = None
+    year: str | None = None
+    scale: float | None = None
+    missing: tuple[str | float | bool, ...] = ()
+
+
 _NUMBERS = ("number", "decimal comma")
 _MOMENTS = (
     *("YYYYMMDD", "DD/MM/YYYY", "MM/DD/YYYY", "iso week", "month day", "epoch s", "epoch ms"),

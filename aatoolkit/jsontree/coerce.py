@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
+from aatoolkit._util.dtypes import Reading
 from aatoolkit.jsontree.decode import EXACT_FLOAT, is_unicode
 from aatoolkit.jsontree.vectors import MISSING, Missing
 
 if TYPE_CHECKING:
-    from aatoolkit.sections.column import Column, Reading
+    from aatoolkit.sections.column import Column
 
 ARROW: dict[str, pa.DataType] = {
     "string": pa.string(),
@@ -69,15 +70,6 @@ class Parsed(NamedTuple):
     missing: Sequence[int] = ()
 
 
-class _Plain(NamedTuple):
-    """The reading of values that are plain JSON of a dtype."""
-
-    dtype: str
-    parse: None = None
-    scale: None = None
-    missing: tuple[()] = ()
-
-
 def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
     """Convert values to an Arrow array of a dtype; return it and the rows that do not fit.
 
@@ -96,7 +88,7 @@ def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int
     >>> array.to_pylist(), odd
     ([1, None, None, None], [2, 3])
     """
-    parsed = read_as(values, _Plain(dtype))
+    parsed = read_as(values, Reading(dtype))
     return parsed.array.cast(ARROW[dtype]), [*parsed.odd]
 
 
@@ -134,7 +126,7 @@ def _array(values: Iterable[Any], dtype: str) -> pa.Array:
     return pa.array(values, _MADE[dtype], memory_pool=POOL)
 
 
-def read_as(values: Sequence[Any], reading: Reading | Column | _Plain, year: Any = None) -> Parsed:
+def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) -> Parsed:
     """Parse all values at a place as a column reads them.
 
     Parameters
@@ -148,15 +140,14 @@ def read_as(values: Sequence[Any], reading: Reading | Column | _Plain, year: Any
 
     Examples
     --------
-    >>> from aatoolkit.sections.column import Reading
     >>> values = ["1,204", "34.5%", "—", "many", None, 7]
     >>> parsed = read_as(values, Reading("Float64", "number", missing=("—",)))
     >>> parsed.array.to_pylist(), parsed.odd, parsed.missing
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
     dtype, read = reading.dtype, _READ[reading.dtype]
-    marks = {*map(_identity, reading.missing)}
-    missing = [r for r, value in enumerate(values) if _identity(value) in marks] if marks else []
+    marks = {*map(identity, reading.missing)}
+    missing = [r for r, value in enumerate(values) if identity(value) in marks] if marks else []
     rows = [None if value is MISSING else value for value in values]
     for row in missing:
         rows[row] = None
@@ -202,12 +193,9 @@ def _if_short(read: Callable[[Any], Any], value: Any) -> Any:
     return None if type(value) is str and len(value) > LONGEST else read(value)
 
 
-def _identity(value: Any) -> Any:
-    """What tells values apart: numbers by their value, and no boolean is a number."""
-    if isinstance(value, dict | list):
-        return None
-    number = float(value) if type(value) is int and abs(value) < 2**63 else value
-    return number, type(value) is bool
+def identity(value: Any) -> Any:
+    """What tells values apart: no boolean is a number; what holds others is none of them."""
+    return None if isinstance(value, dict | list) else (value, type(value) is bool)
 
 
 def _scaled(array: pa.Array, scale: float | None) -> pa.Array:

@@ -24,8 +24,6 @@ from aatoolkit._util.text import visible
 from aatoolkit.errors import DecodeError, PayloadError
 from aatoolkit.jsontree.layout import MAX_DEPTH, Census, Inexact
 
-__all__ = ["BOM", "MAX_DEPTH", "decode", "excerpt", "gc_paused"]
-
 T = TypeVar("T")
 
 BOM = b"\xef\xbb\xbf"

@@ -367,13 +367,9 @@ def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
     return [
         (
             *(signal.scope, signal.target, " and ".join(map(str, signal.rows)) or None),
-            *map(_text, (state.status, state.cause, state.reason)),
+            *(fact and str(fact) for fact in (state.status, state.cause, state.reason)),
             *(size, as_of, signal.path, signal.rule, signal.raw),
         )
         for signal, size, as_of in zip(signals, sizes.to_pylist(), moments.to_pylist(), strict=True)
         for state in [signal.availability]
     ]
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)

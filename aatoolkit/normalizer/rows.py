@@ -20,6 +20,7 @@ from aatoolkit._util.dtypes import MOMENTS
 from aatoolkit._util.text import json_text
 from aatoolkit.availability.detect import is_size
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
+from aatoolkit.jsontree.coerce import identity
 from aatoolkit.jsontree.decode import checked_value
 from aatoolkit.jsontree.layout import MAX_FIELDS, Census
 from aatoolkit.jsontree.paths import (
@@ -191,9 +192,11 @@ class TableRows:
             keep = np.ones(self.size, bool)
             for filters, is_wanted in ((rows.without, False), (rows.only, True)):
                 for source, scalars in filters:
-                    wanted = {(scalar, type(scalar) is bool) for scalar in scalars}
+                    wanted = {*map(identity, scalars)}
+                    if None in scalars:
+                        wanted.add(identity(MISSING))
                     values = values_at(*self._find(source))
-                    keep &= np.array([_scalar(v) in wanted for v in values], bool) == is_wanted
+                    keep &= np.array([identity(v) in wanted for v in values], bool) == is_wanted
             self.reads.clear()  # what rows are chosen by is read again, row by row
             self.picked = self.numbers[keep]
 
@@ -335,13 +338,6 @@ def values_at(place: Vector, index: RowMap) -> Sequence[Any]:
         return place.values  # type: ignore[no-any-return]
     values = [*place.values, None]  # which is at -1
     return [values[row] for row in index.tolist()]
-
-
-def _scalar(value: Any) -> tuple[Any, bool]:
-    """What tells a value from others; nothing is null, and no boolean is a number."""
-    if value is MISSING:
-        return None, False
-    return (repr, False) if type(value) in (dict, list) else (value, type(value) is bool)
 
 
 def _computed_rows(place: Vector, table: str, function: Callable[[Any], Iterable[Any]]) -> Vector:

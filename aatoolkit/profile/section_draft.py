@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.dtypes import Reading
 from aatoolkit._util.show import Shown
 from aatoolkit.availability.detect import raw
 from aatoolkit.availability.detect.words import name_of
@@ -18,7 +19,7 @@ from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import problem_of
 from aatoolkit.sections import Rule, Section
 from aatoolkit.sections.availability_rule import with_rule
-from aatoolkit.sections.column import PARSES, Reading
+from aatoolkit.sections.column import PARSES
 from aatoolkit.sections.inference.analysis import Analysis, column_of, rename
 from aatoolkit.sections.inference.relations import (
     LIKELY,

@@ -4,11 +4,11 @@ In: nothing but data. Out: `Section` objects, which the normalizer follows. Ever
 declaration is made of can be imported from here. In reading order: ``section`` has `Section` and
 `Table`, ``column`` has `Column`, its short forms and how its values are read, ``row_shapes`` where
 rows are located in a response, ``aggregation`` units and aggregation rules, ``availability_rule``
-where a service states its availability, ``filter_lists`` where it lists the values of filters;
-``profile`` has `Profile`, the declarations of one service, ``profile_json`` declarations as data,
-``typed`` its names as types for editors, ``contract`` its tables as schemas of validators;
-``declared`` is the profile that is shipped, one file for each section, ``registry`` looks tables up
-by name; ``inference`` drafts declarations of responses that nobody described.
+where a service states its availability; ``profile`` has `Profile`, the declarations of one service,
+``profile_json`` declarations as data, ``typed`` its names as types for editors, and its tables as
+schemas of validators; ``declared`` is the profile that is shipped, one file for each section,
+``registry`` looks tables up by name, and declares where else values of filters are; ``inference``
+drafts declarations of responses that nobody described.
 
 >>> import aatoolkit as aa
 >>> aa.sections.get("domains").names[0]
@@ -25,11 +25,10 @@ from aatoolkit.jsontree.paths import parse_pattern as parse_pattern
 from aatoolkit.sections.aggregation import *  # noqa: F403
 from aatoolkit.sections.availability_rule import Rule as Rule
 from aatoolkit.sections.column import *  # noqa: F403
-from aatoolkit.sections.contract import pandera_schema as pandera_schema
-from aatoolkit.sections.filter_lists import scope_options as scope_options
 from aatoolkit.sections.profile import Profile as Profile
 from aatoolkit.sections.registry import *  # noqa: F403
 from aatoolkit.sections.section import *  # noqa: F403
+from aatoolkit.sections.typed import pandera_schema as pandera_schema
 from aatoolkit.sections.typed import typed_module as typed_module
 
 _HELPERS = {"annotations", "missing_attribute", "ModuleType", "NoReturn", "TYPE_CHECKING"}

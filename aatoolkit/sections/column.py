@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol
 
-from aatoolkit._util.dtypes import DTYPES
+from aatoolkit._util.dtypes import DTYPES, Reading
 from aatoolkit._util.text import Described
 from aatoolkit.errors import ArgumentError
 from aatoolkit.sections.aggregation import COUNT, FRACTION, NONE, RANK, SCORE, Aggregation, ratio
@@ -49,23 +49,6 @@ PARSES: Mapping[str, tuple[str, ...]] = {
     for parse in dict.fromkeys(parse for dtype in DTYPES.values() for parse in dtype.parses)
 }
 """The ways in which a value may be written, and the dtypes that each gives."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The parser of a column whose values are not plain JSON of its dtype.
-
-    Parameters
-    ----------
-    dtype, parse, year, scale, missing
-        As for `Column`.
-    """
-
-    dtype: str
-    parse: str | None = None
-    year: str | None = None
-    scale: float | None = None
-    missing: tuple[str | float | bool, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,23 @@
-"""The default profile, which is that of the reference shapes, and tables by their names."""
+"""The default profile, which is that of the reference shapes, and tables by their names.
+
+A service may list the values of filters elsewhere: `scope_options` declares where.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from importlib import import_module
+from dataclasses import replace
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from aatoolkit._util.defaults import FILTERS
+from aatoolkit.errors import ArgumentError
+from aatoolkit.jsontree.paths import Each, Entries, format_path, parse_pattern
 from aatoolkit.sections.declared import PROFILE
 from aatoolkit.sections.profile import Profile, fingerprint
+from aatoolkit.sections.row_shapes import Rows
 from aatoolkit.sections.section import Section, Table
 
 if TYPE_CHECKING:
@@ -24,6 +32,7 @@ __all__ = [
     "get",
     "names",
     "propose",
+    "scope_options",
     "table",
 ]
 
@@ -133,8 +142,10 @@ def propose(responses: Any, name: str | None = None) -> Proposal:
         Table('things', '', records('items'), key='item_id', columns=(text('item_id'),)))
     """
     # Looked for when asked for: declarations alone need neither pyarrow nor numpy.
-    drawn: Proposal = import_module("aatoolkit.sections.inference.source").propose(responses, name)
-    return drawn
+    from aatoolkit.sections.inference.analysis import of_responses
+    from aatoolkit.sections.inference.source import Proposal
+
+    return Proposal(of_responses(responses, name))
 
 
 def describe(name: str) -> pd.DataFrame:
@@ -211,3 +222,58 @@ _seen: dict[str, Table] = {}
 
 _MOST = 8192
 _changing = Lock()
+
+
+# --- scope options of another shape ---------------------------------------------------------------
+
+
+def scope_options(
+    *, engine: str = "", topic: str = "", category: str = "", brand: str = ""
+) -> Section:
+    """Declare where the scope options of a service list the values of each filter.
+
+    The section belongs into the service's profile. What is left out is looked for where the
+    reference service has it.
+
+    Parameters
+    ----------
+    engine, topic, category, brand : str
+        The path of the values: ``models[].key`` in objects of a list, ``themes[]`` for a list of
+        text, ``makers{}`` for the keys of an object.
+
+    Raises
+    ------
+    ArgumentError
+        If one is no such path.
+
+    Examples
+    --------
+    >>> section = scope_options(engine="models[].key", topic="themes[]")
+    >>> section["scope_engines"]["engine"].pattern, section["scope_topics"]["topic"].pattern
+    ('models[].key', 'themes[]')
+    """
+    declared = PROFILE["scope_options"]
+    paths = (engine, topic, category, brand)
+    tables = map(_at, declared, FILTERS, paths)
+    first = dict.fromkeys(re.split(r"[.[{]", path)[0] for path in paths if path)
+    return Section(declared.name, declared.doc, *tables, kept=(*declared.kept, *first))
+
+
+def _at(table: Table, name: str, path: str) -> Table:
+    """Return the table with its values at a path; what else it has may be absent."""
+    columns = tuple(replace(column, optional=True) for column in table.columns)
+    if not path:
+        return replace(table, columns=columns)
+    steps = parse_pattern(path)
+    many = [at for at, step in enumerate(steps, 1) if isinstance(step, Each | Entries)]
+    if len(many) != 1:
+        raise ArgumentError(
+            f"{name}={path!r} is no list of values; write models[].key, themes[] or makers{{}}"
+        )
+    rows, rest = steps[: many[0]], steps[many[0] :]
+    is_map = isinstance(rows[-1], Entries)
+    source = format_path(rest) or ("@0" if is_map else ".")
+    columns = tuple(
+        replace(column, source=source) if column.name in table.key else column for column in columns
+    )
+    return Table(table.name, table.doc, Rows(rows, (name,) * is_map), table.key, columns)

@@ -51,11 +51,6 @@ class Rows:
     first: int = 0
 
     @property
-    def takes_positions(self) -> bool:
-        """Whether rows are arrays whose positions this declaration names."""
-        return bool(self.positional) or self.header is not None
-
-    @property
     def path(self) -> str:
         """The path as text."""
         return format_path(self.steps)

@@ -285,7 +285,7 @@ def _pattern(rows: Rows, source: str) -> str:
         steps, source = _enclosing(steps), source[1:]
     if source == "." or source[0] in "@#":
         return format_path(steps)
-    if source.startswith("[") and rows.takes_positions:
+    if source.startswith("[") and (rows.positional or rows.header is not None):
         return format_path(steps) + "[]"
     return format_path(_of_many((*steps, *parse_path(source))))
 

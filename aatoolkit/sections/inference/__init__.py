@@ -11,7 +11,7 @@ the lexicon where structure leaves it open; ``shapes`` names the tables, as ``re
 follow; ``analysis`` does all this for one section and makes the declaration; ``source`` writes
 the Python that makes it.
 
->>> from aatoolkit.sections.inference.source import propose
+>>> from aatoolkit.sections import propose
 >>> propose({"hosts": [{"host": "a.example", "hits": 3}]}, "crawl").section.names
 ('crawl_hosts',)
 """

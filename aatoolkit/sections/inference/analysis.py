@@ -15,8 +15,7 @@ from typing import Any
 
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.errors import PayloadError
-from aatoolkit.jsontree import decode
-from aatoolkit.jsontree.decode import checked_value
+from aatoolkit.jsontree.decode import decode
 from aatoolkit.jsontree.paths import Entries, Step
 from aatoolkit.payload import Payload
 from aatoolkit.sections import (
@@ -283,7 +282,10 @@ def of_responses(responses: Any, name: str | None, *, measures: bool = True) -> 
         If nothing in the responses can be made a table, or an object is no JSON value.
     """
     responses = responses if isinstance(responses, list | tuple) else [responses]
-    documents = [_decoded(response) for response in responses] or [None]
+    documents = [
+        response.json if isinstance(response, Payload) else decode(response)
+        for response in responses
+    ] or [None]
     sections = [response.section for response in responses if isinstance(response, Payload)]
     sections += [document.get("section") for document in documents if isinstance(document, dict)]
     names = (section for section in (name, *sections) if section and isinstance(section, str))
@@ -309,11 +311,3 @@ def outline(response: Any, name: str) -> Section:
         As `of_responses`.
     """
     return of_responses(response, name, measures=False).declared
-
-
-def _decoded(response: Any) -> Any:
-    if isinstance(response, Payload):
-        return response.json
-    if isinstance(response, str):
-        response = response.encode("utf-8", "surrogatepass")
-    return decode.decode(response) if isinstance(response, bytes) else checked_value(response)

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from aatoolkit._util.dtypes import Reading
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.jsontree.coerce import LONGEST, currency, read_as
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.column import Reading
 from aatoolkit.sections.inference.words import is_flag_name, is_id_name, is_time_name, meaning
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]

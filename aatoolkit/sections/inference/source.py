@@ -13,7 +13,7 @@ from aatoolkit.jsontree.paths import format_path
 from aatoolkit.sections import COUNT, FRACTION, RANK, SCORE, Aggregation, Rule, Section
 from aatoolkit.sections import column as columns
 from aatoolkit.sections.column import camel, snake
-from aatoolkit.sections.inference.analysis import Analysis, column_of, of_responses, table_of
+from aatoolkit.sections.inference.analysis import Analysis, column_of, table_of
 from aatoolkit.sections.inference.relations import PROVED, ColumnFinding, Relation
 
 _WIDTH, _LONGEST, _SHORT = 120, 80, 40
@@ -230,30 +230,3 @@ class Proposal:
         return self.code
 
     __repr__ = __str__
-
-
-def propose(responses: Any, name: str | None = None) -> Proposal:
-    """Draft a declaration from a response, or from several of one section.
-
-    Parameters
-    ----------
-    responses : Payload, bytes, str, dict, or list of these
-        The responses; more of them show more fields.
-    name : str, optional
-        The section's name; by default what a payload or the response itself says.
-
-    Raises
-    ------
-    DecodeError
-        If a response is not one JSON document.
-    PayloadError
-        If nothing in the responses can be made a table, or an object is no JSON value.
-
-    Examples
-    --------
-    >>> rows = [{"day": "2026-11-03", "hits": "1,204"}, {"day": "2026-11-04", "hits": "n/a"}]
-    >>> column = propose({"rows": rows}, "crawl").section.tables[0]["hits"]
-    >>> column.parse, column.missing, column.unit
-    ('number', ('n/a',), 'count')
-    """
-    return Proposal(of_responses(responses, name))
