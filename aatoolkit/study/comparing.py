@@ -331,8 +331,7 @@ def _framed(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
 
 def _change(folder: Path, name: str, facts: dict[str, Any] | None) -> None:
     """Enter a result into the list of a folder, or take it out."""
-    file = folder / RESULTS
-    results = (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
+    results = results_in(folder)
     before = results.pop(name, None)
     if facts is not None:
         if before is not None and before["hash"] != facts["hash"]:
@@ -342,7 +341,7 @@ def _change(folder: Path, name: str, facts: dict[str, Any] | None) -> None:
             )
         results[name] = facts
     rows = [{"name": name, **facts} for name, facts in results.items()]
-    write_whole(file, canonical({**_FORMAT, "results": rows}) + b"\n")
+    write_whole(folder / RESULTS, canonical({**_FORMAT, "results": rows}) + b"\n")
 
 
 def _add(folder: Path, name: str, frame: pd.DataFrame) -> None:
@@ -367,6 +366,12 @@ def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
     return parsed(text, read)
 
 
+def results_in(folder: Path) -> dict[str, dict[str, Any]]:
+    """The facts of the named results in a folder."""
+    file = folder / RESULTS
+    return (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
+
+
 def frame_of(content: bytes) -> pd.DataFrame | None:
     """Parse a frame from the bytes of its file; None if they are damaged."""
     with tempfile.TemporaryDirectory() as folder:
@@ -376,3 +381,72 @@ def frame_of(content: bytes) -> pd.DataFrame | None:
             return read_parquet(file)
         except (*UNREADABLE, pa.ArrowException, OSError):
             return None
+
+
+def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
+    """The results that a rerun gave: the frames themselves, whatever it says of them."""
+    results = results_in(folder).items()
+    files = {name: folder / result_file(facts["hash"]) for name, facts in results}
+    frames = {name: frame_of(path.read_bytes()) for name, path in files.items() if path.is_file()}
+    return {name: frame for name, frame in frames.items() if frame is not None}
+
+
+@dataclass(frozen=True)
+class ResultComparison:
+    """The comparison of one named result, as sealed and as the rerun gave it.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    status : str
+        ``same``, ``differs``, ``missing`` (sealed, and not given by the rerun) or ``new`` (given
+        by the rerun, and never sealed).
+    differences : tuple of str
+        What differs, in words: columns and their kinds, the numbers of rows and cells, and the
+        first of them.
+    """
+
+    name: str
+    status: str
+    differences: tuple[str, ...] = ()
+
+
+def compare_results(
+    name: str, sealed: pd.DataFrame | None, rerun: pd.DataFrame | None
+) -> ResultComparison:
+    """Compare two results of one name; None where there is none.
+
+    Rows are matched by the key of the table, or else by a key that the index is; without any, by
+    their number.
+    """
+    if sealed is None or rerun is None or logical_hash(sealed) == logical_hash(rerun):
+        status = "new" if sealed is None else "missing" if rerun is None else "same"
+        return ResultComparison(name, status)
+    before, after = flattened(sealed), flattened(rerun)
+    levels = [str(level) for level in sealed.index.names if level is not None]
+    key = key_of(before, after) or ([] if {*levels} - {*after.columns} else levels)
+    changes = differences(before, after, key)
+    is_row = changes["kind"].eq("row")
+    counts = {
+        "rows gone": is_row & changes["before"].notna(),
+        "rows new": is_row & changes["after"].notna(),
+        "cells differ": ~is_row,
+    }
+    words = [*_columns(before, after)]
+    words += [f"{mask.sum():,} {what}" for what, mask in counts.items() if mask.any()]
+    words += [text for mask in counts.values() for text in sentences(changes[mask])][: 2 * SHOWN]
+    words = words or ["the same cells in another order, or of another kind"]
+    return ResultComparison(name, "differs", tuple(words))
+
+
+def _columns(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
+    """Yield how the columns differ: which there are, and their kinds."""
+    old, new = (
+        {str(name): str(frame[name].dtype).lower() for name in frame} for frame in (before, after)
+    )
+    for words, names in (("gone", old.keys() - new.keys()), ("new", new.keys() - old.keys())):
+        if names:
+            yield f"columns {words}: {', '.join(sorted(names))}"
+    shared = [name for name in old if name in new]
+    yield from (f"{n} was {old[n]} and is {new[n]}" for n in shared if old[n] != new[n])

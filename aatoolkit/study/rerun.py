@@ -23,17 +23,12 @@ from pathlib import Path
 from subprocess import DEVNULL
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
 from aatoolkit.client.client import BASE_URL, TOKEN, TOKEN_FILE, stand_in
 from aatoolkit.errors import ArgumentError, StudyError
-from aatoolkit.frame.groupby import flattened
-from aatoolkit.metadata.arrow_schema import logical_hash
-from aatoolkit.study.comparing import SHOWN, differences, frame_of, key_of, parse_results, sentences
-from aatoolkit.study.files import RESULTS, result_file
+from aatoolkit.study.comparing import ResultComparison, compare_results, frames_in
 from aatoolkit.study.recording import RERUN_RESULTS, RERUN_STUDY, replaying_client, rerun_place
 
 if TYPE_CHECKING:
@@ -44,27 +39,6 @@ _START = 60
 """The seconds that a kernel may take to start, and to load the package."""
 
 _ENTER = "from aatoolkit.study.rerun import _enter; _enter()"
-
-
-@dataclass(frozen=True)
-class ResultComparison:
-    """The comparison of one named result, as sealed and as the rerun gave it.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    status : str
-        ``same``, ``differs``, ``missing`` (sealed, and not given by the rerun) or ``new`` (given
-        by the rerun, and never sealed).
-    differences : tuple of str
-        What differs, in words: columns and their kinds, the numbers of rows and cells, and the
-        first of them.
-    """
-
-    name: str
-    status: str
-    differences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,46 +100,6 @@ class Rerun:
     _repr_pretty_ = wrapped_in_ipython
 
 
-def compare_results(
-    name: str, sealed: pd.DataFrame | None, rerun: pd.DataFrame | None
-) -> ResultComparison:
-    """Compare two results of one name; None where there is none.
-
-    Rows are matched by the key of the table, or else by a key that the index is; without any, by
-    their number.
-    """
-    if sealed is None or rerun is None or logical_hash(sealed) == logical_hash(rerun):
-        status = "new" if sealed is None else "missing" if rerun is None else "same"
-        return ResultComparison(name, status)
-    before, after = flattened(sealed), flattened(rerun)
-    levels = [str(level) for level in sealed.index.names if level is not None]
-    key = key_of(before, after) or ([] if {*levels} - {*after.columns} else levels)
-    changes = differences(before, after, key)
-    is_row = changes["kind"].eq("row")
-    counts = {
-        "rows gone": is_row & changes["before"].notna(),
-        "rows new": is_row & changes["after"].notna(),
-        "cells differ": ~is_row,
-    }
-    words = [*_columns(before, after)]
-    words += [f"{mask.sum():,} {what}" for what, mask in counts.items() if mask.any()]
-    words += [text for mask in counts.values() for text in sentences(changes[mask])][: 2 * SHOWN]
-    words = words or ["the same cells in another order, or of another kind"]
-    return ResultComparison(name, "differs", tuple(words))
-
-
-def _columns(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
-    """Yield how the columns differ: which there are, and their kinds."""
-    old, new = (
-        {str(name): str(frame[name].dtype).lower() for name in frame} for frame in (before, after)
-    )
-    for words, names in (("gone", old.keys() - new.keys()), ("new", new.keys() - old.keys())):
-        if names:
-            yield f"columns {words}: {', '.join(sorted(names))}"
-    shared = [name for name in old if name in new]
-    yield from (f"{n} was {old[n]} and is {new[n]}" for n in shared if old[n] != new[n])
-
-
 def rerun(
     study: Study, notebook: Path, *, out: str | os.PathLike[str] | None, timeout: float
 ) -> Rerun:
@@ -188,7 +122,7 @@ def rerun(
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         problem, cell = _execute(book, notebook.parent, study.path.resolve(), folder, timeout)
-        frames = _collected(Path(folder))
+        frames = frames_in(Path(folder))
     seconds = time.monotonic() - started
     compared = [
         compare_results(name, sealed.get(name), frames.get(name))
@@ -302,15 +236,6 @@ def _enter() -> None:
         return replaying_client(study, name if name in services else None)
 
     stand_in(replaying)
-
-
-def _collected(folder: Path) -> dict[str, pd.DataFrame]:
-    """The results that a rerun gave: the frames themselves, whatever it says of them."""
-    file = folder / RESULTS
-    results = (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
-    files = {name: folder / result_file(facts["hash"]) for name, facts in results.items()}
-    frames = {name: frame_of(path.read_bytes()) for name, path in files.items() if path.is_file()}
-    return {name: frame for name, frame in frames.items() if frame is not None}
 
 
 def _masked(text: str) -> str:

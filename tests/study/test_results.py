@@ -10,7 +10,7 @@ import pytest
 
 import aatoolkit as aa
 from aatoolkit.errors import NotWritten, StudyError
-from aatoolkit.study.rerun import compare_results
+from aatoolkit.study.comparing import compare_results
 
 FRAME = pd.DataFrame({"brand": ["Acme", "Globex"], "rate": [0.25, None]}).convert_dtypes()
 
