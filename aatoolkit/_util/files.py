@@ -142,8 +142,12 @@ def sweep(folder: str | os.PathLike[str]) -> list[Path]:
         aside = _ASIDE.fullmatch(path.name)
         if not aside and not _UNFINISHED.fullmatch(path.name):
             continue
-        with contextlib.suppress(OSError), _abandoned(path) as abandoned:
-            if not abandoned:
+        with contextlib.suppress(OSError), contextlib.ExitStack() as at_end:
+            if fcntl is None:
+                is_abandoned = time.time() - path.stat().st_mtime > _ABANDONED
+            else:
+                is_abandoned = _lock(path, at_end) is True
+            if not is_abandoned:
                 continue
             if aside and not path.with_name(aside["name"]).exists():
                 path.rename(path.with_name(aside["name"]))
@@ -201,16 +205,6 @@ def _lock(path: Path, until: contextlib.ExitStack) -> bool | None:
     except OSError:
         return None
     return True
-
-
-@contextlib.contextmanager
-def _abandoned(path: Path) -> Iterator[bool]:
-    """Yield whether a temporary file has no writer; it stays locked meanwhile."""
-    with contextlib.ExitStack() as at_end:
-        if fcntl is None:
-            yield time.time() - path.stat().st_mtime > _ABANDONED
-        else:
-            yield _lock(path, at_end) is True
 
 
 def read_regular_file(path: Path, limit: int) -> str:

@@ -122,9 +122,9 @@ class Shown(pd.DataFrame):
         return as_html(self, self.view)
 
 
-def as_text(frame: pd.DataFrame, view: ShowAs, width: int = 0) -> str:
-    """Format a frame for a terminal, or within another width."""
-    width = width or terminal_width()
+def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
+    """Format a frame for a terminal."""
+    width = terminal_width()
     plain = repr(pd.DataFrame(frame))
     if _is_left_to_pandas(frame):
         return plain

@@ -200,17 +200,19 @@ def wrap_cell(text: str, width: int) -> list[str]:
     return textwrap.wrap(" ".join(pieces), width, break_on_hyphens=False) or [""]
 
 
-def wrap_lines(text: str, width: int | None = None) -> str:
-    r"""Wrap each line that is too long; it goes on two letters to the right of its beginning.
+def wrap_lines(text: str) -> str:
+    r"""Wrap each line that is wider than the terminal; it goes on two letters to its right.
 
     Examples
     --------
-    >>> print(wrap_lines("a table\n  name  partial: no engine has run yet", 24))
+    >>> import pandas as pd
+    >>> with pd.option_context("display.width", 24):
+    ...     print(wrap_lines("a table\n  name  partial: no engine has run yet"))
     a table
       name  partial: no
         engine has run yet
     """
-    room, lines = width or terminal_width(), []
+    room, lines = terminal_width(), []
     for line in text.split("\n"):
         indent = " " * (len(line) - len(line.lstrip()) + 2)
         is_long = len(line) > room

@@ -346,12 +346,13 @@ COMMIT;
 
 def _evict(connection: sqlite3.Connection, limit: int) -> bool:
     """Delete the responses stored first until the file is within a limit."""
-    if _bytes_used(connection) <= limit:
+    page = _number(connection, "page_size")
+    pages = _number(connection, "page_count") - _number(connection, "freelist_count")
+    if pages * page <= limit:
         return False
-    pages = f"sum(length(value) + {_number(connection, 'page_size')} / 2)"
     connection.execute(
         f"DELETE FROM {_TABLE} WHERE key IN (SELECT key FROM (SELECT key, expires,"
-        f" {pages} OVER (ORDER BY expires DESC) AS total FROM {_TABLE})"
+        f" sum(length(value) + {page} / 2) OVER (ORDER BY expires DESC) AS total FROM {_TABLE})"
         f" WHERE total > ? AND expires < (SELECT max(expires) FROM {_TABLE}))",
         (limit - limit // _SPARE,),
     )
@@ -362,11 +363,6 @@ def shrink(connection: sqlite3.Connection) -> None:
     """Truncate the free pages of the file, and the write-ahead log."""
     # As a script: `execute` would stop after the first page.
     connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _bytes_used(connection: sqlite3.Connection) -> int:
-    pages = _number(connection, "page_count") - _number(connection, "freelist_count")
-    return pages * _number(connection, "page_size")
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:

@@ -101,7 +101,7 @@ class Fetcher:
         request = request.at(self.base.url)
         age = request.expire_after
         age = self.expire_after if age is None else _at_least(0, "expire_after", age)
-        cached = None if request.refresh else self._cached(request)
+        cached = self._cache.get(request) if self._cache and not request.refresh else None
         stale = cached is None or not is_fresh(cached, age)
         if cached is not None and (self.offline or not stale):
             return Payload._of(cached, from_cache=True, stale=stale)
@@ -158,6 +158,9 @@ class Fetcher:
                 if self._cache is not None and may_be_kept(outcome):
                     self._cache.put(outcome)
                 return Payload._of(outcome)
+            if outcome.is_retryable:
+                # The next attempt goes over a new connection: not just this one may be stale.
+                self._transport.close()
             wait = outcome.retry_after
             if wait is None:
                 wait = random.uniform(0, _FIRST_BACKOFF * 2**turn)
@@ -167,9 +170,6 @@ class Fetcher:
                 return outcome.error
             self._retries -= 1
             self._sleep(wait)
-
-    def _cached(self, request: Request) -> Response | None:
-        return None if self._cache is None else self._cache.get(request)
 
 
 def _at_least(least: float, setting: str, value: float) -> float:

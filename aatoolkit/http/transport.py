@@ -351,13 +351,6 @@ class Transport(HTTPAdapter):
 
     def ask(self, request: Request, seconds: float) -> Response | Failure:
         """Send a request; return the response, or why there is none, within some seconds."""
-        outcome = self._outcome(request, seconds)
-        if isinstance(outcome, Failure) and outcome.is_retryable:
-            # The next attempt goes over a new connection: this one may not be the only stale one.
-            self.close()
-        return outcome
-
-    def _outcome(self, request: Request, seconds: float) -> Response | Failure:
         ends = time.monotonic() + seconds
         attempt = Attempt(self._token)
         fault: Fault | None = None

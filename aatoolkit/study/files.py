@@ -248,12 +248,12 @@ def parse_seal(text: bytes) -> dict[str, str]:
     return {line[2]: line[1] for line in lines if line}
 
 
-def unusable(path: Path, problem: str) -> StudyError:
+def unusable(path: Path, problem: str, *problems: str) -> StudyError:
     """Make the error of a study that cannot be used."""
     return StudyError(
         visible(f"the study at {path} cannot be used: {problem}"),
         path=str(path),
-        problems=(problem,),
+        problems=problems or (problem,),
     )
 
 

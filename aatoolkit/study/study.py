@@ -933,11 +933,7 @@ class Study(metaclass=Chaptered):
         check = self.verify()
         if not check:
             problem = f"{check.problems[0]}; only a study that verifies can be {purpose}"
-            raise StudyError(
-                unusable(self.path, problem).message,
-                path=str(self.path),
-                problems=tuple(map(str, check.problems)),
-            )
+            raise unusable(self.path, problem, *map(str, check.problems))
 
     def _read(self, name: str) -> bytes:
         """Read a file, compared with the seal if there is one."""
