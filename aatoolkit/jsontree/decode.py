@@ -71,7 +71,7 @@ def decode(response: bytes | str | Any, **facts: Any) -> Any:
 
     def survey(value: Any, is_exact: bool) -> tuple[Any, int]:
         census = Census(is_exact=is_exact)
-        census.walk([value])
+        census.survey([value], {type(value)}, 0)
         return value, census.keys
 
     with gc_paused():

@@ -86,6 +86,7 @@ def through_parquet(tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
 
 
 @LAW
+@example(2**64)
 @given(JSON)
 def test_any_value_comes_back(value: Any) -> None:
     assert spelled(unshred(shred(json.dumps(value)))) == spelled(value)
