@@ -15,7 +15,5 @@ SQL and files that any engine reads. In reading order:
 - ``upkeep``: compact, sweep and forget; verify, and tables anew from the responses.
 """
 
-from __future__ import annotations
-
 from aatoolkit.archive.adding import AddReport as AddReport
 from aatoolkit.archive.archive import Archive as Archive

@@ -5,8 +5,6 @@ statement is about; ``detect`` reads statements out of a response whose metadata
 name or shape.
 """
 
-from __future__ import annotations
-
 from aatoolkit.availability.status import UNKNOWN, Availability, Cause, Status, combine, join
 from aatoolkit.availability.subject import Condition, Statement
 

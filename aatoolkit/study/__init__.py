@@ -13,8 +13,6 @@ project answering from that folder alone, and publications of its tables. In rea
 - ``publishing``: the tables as a folder for other people.
 """
 
-from __future__ import annotations
-
 from aatoolkit.study.comparing import StudyDiff
 from aatoolkit.study.files import Record
 from aatoolkit.study.study import Study

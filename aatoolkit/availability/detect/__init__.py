@@ -20,8 +20,6 @@ to columns.
     `detect`, which runs them; the HTTP status and headers; responses that say nothing.
 """
 
-from __future__ import annotations
-
 from aatoolkit.availability.detect.declared import state_by
 from aatoolkit.availability.detect.detection import (
     Detection,

@@ -1,7 +1,5 @@
 """The style sheet: light and dark screens, phones, print."""
 
-from __future__ import annotations
-
 STYLE = """
 :root { --ink: #1f2328; --muted: #57606a; --grid: #d8dee4; --paper: #ffffff; --lack: #f6f8fa;
   --hatch: #7d8590; --link: #0b5394; --shade: #00000038; --found: #fff3c4; }

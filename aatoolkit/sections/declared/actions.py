@@ -1,7 +1,5 @@
 """Actions: optimisation actions, their steps and what calls for them."""
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

@@ -1,7 +1,5 @@
 """Ads: advertisements seen beside answers. They are observed, so nobody's spend is known."""
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

@@ -1,7 +1,5 @@
 """Chats: sampled answers as the engines gave them, with what they mention, cite and asked."""
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

@@ -4,8 +4,6 @@ Web analytics complete conversions late, so those of the last days can be null. 
 those of the analytics property's time zone, which need not be the window's.
 """
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

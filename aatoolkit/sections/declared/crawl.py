@@ -1,7 +1,5 @@
 """Crawl: requests of AI crawlers, as the gateway in front of the site recorded them."""
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

@@ -3,8 +3,6 @@
 What robots.txt declares and what the server does are two things, in two columns.
 """
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

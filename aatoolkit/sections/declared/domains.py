@@ -1,7 +1,5 @@
 """Domains: the sites that engines cite. Retrieved, cited and mentioned are three things."""
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

@@ -1,7 +1,5 @@
 """Fan-outs: the searches that engines make of a prompt before they answer."""
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

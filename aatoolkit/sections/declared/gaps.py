@@ -1,7 +1,5 @@
 """Gaps: sources and topics where engines name competitors rather than the own brand."""
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

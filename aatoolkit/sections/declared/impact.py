@@ -1,7 +1,5 @@
 """Impact: what completed actions moved, by comparing windows of answers before and after."""
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

@@ -1,7 +1,5 @@
 """Insights: changes that the service reports, with their evidence."""
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

@@ -1,7 +1,5 @@
 """Perception: how answers describe brands, what they ascribe to them, what they claim."""
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

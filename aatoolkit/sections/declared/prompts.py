@@ -1,7 +1,5 @@
 """Prompts: what is asked of the engines, and how much of the account's allowance is used."""
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

@@ -1,7 +1,5 @@
 """Scope options: the values that the filters of a project take. The answer has no envelope."""
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

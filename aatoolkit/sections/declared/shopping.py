@@ -4,8 +4,6 @@ The API's ``availability`` of a product is whether it can be bought. It is ``sto
 here, so that it is not taken for the availability of data.
 """
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

@@ -1,7 +1,5 @@
 """URLs: the pages that engines cite, for which prompts, and which brands they mention."""
 
-from __future__ import annotations
-
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off

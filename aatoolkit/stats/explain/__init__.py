@@ -10,8 +10,6 @@ is asked for. In reading order:
 - ``explainer``: `Explainer`, which makes a frame again, finds the row and checks its value.
 """
 
-from __future__ import annotations
-
 from aatoolkit.stats.explain.explainer import Explainer
 from aatoolkit.stats.explain.explanation import (
     CitedResponse,
