@@ -292,7 +292,7 @@ class ScopeOptions(NamesNear):
 def _filter_values(name: str, stated: str | Iterable[str] | None) -> tuple[str, ...]:
     """Validate, sort and deduplicate the values of a filter."""
     is_one = isinstance(stated, str) or not isinstance(stated, Iterable)
-    values: list[Any] = [] if stated is None else [stated] if is_one else [*stated]
+    values = [] if stated is None else [stated] if is_one else [*stated]
     for value in values:
         problem = ""
         if not isinstance(value, str):

@@ -358,7 +358,7 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
             rows.append({"section": section, "table": table, **size})
     kinds = dict.fromkeys(("section", "table"), pa.string())
     schema = pa.schema(kinds | dict.fromkeys(("files", "bytes", "place"), pa.int64()))
-    frames: Any = FRAMES if snapshot.has(FRAMES) else BESIDE[FRAMES].empty_table()
+    frames = FRAMES if snapshot.has(FRAMES) else BESIDE[FRAMES].empty_table()
     counted = snapshot.query(
         'SELECT t.section, t."table", coalesce(sum(f.rows), 0)::BIGINT AS rows, '
         "count(f.host) AS responses, count(DISTINCT f.host) AS hosts, "

@@ -181,7 +181,7 @@ def moment(value: When, name: str, *, last: bool = False) -> datetime:
     >>> moment("2026-10-01", "until", last=True).isoformat()
     '2026-10-01T23:59:59.999999+00:00'
     """
-    parsed: Any = parse_moment(value) if isinstance(value, str) else value
+    parsed = parse_moment(value) if isinstance(value, str) else value
     if isinstance(parsed, datetime) and parsed.tzinfo is not None:
         with contextlib.suppress(OverflowError):
             return parsed.astimezone(UTC)

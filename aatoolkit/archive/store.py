@@ -251,7 +251,7 @@ class ArchiveStore:
             If another writer was first.
         """
         deltalake = engine()
-        how: dict[str, Any] = {"mode": "append", "writer_properties": written()}
+        how = {"mode": "append", "writer_properties": written()}
         if transaction is not None:
             marks = [deltalake.Transaction("aatoolkit", transaction)]
             how["commit_properties"] = deltalake.CommitProperties(app_transactions=marks)

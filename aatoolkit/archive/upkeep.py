@@ -513,7 +513,7 @@ def _overwrite(
 ) -> None:
     """Replace the rows of a table in one commit."""
     with store.errors(name):
-        rows: Any = schema.empty_table()
+        rows = schema.empty_table()
         if files:
             rows = ds.dataset([*map(str, files)], schema=schema).scanner().to_reader()
         else:

@@ -198,7 +198,7 @@ def read_by(
     """
     if by not in FILTERS:
         raise ScopeError(unknown("filter to split by", by, FILTERS), parameter="split")
-    values: tuple[str, ...] = scope._filters.get(by, ())
+    values = scope._filters.get(by, ())
     if not values:
         values = project.scope_options().values(by)
     if not values:

@@ -63,8 +63,7 @@ def as_texts(values: pd.Series) -> pd.Series:
         is_list = isinstance(value, (tuple, list, np.ndarray))
         return json.dumps([*value], ensure_ascii=False) if is_list else str(value)
 
-    written: pd.Series = values.astype("object").map(text, na_action="ignore")
-    return written
+    return values.astype("object").map(text, na_action="ignore")
 
 
 def _as_csv(values: pd.Series) -> pd.Series:
@@ -79,5 +78,4 @@ def _as_csv(values: pd.Series) -> pd.Series:
     texts = as_texts(values)
     if pd.api.types.is_datetime64_any_dtype(dtype):
         return texts
-    safe: pd.Series = texts.map(guarded, na_action="ignore")
-    return safe
+    return texts.map(guarded, na_action="ignore")

@@ -250,7 +250,7 @@ class _Book:
 
 def _codebook(table: SheetTable) -> pd.DataFrame:
     """The code book of a table, with the headers that its sheet has."""
-    book: pd.DataFrame = pd.DataFrame(codebook_of(table.frame).reset_index())
+    book = pd.DataFrame(codebook_of(table.frame).reset_index())
     names = plain_names(table.frame)
     book.insert(0, "table", table.name)
     book.insert(2, "header", [names.get(str(name), str(name)) for name in book["column"]])

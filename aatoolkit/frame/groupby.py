@@ -200,7 +200,7 @@ def nullable(values: pd.Series) -> pd.Series:
 
 def chosen(values: pd.Series, use: Mask, groups: Groups, rule: str) -> pd.Series:
     """The smallest, largest, first or last value of each group, of the same dtype."""
-    result: pd.Series = nullable(values)[use].groupby(groups.ids[use]).agg(rule)
+    result = nullable(values)[use].groupby(groups.ids[use]).agg(rule)
     return result.reindex(range(len(groups)))
 
 

@@ -75,7 +75,7 @@ def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
 def _write(table: pa.Table, path: str | os.PathLike[str], keys: Mapping[bytes, bytes]) -> None:
     """Write a table with keys, and the checksums of both."""
     bare = table.replace_schema_metadata(None)
-    options: Any = {"compression": "zstd", "store_schema": False}
+    options = {"compression": "zstd", "store_schema": False}
     if bare.num_rows < 1000:  # of few rows statistics are larger than they are
         options |= {"compression_level": 19, "write_statistics": False}
     with pq.ParquetWriter(path, bare.schema, **options) as writer:

@@ -98,8 +98,7 @@ def _exact(values: pd.Series, kind: Any) -> pd.Series:
             f"{values.name} holds whole numbers beyond 2**53, which do not fit beside "
             "fractions; name whole-number columns alone",
         )
-    exact: pd.Series = values.astype(kind)
-    return exact
+    return values.astype(kind)
 
 
 @recorded("with_context", "frame")
@@ -115,7 +114,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     _check_free(map(str, frame.columns), CONTEXT)
     (source,) = metadata.sources
     scope = None if source.scope is None else Scope._from_query(source.scope)
-    facts: dict[str, tuple[object, str]] = {
+    facts = {
         "host": (source.host, "string"),
         "days": (scope and scope.days, "Int64"),
         **{name: (getattr(source, name) or pd.NaT, "datetime64[us]") for name in _WINDOW},

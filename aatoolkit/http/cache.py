@@ -71,7 +71,7 @@ def _head(value: bytes) -> tuple[dict[str, Any], int]:
     end = value.index(b"\n", _HASH) + 1
     if hashlib.sha256(value[_HASH:end]).digest() != value[:_HASH]:
         raise ValueError("its head has changed")
-    facts: dict[str, Any] = orjson.loads(value[_HASH:end])
+    facts = orjson.loads(value[_HASH:end])
     return facts, end
 
 
@@ -148,7 +148,7 @@ class ResponseCache:
     def get(self, request: Request) -> Response | None:
         """Return a cached response, if there is one and not a byte of it has changed."""
         key = self._key(request)
-        row: Any = self._read(f"SELECT value FROM {_TABLE} WHERE key = ?", key)
+        row = self._read(f"SELECT value FROM {_TABLE} WHERE key = ?", key)
         if not row:
             return None
         try:

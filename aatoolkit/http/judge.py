@@ -40,7 +40,7 @@ def judge(
     To be read is one JSON object or list with a status of success, or what explains why a section
     has no data. ``mask`` is applied to whatever of the body an error repeats.
     """
-    facts: dict[str, Any] = {"url": url, "status": status}
+    facts = {"url": url, "status": status}
     if is_explanation(url, status, body):
         return None
     if status not in SUCCESSES:
@@ -102,7 +102,7 @@ def _refusal(
     quote = f": {message}" if message else ""
     if 300 <= status < 400:
         return _redirect(headers, facts)
-    kind: type[errors.StatusError] = errors.StatusError
+    kind = errors.StatusError
     what, hint = "the service responded with a status that is not expected", ""
     if status == 401:
         kind, what = errors.NotAuthorized, "the service wants a token, or does not accept this one"

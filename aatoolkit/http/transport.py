@@ -383,7 +383,7 @@ class Transport(HTTPAdapter):
             timeout=(min(CONNECT_SECONDS, seconds / 4), seconds + 1),
             **_environment(self._base, url),
         )
-        raw: Any = response.raw
+        raw = response.raw
         try:
             headers = {
                 name.lower(): self._masked(value.encode(errors="replace")).decode(errors="replace")

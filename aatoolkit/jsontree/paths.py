@@ -229,7 +229,7 @@ def leaves(value: Any, path: str, ends: Container[str] = ()) -> list[tuple[str, 
     [('$.a[0]', '1'), ('$.a[1]', '{}'), ('$["b c"]', 'null')]
     """
     texts = []
-    pending: list[tuple[Any, str]] = [(value, path)]
+    pending = [(value, path)]
     while pending:
         value, path = pending.pop()
         if not value or not isinstance(value, dict | list) or path in ends:

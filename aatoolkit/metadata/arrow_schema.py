@@ -119,7 +119,7 @@ def _body(metadata: FrameMetadata) -> dict[str, Any]:
     columns = metadata.columns.items()
     own = {name: dump_state(column.availability) for name, column in columns}
     states = [state for state, _ in Counter(own.values()).most_common()]
-    body: dict[str, Any] = {
+    body = {
         "version": LAYOUT,
         "key": metadata.key,
         "states": [

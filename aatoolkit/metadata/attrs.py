@@ -95,7 +95,7 @@ class FrameMetadata:
         >>> FrameMetadata.loads(FrameMetadata(key=("brand",)).dumps()).key
         ('brand',)
         """
-        body: dict[str, Any] = {
+        body = {
             "version": VERSION,
             "key": self.key,
             "columns": {
@@ -423,8 +423,7 @@ def has_metadata(frame: pd.DataFrame) -> bool:
 
 def text_of(frame: pd.DataFrame) -> str | None:
     """Return the metadata of a frame as the text that it carries; None where it carries none."""
-    text: str | None = frame.attrs.get(ATTRIBUTE)
-    return text
+    return frame.attrs.get(ATTRIBUTE)
 
 
 def _held(frame: pd.DataFrame) -> _Held | None:

@@ -112,8 +112,7 @@ def dump_rows(rows: Numbers) -> list[int]:
     steps = np.diff(rows, prepend=0)
     starts = np.flatnonzero(np.diff(steps, prepend=steps[:1] + 1))
     counts = np.diff(starts, append=len(steps))
-    runs: list[int] = np.column_stack([steps[starts], counts]).ravel().tolist()
-    return runs
+    return np.column_stack([steps[starts], counts]).ravel().tolist()
 
 
 def load_rows(runs: Sequence[int]) -> Numbers:

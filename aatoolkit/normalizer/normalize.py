@@ -402,7 +402,7 @@ def _draft_of(response: Any, name: str, declared: Section | None) -> Section | N
     if isinstance(response, Payload) and (not response.body or response.status >= 400):
         return None
     try:
-        drawn: Section = outline(response, name)
+        drawn = outline(response, name)
     except PayloadError:
         return None
     if declared is not None and all(table.rows.one for table in drawn):

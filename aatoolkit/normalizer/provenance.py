@@ -116,7 +116,7 @@ def rebuild(
         places = provenance["values"].select(_SCHEMA.names).to_pydict().values()
     except (KeyError, AttributeError):
         raise MetadataError("the provenance of the tables is missing: write them again") from None
-    response: list[Any] = [None]
+    response = [None]
     cells = {}
     for path, table, column, row, style, text in zip(*places, strict=True):
         if text is None:

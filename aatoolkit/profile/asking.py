@@ -168,7 +168,7 @@ def _fetched(
     def fetch(request: PlannedRequest) -> None:
         try:
             if request.section == _OPTIONS:
-                payload: Any = project.client._source.get(Request.for_scope_options(project.host))
+                payload = project.client._source.get(Request.for_scope_options(project.host))
             else:
                 other = project.client.project(request.host) if request.host else project
                 payload = other.fetch(request.section, request.scope)

@@ -277,7 +277,7 @@ def _meanings(path: Path, values: Seen, idle: Collection[str]) -> dict[str, str]
     numbers: dict[str, set[bool | None]] = {}
     waiting: set[str] = set()
     for value, counted in values:
-        items: Any = [(None, item) for item in (value if isinstance(value, list) else [value])]
+        items = [(None, item) for item in (value if isinstance(value, list) else [value])]
         for engine, item in value.items() if isinstance(value, dict) else items:
             if isinstance(item, str | bool):
                 text = str(item).lower() if isinstance(item, bool) else item

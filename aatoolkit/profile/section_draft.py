@@ -136,7 +136,7 @@ class SectionDraft:
             facts["dtype"] = dtypes[0]
         for fact, value in facts.items():
             if fact in ("unit", "aggregate"):
-                finding: Finding[Any] = Finding(value, SETTLED, "settled by hand")
+                finding = Finding(value, SETTLED, "settled by hand")
                 setattr(changed, {"aggregate": "rule"}.get(fact, fact), finding)
             elif fact in ("scale", "doc"):
                 setattr(changed, fact, value)
@@ -191,7 +191,7 @@ class SectionDraft:
         import pandas as pd
 
         places = self.candidates
-        text: dict[str, list[str | None]] = {
+        text = {
             "at": [place.at for place in places],
             "value": [raw(place.value) for place in places],
             "why": [place.why for place in places],

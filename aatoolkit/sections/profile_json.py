@@ -81,7 +81,7 @@ def dump_table(table: Table) -> dict[str, Any]:
 
     How rows are filtered, and values read, is left out: only reading answers needs it.
     """
-    facts: dict[str, Any] = _dump(table)
+    facts = _dump(table)
     plain = Rows(table.rows.steps, table.rows.labels, table.rows.positional, table.rows.one)
     for column in facts["columns"]:
         for name in _READING:

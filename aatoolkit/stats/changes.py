@@ -141,7 +141,7 @@ def _cost(y: Numbers, n: Numbers, kind: str) -> Numbers:
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind == MEANS:
             return -np.where(n > 0, y**2 / n, 0.0)
-        likelihood: Numbers = np.where(y > 0, y * np.log(y / n), 0.0)
+        likelihood = np.where(y > 0, y * np.log(y / n), 0.0)
         if kind == RATES:
             likelihood = likelihood + np.where(miss > 0, miss * np.log(miss / n), 0.0)
     return -2 * likelihood

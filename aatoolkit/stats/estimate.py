@@ -489,7 +489,7 @@ def judged(
             shows = detectable(change.error, change.df, sure, tests, change.unequal)
             least = shows if number(shows) <= room else NAN
         p = under("p_adjusted", p)
-        verdict: Any = verdict_of(number(p), number(change.change), level, row.words)
+        verdict = verdict_of(number(p), number(change.change), level, row.words)
         low, high = (NAN if row.why else end for end in (change.low, change.high))
         ends = " to ".join(points(number(end), is_rate) for end in (low, high))
         why = f"{row.text}; {100 * level:g} % interval of the {noun}, for this row alone: {ends}"

@@ -274,7 +274,7 @@ def _ends(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
 def _marks(frame: pd.DataFrame, keys: list[str]) -> list[list[object]]:
     """The key of each row; a missing part is equal to another one."""
     values = frame[keys].astype(object)
-    marks: list[list[object]] = values.where(values.notna(), None).to_numpy().tolist()
+    marks = values.where(values.notna(), None).to_numpy().tolist()
     return marks if keys else [[]] * len(frame)
 
 

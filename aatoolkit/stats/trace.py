@@ -468,5 +468,4 @@ def t_quantiles(probability: float, df: Numbers) -> Numbers:
     """
     steps = np.where(df < 200, np.floor(df * 10 + 1e-9) / 10, np.floor(df))
     distinct, codes = np.unique(steps, return_inverse=True)
-    quantiles: Numbers = _quantiles(probability, distinct)[codes]
-    return quantiles
+    return _quantiles(probability, distinct)[codes]

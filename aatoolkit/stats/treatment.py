@@ -165,7 +165,7 @@ def effect(
     check_level(level)
     flat, day = flattened(series), _day_of(since)
     find(flat, [column, by, date])
-    names: list[set[Any]] = [_members(flat, by, treated, "treated")]
+    names = [_members(flat, by, treated, "treated")]
     names.append({*flat[by].dropna()} - names[0])
     if control is not None:
         names[1] = _members(flat, by, control, "control")

@@ -426,7 +426,7 @@ def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
         key, before = name.lower().removeprefix("x-"), len(facts.signals)
         first, *more = re.split(r"[;,]\s*", text.strip())
         pairs = dict(part.split("=", 1) for part in more if "=" in part)
-        value: Any = _FLAGS.get(first.lower(), first.strip('"') if pairs else text)
+        value = _FLAGS.get(first.lower(), first.strip('"') if pairs else text)
         if kind_of_entries(key) == "engine":
             value = [engine for engine in re.split(r"[,;\s]+", text) if engine]
         beside = {name.strip().lower(): part.strip().strip('"') for name, part in pairs.items()}

@@ -301,7 +301,7 @@ class PlotData:
 
     def values(self, name: str) -> Numbers:
         """The measured numbers of a column; the others are NaN, never 0."""
-        values: Numbers = self.frame[name].to_numpy(np.float64, na_value=np.nan)
+        values = self.frame[name].to_numpy(np.float64, na_value=np.nan)
         return np.where(self.cells(name).given & np.isfinite(values), values, np.nan)
 
     def is_count(self, name: str) -> bool:
@@ -394,7 +394,7 @@ class PlotData:
         """Mask of the rows of the project itself: its brand, its domain, its pages."""
         if self.kinds.get("own") == "flag":
             return self.frame["own"].fillna(False).to_numpy(bool)
-        nothing: Mask = np.zeros(len(self), bool)
+        nothing = np.zeros(len(self), bool)
         mask = nothing
         if "domain_type" in self.kinds and {"source_domain", "url"} & self.kinds.keys():
             mask = np.array(self.text("domain_type"), object) == "owned"

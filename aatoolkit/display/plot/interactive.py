@@ -68,7 +68,7 @@ def interactive_form(picture: Axes) -> InteractivePicture:
     for mark in spec.marks:
         tips = [*map(_plain, mark.tips)]
         for trace, look in _traces(mark, spec, layout, palette) if len(mark) else ():
-            hover: dict[str, Any] = {"hoverinfo": "skip"}
+            hover = {"hoverinfo": "skip"}
             if tips:
                 shaped = np.reshape(tips, np.shape(look.get("z", tips))).tolist()
                 hover = {"customdata": shaped, "hovertemplate": "%{customdata}<extra></extra>"}

@@ -425,7 +425,7 @@ def _time_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
     days = scale.high - scale.low
     freq = next((freq for freq, step in _STEPS if days / step <= most), _STEPS[-1][0])
     is_long = freq.endswith("S")
-    moments: Sequence[pd.Timestamp] = [*map(moment, scale.days)]
+    moments = [*map(moment, scale.days)]
     if is_long or len(moments) >= most:
         # Steps of days begin at the first mark, so that those of weeks are at marks too.
         start = moments[0] if freq.endswith("D") else moment(scale.low)

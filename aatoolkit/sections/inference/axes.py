@@ -129,7 +129,7 @@ class Arrays:
     @cached_property
     def names(self) -> tuple[str | None, list[list[Any]]] | None:
         """The names that it may give to positions: its texts, or a field of its records."""
-        fields: list[Any] = [None]
+        fields = [None]
         if self.kinds == {"dict"}:
             names = {name.lower(): name for name in self.items[0] or ()}
             fields = [names[name] for name in _NAME_FIELDS if name in names]

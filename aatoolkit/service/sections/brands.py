@@ -614,7 +614,7 @@ def chats(o: Observations) -> SectionAnswer:
 
 def _availability(o: Observations, returned: int, matched: int) -> SectionAvailability:
     cut = f"Sampled answers: {returned} of {matched} matching answers returned."
-    fields: dict[str, Any] = {
+    fields = {
         f"chats[].{table}": State("unavailable", not_held(table))
         for table in ("mentions", "citations", "fanouts")
         if not o.observed(table)

@@ -122,7 +122,7 @@ def ads(o: Observations) -> SectionAnswer:
     those of all advertisers.
     """
     engines = o.rows(_SUPPORT)
-    body: dict[str, Any] = {
+    body = {
         "totals": dict.fromkeys(("answersChecked", "answersWithAds", "adRate")),
         "observations": o.rows(_OBSERVATIONS),
         "advertisers": o.rows(_ADVERTISERS),

@@ -337,7 +337,7 @@ def gaps(o: Observations) -> SectionAnswer:
         "SELECT brand FROM store.brands WHERE host = $host AND tracked"
         " AND brand NOT IN (SELECT brand FROM focus) ORDER BY brand"
     )
-    body: dict[str, Any] = {
+    body = {
         "ownBrand": ", ".join(own) or None,
         "competitors": competitors,
         "counts": dict.fromkeys(KINDS),

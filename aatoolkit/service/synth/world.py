@@ -179,7 +179,7 @@ class HostPlan:
 
 
 def _domain(url: str) -> str:
-    domain: str = url.split("/")[2]
+    domain = url.split("/")[2]
     return domain.removeprefix("www.")
 
 

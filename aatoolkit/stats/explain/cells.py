@@ -490,5 +490,4 @@ class ArchivedCells(Result):
             if own is None:
                 return []
             mask &= matching(cells.frame[name], self.frame[own].iloc[at])
-        rows: list[int] = np.flatnonzero(mask).tolist()
-        return rows
+        return np.flatnonzero(mask).tolist()

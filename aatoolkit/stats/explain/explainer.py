@@ -233,7 +233,7 @@ def _position_of(
         If there is no such row, or several.
     """
     size = len(frame)
-    key: Any = row
+    key = row
     if isinstance(row, Mapping):
         key = dict(row)
         places = np.flatnonzero(Explainer.rows_with(flat, row))
