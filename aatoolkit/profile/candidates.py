@@ -16,7 +16,6 @@ from typing import Any
 
 from aatoolkit._util.lexicon import names, tokens, words
 from aatoolkit.availability.detect import detect, raw
-from aatoolkit.availability.detect.facts import Facts
 from aatoolkit.availability.detect.words import in_prose, is_code, is_echo, is_of_trade, understand
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.sections.inference.relations import Relation
@@ -28,6 +27,7 @@ MOST = 3
 _LEAST, _FEW_ROWS, _FEW_WORDS, _LONGEST, _DEEPEST = 3, 12, 6, 200, 6
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _STATE = re.compile(r"[A-Za-z][A-Za-z]*(?:[_ -][A-Za-z]+){0,3}")
+_NUMBER = re.compile(r"-?\d[\d\s.,]*\s?%?")
 
 Path = tuple[Step, ...]
 Seen = list[tuple[Any, bool | None]]
@@ -99,7 +99,7 @@ def candidates(
     engines = {*ran, *idle}
     seen: dict[Path, Seen] = defaultdict(list)
     for response in (document, *parts, *beside.values(), empty):
-        has_numbers = True in Facts(response).numbers
+        has_numbers = _has_numbers(response)
         for path, value, counted in _places(response, (), engines, maps):
             seen[path].append((value, has_numbers if counted is None else counted))
     read = [signal.path for signal in detect(document).signals]
@@ -191,6 +191,16 @@ def _in_rows(
         is_apart = lacking < texts and any(map(_denies, lacking))
         if names(key, "place_data") or names(key, "place_reason") or is_apart:
             yield from ((here, value, number) for value, number in pairs)
+
+
+def _has_numbers(value: Any, key: str = "") -> bool:
+    """Whether a response gives a number other than 0, also as a text."""
+    if isinstance(value, dict):
+        return any(not is_echo(name) and _has_numbers(item, name) for name, item in value.items())
+    if isinstance(value, list):
+        return any(_has_numbers(item, key) for item in value)
+    text = "" if isinstance(value, bool) else str(value).strip()
+    return bool(_NUMBER.fullmatch(text) and text.strip("0.,% ")) and not names(key, "form")
 
 
 def _is_by_engine(value: Mapping[str, Any], engines: Collection[str]) -> bool:
