@@ -56,7 +56,7 @@ _INDENT = 17
 
 def _members(kind: type) -> list[tuple[str, str]]:
     """The public members that the package declares, with the first line of their docstrings."""
-    members: dict[str, str] = {}
+    members = {}
     for base in reversed(kind.__mro__):
         for name, member in vars(base).items():
             doc = inspect.getdoc(member) if base.__module__.startswith("aatoolkit.") else ""

@@ -188,7 +188,7 @@ def wrap_cell(text: str, width: int) -> list[str]:
     >>> wrap_cell("see source_domains.retrieved_answer_count", 24)
     ['see source_domains.', 'retrieved_answer_count']
     """
-    pieces: list[str] = []
+    pieces = []
     for word in text.split(" "):
         line = ""
         for part in name_parts(word) if len(word) > width else [word]:

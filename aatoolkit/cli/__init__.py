@@ -100,7 +100,7 @@ def _interrupted() -> int:
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
     """Print warnings as notes, each once, without the line of code that they came from."""
-    seen: set[str] = set()
+    seen = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in seen:

@@ -568,7 +568,7 @@ def record(args: Args) -> int:
 
     folder = args.dir
     about = {"title": args.title, "description": args.description, "creators": args.creator}
-    errors: dict[str, str] = {}
+    errors = {}
     with project_of(args) as project:
         if not (folder / STUDY).exists():
             kept = aa.Study.create(folder, **about)

@@ -137,7 +137,7 @@ def plan(
     find(frame, [*rules, *names])
     planner = _Planner(frame, metadata, groups, shares)
     plans: list[Plan] = []
-    refused: dict[str, str] = {}
+    refused = {}
     for name in names:
         try:
             plans.append(planner.plan(name, rules, is_asked=bool(wanted)))

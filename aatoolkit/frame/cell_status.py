@@ -274,7 +274,7 @@ def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
         return {}, []
     reasons: dict[str, np.ndarray] = {}
     marks: Marks = {}
-    lacking: list[str] = []
+    lacking = []
     for name in frame.columns:
         kind = frame[name].dtype
         if not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind):

@@ -80,7 +80,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     columns: dict[str, ColumnMetadata] = {}
     grains: dict[str, tuple[str, ...]] = {}
     # Of the side whose rows may have no match, the other's keys stand in the place of its own.
-    in_place: dict[str, str] = {}
+    in_place = {}
     if str(options.get("how") or "inner") in ("left", "inner"):
         pairs = zip(*keys, strict=False)
         texts = [

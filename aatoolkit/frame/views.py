@@ -56,7 +56,7 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     """Return a frame if its columns could be measured; see ``df.aa.require``."""
     find(frame, columns)
     metadata = metadata_of(frame)
-    lacking: dict[str, str] = {}
+    lacking = {}
     problem, advice = "these columns hold no measurement", ""
     for name in columns:
         state = availability_of(frame, name, metadata.columns[name])

@@ -285,7 +285,7 @@ def _meanings(path: Path, values: Seen, idle: Collection[str]) -> dict[str, str]
     """
     lacks = any(names(step.name, "place_lack") for step in path if isinstance(step, Field))
     numbers: dict[str, set[bool | None]] = {}
-    waiting: set[str] = set()
+    waiting = set()
     for value, counted in values:
         items = [(None, item) for item in (value if isinstance(value, list) else [value])]
         for engine, item in value.items() if isinstance(value, dict) else items:

@@ -204,7 +204,7 @@ def _quoted(values: Sequence[str]) -> str:
 
 def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
     """Parse a query string; no parameter is passed over, and none is given twice."""
-    parameters: dict[str, str] = {}
+    parameters = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in supported:
             persona = "Persona and country are not supported filters. "

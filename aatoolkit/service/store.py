@@ -201,7 +201,7 @@ def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
         raise StoreError([f"{folder}: there is no such folder"])
     files: dict[str, Path] = {}
     tables: dict[str, pa.Table] = {}
-    problems: list[str] = []
+    problems = []
     for path in sorted(folder.iterdir()):
         if path.name.startswith((".", "README")) or path.suffix in (".json", ".md"):
             continue
@@ -231,7 +231,7 @@ def _converted(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
     Optional columns that are absent are added as nulls, and instants of other zones are
     converted to UTC. Whatever cannot be converted without loss is refused.
     """
-    problems: list[str] = []
+    problems = []
     if "projects" not in tables:
         problems.append("projects.host: the table is missing; a store has at least its projects")
     converted: dict[str, pa.Table] = {}

@@ -119,9 +119,9 @@ def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) ->
     """
     # Of each file only the first problem, which is the most specific.
     problems: dict[str, tuple[str, str]] = {}
-    digests: dict[str, str] = {}
+    digests = {}
     contents: dict[str, bytes] = {}
-    names: list[str] = []
+    names = []
     try:
         names = files.names()
     except StudyError as error:

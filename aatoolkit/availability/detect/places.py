@@ -212,7 +212,7 @@ def _points(facts: Facts, key: str, value: Any) -> int:
     own += 2 * (names(key, "source") and isinstance(value, list))
     if not own and isinstance(value, list) and kind_of_entries(key) != "engine":
         return 0
-    parts: set[str] = set()
+    parts = set()
     waiting, signs = [value], 0
     for item in islice(waiting, _WIDEST):  # it grows meanwhile
         if isinstance(item, dict):

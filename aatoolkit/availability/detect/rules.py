@@ -276,7 +276,7 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
     """Read keys about another beside them, such as ``revenueReason``; return those read."""
     members = holder.value
     fields = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
-    read: set[str] = set()
+    read = set()
     for key, value in members.items():
         about, kind = suffix(key)
         name = fields.get(about)

@@ -197,7 +197,7 @@ def states(data: PlotData, options: Options) -> Spec | None:
         styles = styles_for(words, states=True) if are_states(words) else {}
         if rows.kinds[name] == "flag":
             styles = {"True": OWN, "False": REST}
-        stated: list[str] = []
+        stated = []
         for row, (why, text, word) in enumerate(
             zip(whys_missing(rows, name), texts, words, strict=True)
         ):

@@ -225,7 +225,7 @@ def known_of(explanation: Explanation) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
     exact = f"{value:,}" if isinstance(value, int) else str(value)
-    parts: list[str] = []
+    parts = []
     if value is None:
         exact = "missing"
         parts = [plain(explanation.missing or "the response has no value here")]
