@@ -60,6 +60,13 @@ def test_states_of_every_response_are_proposed_also_by_a_weak_word() -> None:
     assert {*place.words} == {"OK", "NEVER_RAN", "DISABLED"}
 
 
+def test_numbers_that_are_texts_say_what_a_word_means_too() -> None:
+    first = {"coverage": "GREEN_SEVEN", "rows": [{"host": "a.example", "hits": "1,204"}]}
+    other = {"coverage": "RED_NINE", "rows": []}
+    (place,) = draft_of({"crawl": first}, {"crawl": {("x",): other}}, OPTIONS)["crawl"].candidates
+    assert place.words == {"GREEN_SEVEN": "available", "RED_NINE": "unavailable"}
+
+
 def test_business_is_no_place():
     assert found({"rows": [{"sku": "a", "state": "in_stock"}], "totals": {"hits": 3}}) == {}
     assert found({"byEngine": {"alpha": 3, "beta": 4, "gamma": 0}}) == {}
