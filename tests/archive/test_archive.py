@@ -59,7 +59,7 @@ DAILY = Profile(
 def trend(day: int, values: dict[str, int | None]) -> Payload:
     """A response about the seven days before a day, with mentions by day."""
     end = date(2026, 10, day)
-    rows = [{"date": each, "mentionCount": n} for each, n in values.items()]
+    rows = [{"date": label, "mentionCount": n} for label, n in values.items()]
     window = {"start": f"{end - timedelta(days=6)}", "end": f"{end}", "days": 7}
     availability = {"status": "available"}
     body = {"domain": "acme.example", "window": window, "availability": availability, "trend": rows}
@@ -76,28 +76,28 @@ def test_a_frame_of_the_archive_is_the_frame_of_its_response(
     for payload in base[: len(SECTIONS)]:
         tables = aa.normalize(str(payload.section), payload)
         for name in tables:
-            found = filled.read(
+            stored = filled.read(
                 str(payload.section), name, hosts=payload.host, since=FIRST, until=FIRST
             )
             live = tables[name]
-            assert len(found) == len(live), name
-            assert found[live.columns].dtypes.astype(str).tolist() == [
+            assert len(stored) == len(live), name
+            assert stored[live.columns].dtypes.astype(str).tolist() == [
                 str(kind) for kind in live.dtypes
             ]
             key = [*(aa.sections.table(name).key or live.columns[:1])]
-            one = live.sort_values(key).reset_index(drop=True)
-            two = found[live.columns].sort_values(key).reset_index(drop=True)
-            pd.testing.assert_frame_equal(one, two, check_categorical=False)
+            expected = live.sort_values(key).reset_index(drop=True)
+            actual = stored[live.columns].sort_values(key).reset_index(drop=True)
+            pd.testing.assert_frame_equal(expected, actual, check_categorical=False)
             stated = live.aa.availability
-            assert found.aa.availability.loc[stated.index].equals(stated), name
+            assert stored.aa.availability.loc[stated.index].equals(stated), name
 
 
 def test_units_keys_and_rules_come_back(filled: aa.Archive) -> None:
-    found = filled.read("domains")
+    stored = filled.read("domains")
     live = aa.demo().read("domains", days=7).main
     facts = ["dtype", "unit", "aggregation", "doc", "of"]
-    assert found.aa.codebook.loc[live.columns, facts].equals(live.aa.codebook[facts])
-    assert {*found["host"]} == {*HOSTS}
+    assert stored.aa.codebook.loc[live.columns, facts].equals(live.aa.codebook[facts])
+    assert {*stored["host"]} == {*HOSTS}
     columns = filled.sql("FROM columns").df()
     declared = [table for name in SECTIONS for table in aa.sections.get(name)]
     assert len(columns) == sum(len(table.columns) for table in declared)
@@ -111,9 +111,9 @@ def test_windows_that_overlap_are_never_added(filled: aa.Archive) -> None:
     part = both.drop(columns="source_domain")
     with pytest.raises(AvailabilityError, match="overlap"):
         part.aa.aggregate("domain_type", columns=["citation_count"])
-    one = filled.read("domains", hosts="acme.example", since=FIRST, until=FIRST)
+    day = filled.read("domains", hosts="acme.example", since=FIRST, until=FIRST)
     live = aa.demo().read("domains", days=7).main
-    assert one["citation_count"].sum() == live["citation_count"].sum()
+    assert day["citation_count"].sum() == live["citation_count"].sum()
 
 
 def test_the_engines_of_others_read_the_same_sums(filled: aa.Archive) -> None:
@@ -123,8 +123,8 @@ def test_the_engines_of_others_read_the_same_sums(filled: aa.Archive) -> None:
 
     wanted = int(filled.read("domains")["citation_count"].sum())
     paths = files_of(filled, "domains/source_domains")
-    (found,) = duckdb.sql(f"SELECT sum(citation_count) FROM read_parquet({paths})").fetchall()
-    assert found == (wanted,)
+    (row,) = duckdb.sql(f"SELECT sum(citation_count) FROM read_parquet({paths})").fetchall()
+    assert row == (wanted,)
     assert polars.read_parquet(paths)["citation_count"].sum() == wanted
     scanned = ds.dataset(paths).to_table(columns=["citation_count"])
     assert int(scanned["citation_count"].to_pandas().sum()) == wanted
@@ -157,12 +157,12 @@ def test_a_day_that_was_seen_often_is_one_row(place: Path) -> None:
     archive.add([trend(5, {"2026-10-03": 3, "2026-10-04": 4})])
     archive.add([trend(6, {"2026-10-03": 3, "2026-10-04": 5})])
     archive.add([trend(7, {"2026-10-03": 3, "2026-10-04": 5, "2026-10-05": 0})])
-    found = archive.history("daily").set_index("date")
-    assert found["mention_count"].tolist() == [3, 5, 0]
-    assert found["revisions"].tolist() == [0, 1, 0]
-    assert found["first_seen"].dt.day.tolist() == [5, 5, 7]
-    assert found["last_changed"].dt.day.tolist() == [5, 6, 7]
-    assert found["last_seen"].dt.day.tolist() == [7, 7, 7]
+    days = archive.history("daily").set_index("date")
+    assert days["mention_count"].tolist() == [3, 5, 0]
+    assert days["revisions"].tolist() == [0, 1, 0]
+    assert days["first_seen"].dt.day.tolist() == [5, 5, 7]
+    assert days["last_changed"].dt.day.tolist() == [5, 6, 7]
+    assert days["last_seen"].dt.day.tolist() == [7, 7, 7]
     before = archive.history("daily", as_of="2026-10-05")
     assert before["mention_count"].tolist() == [3, 4]
     assert archive.as_of("2026-10-05").history("daily").equals(before)
@@ -176,9 +176,9 @@ def test_days_never_measured_stay_missing_and_what_became_missing_keeps_its_valu
     archive = aa.Archive(place, profile=DAILY)
     archive.add([trend(5, {"2026-10-03": 3})])
     archive.add([trend(6, {"2026-10-03": None, "2026-10-04": None})])
-    found = archive.history("daily").set_index("date")
-    assert found.loc["2026-10-03", "mention_count"] == 3
-    assert found.loc["2026-10-04", "mention_count"] is pd.NA
+    days = archive.history("daily").set_index("date")
+    assert days.loc["2026-10-03", "mention_count"] == 3
+    assert days.loc["2026-10-04", "mention_count"] is pd.NA
 
 
 def test_a_row_that_the_newest_response_no_longer_has_is_withdrawn(place: Path) -> None:
@@ -211,9 +211,9 @@ def test_the_same_responses_are_added_once(place: Path, days: Days) -> None:
     before = sorted(place.rglob("*"))
     assert archive.add(days(3)).run is None
     assert sorted(place.rglob("*")) == before, "nothing new leaves no run behind"
-    found = archive.read("ranking", "ranking_history", hosts=HOSTS[0])
-    assert found["fetched_at"].value_counts().nunique() == 1
-    assert found["fetched_at"].nunique() == 3
+    rows = archive.read("ranking", "ranking_history", hosts=HOSTS[0])
+    assert rows["fetched_at"].value_counts().nunique() == 1
+    assert rows["fetched_at"].nunique() == 3
 
 
 def test_what_fails_is_reported_and_known(place: Path, scripted: Any, reply: Any) -> None:
@@ -291,9 +291,9 @@ def test_two_runs_with_the_same_responses_leave_them_there_once(place: Path, day
         adding.PUT_RESPONSES = before
     assert report.responses == 2
     assert archive.verify(replay=True)
-    found = archive.read("ranking", "ranking_history", hosts=HOSTS[0])
-    assert found["fetched_at"].value_counts().nunique() == 1
-    assert found["fetched_at"].nunique() == 3
+    rows = archive.read("ranking", "ranking_history", hosts=HOSTS[0])
+    assert rows["fetched_at"].value_counts().nunique() == 1
+    assert rows["fetched_at"].nunique() == 3
 
 
 def test_a_service_with_a_profile_of_its_own(place: Path) -> None:

@@ -37,13 +37,13 @@ def run(*arguments: Any) -> dict[str, Any]:
 
 def test_a_writer_that_is_killed_leaves_whole_runs_and_loses_none(tmp_path: Path) -> None:
     kills = 100 if explores() else 8
-    found = run("kill", tmp_path / "history", kills)
-    assert found["problems"] == [], found
-    assert found["days"] >= kills
+    report = run("kill", tmp_path / "history", kills)
+    assert report["problems"] == [], report
+    assert report["days"] >= kills
 
 
 def test_writers_that_meet_commit_all_or_are_refused(tmp_path: Path) -> None:
     writers, days = (4, 20) if explores() else (3, 4)
-    found = run("writers", tmp_path / "history", writers, days)
-    assert found["problems"] == [], found
-    assert found["done"] + found.get("refused", 0) == 2 * writers * days
+    report = run("writers", tmp_path / "history", writers, days)
+    assert report["problems"] == [], report
+    assert report["done"] + report.get("refused", 0) == 2 * writers * days

@@ -35,27 +35,29 @@ def sampled(folder: Path) -> list[Path]:
 def test_a_flipped_bit_is_found_wherever_it_is(copy: Path) -> None:
     draw = random.Random(20261123)
     for file in sampled(copy):
-        whole = file.read_bytes()
-        at = draw.randrange(len(whole))
-        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << draw.randrange(8)]) + whole[at + 1 :])
+        content = file.read_bytes()
+        at = draw.randrange(len(content))
+        file.write_bytes(
+            content[:at] + bytes([content[at] ^ 1 << draw.randrange(8)]) + content[at + 1 :]
+        )
         check = aa.Archive(copy).verify()
         assert not check, file
         assert {name for name, _ in check.problems} & {
             *file.relative_to(copy).parts,
             "runs",
         } or any(file.is_relative_to(copy / name) for name, _ in check.problems)
-        file.write_bytes(whole)
+        file.write_bytes(content)
     assert aa.Archive(copy).verify()
 
 
 def test_a_deleted_file_is_found_whichever_it_is(copy: Path) -> None:
     for file in sampled(copy):
-        whole = file.read_bytes()
+        content = file.read_bytes()
         file.unlink()
         check = aa.Archive(copy).verify()
         is_last_sum = check.ok and check.unchecked and file.parent.name == "checksums"
         assert not check or is_last_sum, file
-        file.write_bytes(whole)
+        file.write_bytes(content)
     assert aa.Archive(copy).verify()
 
 
@@ -64,13 +66,13 @@ def test_a_table_whose_last_commit_is_gone_is_named(copy: Path) -> None:
     assert copy / "runs" / "_delta_log" in logs
     for log in logs:
         last = max(log.glob("*.json"))
-        whole = last.read_bytes()
+        content = last.read_bytes()
         last.unlink()
-        found = aa.Archive(copy).verify().problems
+        problems = aa.Archive(copy).verify().problems
         assert [(log.parent.relative_to(copy).as_posix(), True)] == [
-            (name, "last commits are gone" in problem) for name, problem in found
+            (name, "last commits are gone" in problem) for name, problem in problems
         ]
-        last.write_bytes(whole)
+        last.write_bytes(content)
 
 
 def test_the_loss_of_the_checksums_is_found_and_a_compaction_records_them_anew(copy: Path) -> None:
@@ -127,14 +129,14 @@ def test_a_table_of_another_shape_is_a_typed_error(copy: Path, name: str, how: s
     else:
         rows = rows.drop_columns(names[len(names) // 2])
     shutil.rmtree(copy / name)
-    made = deltalake.DeltaTable.create(
+    foreign = deltalake.DeltaTable.create(
         str(copy / name),
         rows.schema,
         partition_by=facts.partition_columns or None,
         configuration=facts.configuration,
         raise_if_key_not_exists=False,
     )
-    deltalake.write_deltalake(made, rows, mode="append")
+    deltalake.write_deltalake(foreign, rows, mode="append")
     with contextlib.suppress(ArchiveError):
         assert not aa.Archive(copy).verify()
     for act in ACTS.values():  # the last of them repairs it

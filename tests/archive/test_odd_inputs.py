@@ -67,11 +67,11 @@ def response(day: int, n: int, host: str = "acme.example") -> Payload:
 def test_names_of_the_archive_itself_and_names_of_no_folder(place: Path) -> None:
     archive = aa.Archive(place, profile=PROFILE)
     assert archive.add([response(5, 3), response(6, 4)], progress=False)
-    found = archive.history("daily", NAMES[0]).iloc[0]
+    day = archive.history("daily", NAMES[0]).iloc[0]
     stored = [f"{n}_" if n in ("first_seen", "revisions", "host", "host_") else n for n in INTERNAL]
-    assert found[stored].tolist() == [4] * len(INTERNAL)
-    assert (found["host"], found["revisions"]) == ("acme.example", 1)
-    assert (found["first_seen"].day, found["last_changed"].day) == (5, 6)
+    assert day[stored].tolist() == [4] * len(INTERNAL)
+    assert (day["host"], day["revisions"]) == ("acme.example", 1)
+    assert (day["first_seen"].day, day["last_changed"].day) == (5, 6)
     assert {path.name for path in (place / "tables").iterdir()} == {"daily"}
     assert len([*(place / "tables" / "daily").iterdir()]) == len(NAMES)
     for name in NAMES[1:2]:
@@ -85,9 +85,9 @@ def test_a_host_is_one_however_it_is_spelt(place: Path) -> None:
     assert archive.add([response(5, 3, "MÜNCHEN.example."), response(6, 4, "münchen.example")])
     same = archive.add([response(5, 3, "xn--mnchen-3ya.example")], hosts="München.Example")
     assert (same.responses, same.run) == (0, None), "it is there already"
-    found = archive.history("daily", NAMES[1], hosts="München.example")
-    assert found["host"].tolist() == ["xn--mnchen-3ya.example"]
-    assert found["revisions"].tolist() == [1]
+    days = archive.history("daily", NAMES[1], hosts="München.example")
+    assert days["host"].tolist() == ["xn--mnchen-3ya.example"]
+    assert days["revisions"].tolist() == [1]
     with pytest.raises(ScopeError, match="not a project's domain"):
         archive.add([response(5, 3, "no host/../at all")])
 

@@ -98,7 +98,7 @@ def bucket(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
 def names(endpoint: str) -> list[str]:
     """The names of all that is stored."""
     pages = _s3(endpoint).get_paginator("list_objects_v2").paginate(Bucket="histories")
-    return [each["Key"] for page in pages for each in page.get("Contents", ())]
+    return [entry["Key"] for page in pages for entry in page.get("Contents", ())]
 
 
 def objects(endpoint: str) -> dict[str, bytes]:
@@ -146,19 +146,19 @@ def test_an_archive_in_an_object_store_is_one_like_any_other(
     assert all(stored.values())
     assert 0 < len(data) < len(stored)
     assert not [name for name, body in data.items() if b"b.example" in body]
-    shown = "".join((repr(archive), repr(vars(archive._store)), caplog.text))
+    texts = "".join((repr(archive), repr(vars(archive._store)), caplog.text))
     for secret in (KEY, SECRET):
         assert not [name for name, body in stored.items() if secret.encode() in body]
-        assert secret not in shown
+        assert secret not in texts
         assert secret.encode() not in pickle.dumps(archive._store)
 
 
-@pytest.mark.parametrize("given", [True, False], ids=["options", "environment"])
+@pytest.mark.parametrize("has_credentials", [True, False], ids=["options", "environment"])
 def test_errors_of_an_object_store_hold_no_credentials(
-    bucket: str, given: bool, monkeypatch: pytest.MonkeyPatch
+    bucket: str, has_credentials: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options: dict[str, Any] = {}
-    if given:
+    if has_credentials:
         options = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
         for name in options:
             monkeypatch.delenv(name)
@@ -170,6 +170,6 @@ def test_errors_of_an_object_store_hold_no_credentials(
         archive = aa.Archive(place, {**options}, profile=PROFILE)
         with pytest.raises(ArchiveError) as refused:
             archive.add(responses(0, 1), progress=False)
-        shown = f"{refused.value!s}{refused.value!r}{vars(refused.value)}{archive._path}"
-        assert KEY not in shown
-        assert SECRET not in shown
+        texts = f"{refused.value!s}{refused.value!r}{vars(refused.value)}{archive._path}"
+        assert KEY not in texts
+        assert SECRET not in texts

@@ -32,8 +32,8 @@ def client(scripted: Any, reply: Any) -> Iterator[aa.Client]:
         return reply(json.loads(SAMPLE)) if allowed else reply({"error": "no"}, 401)
 
     scripted.script = script
-    with aa.Client(scripted.url, token=TOKEN, cache=False) as made:
-        yield made
+    with aa.Client(scripted.url, token=TOKEN, cache=False) as client:
+        yield client
 
 
 class Recording(Executor):
@@ -45,17 +45,17 @@ class Recording(Executor):
 
     def submit(self, act: Any, /, *arguments: Any, **options: Any) -> Future[Any]:
         self.sent.append(pickle.dumps((act, arguments, options)))
-        found: Future[Any] = Future()
+        future: Future[Any] = Future()
         if len(self.sent) <= self._dies:
-            found.set_exception(BrokenExecutor("a worker died"))
-            return found
+            future.set_exception(BrokenExecutor("a worker died"))
+            return future
         act, arguments, options = pickle.loads(self.sent[-1])
         try:
             # What comes back travels too.
-            found.set_result(pickle.loads(pickle.dumps(act(*arguments, **options))))
+            future.set_result(pickle.loads(pickle.dumps(act(*arguments, **options))))
         except Exception as error:
-            found.set_exception(error)
-        return found
+            future.set_exception(error)
+        return future
 
 
 def test_a_task_has_no_token_and_a_worker_takes_it_from_its_environment(
@@ -134,7 +134,7 @@ def test_a_cluster_of_two_processes_adds_and_asks(
 @pytest.mark.thorough
 def test_dask_gives_what_sql_gives(filled: aa.Archive) -> None:
     frame = filled.dask("domains")
-    found = frame.groupby("host")["citation_count"].sum().compute(scheduler="sync").sort_index()
-    assert [*found.items()] == filled.sql(QUERY).fetchall()
+    sums = frame.groupby("host")["citation_count"].sum().compute(scheduler="sync").sort_index()
+    assert [*sums.items()] == filled.sql(QUERY).fetchall()
     early = filled.as_of("2026-09-29").dask("domains")
     assert len(early.compute(scheduler="sync")) == len(filled.read("domains", until="2026-09-29"))

@@ -37,12 +37,12 @@ def detect(case: dict[str, Any]) -> detection.Detection:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_a_response_is_read_right_or_pointed_out(case: dict[str, Any]) -> None:
     read = detect(case)
-    whole = section_state(read.signals)
-    words = {} if whole is None else {"section": canonical(whole)}
+    section = section_state(read.signals)
+    words = {} if section is None else {"section": canonical(section)}
     narrow = [signal for signal in read.signals if signal.scope != "section"]
     words |= {f"{s.scope} {s.target}": canonical(s.availability) for s in narrow}
     assert words == case.get("expect", {})
-    assert len(words) == len(narrow) + (whole is not None)
+    assert len(words) == len(narrow) + (section is not None)
     assert read.failure is None
     if "pointed" in case:
         assert case["pointed"] in [hint.path for hint in read.hints]

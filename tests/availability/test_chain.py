@@ -49,8 +49,8 @@ Reader = Callable[[Path], pd.DataFrame]
 def sum_in_sql(path: Path, column: str) -> object:
     with duckdb.connect() as connection:
         query = f'SELECT sum("{column}") FROM read_parquet(?)'
-        (found,) = connection.execute(query, [str(path)]).fetchall()
-    return found[0]
+        (row,) = connection.execute(query, [str(path)]).fetchall()
+    return row[0]
 
 
 @pytest.mark.parametrize("read", ENGINES)
@@ -65,9 +65,9 @@ def test_what_is_not_connected_is_null_in_every_engine(
     path = both.aa.to_parquet(tmp_path / "crawl.parquet")
     assert read(path)["requests"].isna().tolist() == [True, True]
     assert sum_in_sql(path, "requests") is None
-    known = aa.read_metadata(path).columns["requests"].availability
-    assert (known.status, str(known.cause)) == (Status.UNAVAILABLE, "not_connected")
-    assert known.reason
+    availability = aa.read_metadata(path).columns["requests"].availability
+    assert (availability.status, str(availability.cause)) == (Status.UNAVAILABLE, "not_connected")
+    assert availability.reason
     again = aa.read_parquet(path).aa.aggregate(columns="requests")
     assert again["requests"].isna().all()
 
@@ -82,18 +82,20 @@ def test_an_engine_without_fanouts_is_null_and_not_applicable_in_every_engine(
     frame = tables["fanout_query_engines"]
     mute = {*tables.availability.query("status == 'not_applicable'")["target"]}
     assert mute
-    whole = frame.query("occurrences >= 0").aa.adopt(frame)
-    whole = whole.aa.complete(engine=options.engines["engine"], availability=tables.availability)
-    sums = whole.aa.aggregate("engine", "occurrences", skip_missing=True)
+    completed = frame.query("occurrences >= 0").aa.adopt(frame)
+    completed = completed.aa.complete(
+        engine=options.engines["engine"], availability=tables.availability
+    )
+    sums = completed.aa.aggregate("engine", "occurrences", skip_missing=True)
     labels = pd.DataFrame({"engine": sums["engine"], "label": sums["engine"].str.upper()})
     path = sums.aa.merge(labels, on="engine").aa.to_parquet(tmp_path / "fanouts.parquet")
-    found = read(path).set_index("engine")
+    written = read(path).set_index("engine")
     plain = frame.groupby("engine")["occurrences"].sum()
     for engine in mute:
-        assert pd.isna(found.loc[engine, "occurrences"])
-        assert found.loc[engine, "occurrences_availability"] == "not_applicable"
+        assert pd.isna(written.loc[engine, "occurrences"])
+        assert written.loc[engine, "occurrences_availability"] == "not_applicable"
     for engine in {*frame["engine"]} - mute:
-        assert found.loc[engine, "occurrences"] == plain[engine]
+        assert written.loc[engine, "occurrences"] == plain[engine]
     assert sum_in_sql(path, "occurrences") == plain[[*({*plain.index} - mute)]].sum()
     total = aa.read_parquet(path).aa.aggregate(columns="occurrences", skip_missing=True)
     assert total.loc[0, "occurrences"] == plain[[*({*plain.index} - mute)]].sum()
@@ -137,13 +139,13 @@ def test_conversions_without_revenue_are_null_where_the_service_wrote_0(
     with pytest.warns(AAToolkitWarning, match="approximate"):
         sums = wide.aa.aggregate("host")
     path = sums.aa.to_parquet(tmp_path / "conversions.parquet")
-    found = read(path)
-    assert found["conversions"].tolist() == [2]
-    assert found["sessions"].tolist() == [20]
-    assert found["revenue"].isna().all()
+    rows = read(path)
+    assert rows["conversions"].tolist() == [2]
+    assert rows["sessions"].tolist() == [20]
+    assert rows["revenue"].isna().all()
     assert sum_in_sql(path, "revenue") is None
-    known = aa.read_metadata(path).columns
-    assert known["revenue"].availability == Availability(
+    columns = aa.read_metadata(path).columns
+    assert columns["revenue"].availability == Availability(
         Status.UNAVAILABLE, None, "No revenue is sent."
     )
     long = aa.read_parquet(path).aa.to_long(["conversions", "revenue"]).set_index("variable")

@@ -26,9 +26,9 @@ ROWS = [{"path": "/a", "visits": 0, "q": "amber"}, {"path": "/b", "visits": 3, "
 
 
 def read(rule: Rule, document: Any, headers: dict[str, str] | None = None) -> dict[Any, str]:
-    found = detect(document, rule, headers=headers).signals
-    own = [each for each in found if each.rule == "declared"]
-    return {(each.scope, each.target): str(each.availability) for each in own}
+    signals = detect(document, rule, headers=headers).signals
+    own = [signal for signal in signals if signal.rule == "declared"]
+    return {(signal.scope, signal.target): str(signal.availability) for signal in own}
 
 
 def test_rows_are_read_by_a_field_of_theirs() -> None:
@@ -85,9 +85,9 @@ def test_such_a_rule_adds_to_the_general_ones_and_an_object_replaces_them() -> N
     answer = {"hasData": False, "light": "red", "rows": [{"path": "/a", "q": "amber"}]}
     words = {"amber": "pending", "red": "not_connected"}
     added = detect(answer, Rule(at="rows[].q", words=words)).signals
-    assert {each.rule for each in added} == {"declared", "flag"}
+    assert {signal.rule for signal in added} == {"declared", "flag"}
     replaced = detect(answer, Rule(at="light", words=words)).signals
-    assert {each.rule for each in replaced} == {"declared"}
+    assert {signal.rule for signal in replaced} == {"declared"}
 
 
 @pytest.mark.parametrize("at", ["", "rows[0].q"])

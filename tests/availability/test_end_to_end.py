@@ -164,15 +164,15 @@ def test_scope_options_never_change_a_number_and_reading_does_not_depend_on_the_
 
 
 @pytest.mark.parametrize(
-    ("state", "shown"),
+    ("state", "requests"),
     [("partial", 0), ("low_sample", 0), ("pending", pd.NA), ("recalculating", pd.NA)],
 )
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
 def test_what_is_thin_keeps_its_zeros_and_what_is_to_come_does_not(
-    read: Read, state: str, shown: object
+    read: Read, state: str, requests: object
 ) -> None:
     tables = read({"dataStatus": state, "bots": [{"bot": "a", "requests": 0}]})
-    assert tables.main["requests"].tolist() == [shown]
+    assert tables.main["requests"].tolist() == [requests]
     tables = read({"dataStatus": state, "bots": [{"bot": "a", "requests": 6}]})
     assert tables.main["requests"].tolist() == [6]
     assert tables.main.aa.availability.loc["requests", "status"] == "partial"

@@ -56,8 +56,8 @@ def test_the_join_is_commutative_associative_and_idempotent(
 
 
 @given(parts)
-def test_order_never_matters_to_status_and_cause(listed: list[Availability]) -> None:
-    there, back = combine(listed), combine(reversed(listed))
+def test_order_never_matters_to_status_and_cause(statements: list[Availability]) -> None:
+    there, back = combine(statements), combine(reversed(statements))
     assert (there.status, there.cause) == (back.status, back.cause)
     assert set((there.reason or "").split("; ")) == set((back.reason or "").split("; "))
 
@@ -70,29 +70,29 @@ def test_reasons_are_joined_alike_in_steps_and_without_doubled_punctuation(
     some: list[str | None], others: list[str | None]
 ) -> None:
     first, second = (
-        [Availability(Status.UNAVAILABLE, None, reason) for reason in listed]
-        for listed in (some, others)
+        [Availability(Status.UNAVAILABLE, None, reason) for reason in texts]
+        for texts in (some, others)
     )
-    whole = combine([*first, *second])
-    steps = combine([combine(first), combine(second), whole])
-    assert set((steps.reason or "").split("; ")) == set((whole.reason or "").split("; "))
-    assert combine([whole, whole]) == whole
+    combined = combine([*first, *second])
+    steps = combine([combine(first), combine(second), combined])
+    assert set((steps.reason or "").split("; ")) == set((combined.reason or "").split("; "))
+    assert combine([combined, combined]) == combined
     if len({*some, *others} - {None}) > 1:
-        assert not re.search(r"\w\.(?=; |$)", whole.reason or "")
+        assert not re.search(r"\w\.(?=; |$)", combined.reason or "")
 
 
 @given(parts)
-def test_combining_claims_no_more_than_its_parts(listed: list[Availability]) -> None:
-    whole = combine(listed)
-    known = {part.status for part in listed} - {Status.NOT_APPLICABLE}
-    assert (whole.status == Status.AVAILABLE) == (known == {Status.AVAILABLE})
-    assert whole.cause is None or whole.cause in {part.cause for part in listed}
+def test_combining_claims_no_more_than_its_parts(statements: list[Availability]) -> None:
+    combined = combine(statements)
+    statuses = {part.status for part in statements} - {Status.NOT_APPLICABLE}
+    assert (combined.status == Status.AVAILABLE) == (statuses == {Status.AVAILABLE})
+    assert combined.cause is None or combined.cause in {part.cause for part in statements}
 
 
 def test_a_single_part_stays_what_it_is() -> None:
-    one = Availability(Status.UNAVAILABLE, Cause.NOT_RUN, "No run.")
-    assert combine([one]) == one
-    assert combine([one, one]) == one
+    part = Availability(Status.UNAVAILABLE, Cause.NOT_RUN, "No run.")
+    assert combine([part]) == part
+    assert combine([part, part]) == part
 
 
 def test_nothing_combined_is_the_identity() -> None:

@@ -48,11 +48,11 @@ MEANT = {
 
 
 @pytest.mark.parametrize(
-    ("meant", "word"), [(meant, word) for meant, words in MEANT.items() for word in words.split()]
+    ("state", "word"), [(state, word) for state, words in MEANT.items() for word in words.split()]
 )
-def test_a_word_is_understood_by_the_way_it_is_built(meant: str, word: str) -> None:
-    assert read_word(word) == Availability(*WORDS[meant])
-    assert read_word(word.replace("_", "-")) == Availability(*WORDS[meant])
+def test_a_word_is_understood_by_the_way_it_is_built(state: str, word: str) -> None:
+    assert read_word(word) == Availability(*WORDS[state])
+    assert read_word(word.replace("_", "-")) == Availability(*WORDS[state])
 
 
 NOT_MEANT = (
