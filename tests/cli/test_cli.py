@@ -178,9 +178,9 @@ def test_doctor_tries_the_service(capsys: pytest.CaptureFixture[str]) -> None:
     assert "engines" in text.out
     assert TOKEN not in text.out + text.err
     assert main(["doctor", "hooli.example", "--json"]) == 1
-    found = {finding["what"]: finding for finding in json.loads(capsys.readouterr().out)}
-    assert found["project"]["good"] is False
-    assert found["pandas"]["finding"] == pd.__version__
+    findings = {finding["what"]: finding for finding in json.loads(capsys.readouterr().out)}
+    assert findings["project"]["good"] is False
+    assert findings["pandas"]["finding"] == pd.__version__
 
 
 @pytest.mark.usefixtures("at_service")

@@ -31,8 +31,8 @@ def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def examples_of(text: str) -> list[list[str]]:
-    shown = text.partition("\n  examples:\n")[2].replace("\\\n", " ")
-    return [shlex.split(line)[1:] for line in shown.splitlines() if line.strip()]
+    examples = text.partition("\n  examples:\n")[2].replace("\\\n", " ")
+    return [shlex.split(line)[1:] for line in examples.splitlines() if line.strip()]
 
 
 def test_there_are_no_more_than_can_be_learned() -> None:
@@ -77,7 +77,7 @@ def test_shells_complete_commands_options_sections_tables_and_engines(
         main([])
         assert "_AATOOLKIT_COMPLETE" in capsys.readouterr().out
     monkeypatch.setenv("_AATOOLKIT_COMPLETE", f"{shell}_complete")
-    for words, meant in (
+    for words, completion in (
         ("re", "report"),
         ("read h.example dom", "domains"),
         ("read --eng", "--engine"),
@@ -90,7 +90,7 @@ def test_shells_complete_commands_options_sections_tables_and_engines(
             "COMP_CWORD", words.split()[-1] if shell == "fish" else str(len(words.split()))
         )
         main([])
-        assert meant in capsys.readouterr().out
+        assert completion in capsys.readouterr().out
 
 
 @pytest.mark.thorough

@@ -38,9 +38,9 @@ def test_a_study_is_recorded_sealed_and_shown(capsys: pytest.CaptureFixture[str]
     assert len(output["records"]) == 18
     assert study.verify()
     assert main(["study", "verify", "mine"]) == 0
-    shown = capsys.readouterr().out
-    assert str(study.digest) in shown
-    assert "domains of acme.example, Scope(days=30)" in shown
+    printed = capsys.readouterr().out
+    assert str(study.digest) in printed
+    assert "domains of acme.example, Scope(days=30)" in printed
     assert [main(["study", "publish", "mine", "out"]) for _ in "12"] == [0, 1]
     assert "pass --overwrite to replace" in capsys.readouterr().err
     assert not any(TOKEN.encode() in path.read_bytes() for path in Path().rglob("*.*"))

@@ -31,17 +31,22 @@ def sample(name: str) -> Any:
 @pytest.fixture
 def project(scripted: Any, reply: Any, tmp_path: Path) -> Iterator[Callable[..., aa.Project]]:
     """Makes projects of the scripted server, which answers with the reference shapes."""
-    made: list[aa.Project] = []
+    projects: list[aa.Project] = []
     scripted.script = lambda request: reply(answer(request))
 
     def make(**settings: Any) -> aa.Project:
-        given = {"base_url": scripted.url, "token": TOKEN, "cache": tmp_path / "cache", **settings}
-        made.append(aa.project(HOST, **given))
-        return made[-1]
+        arguments = {
+            "base_url": scripted.url,
+            "token": TOKEN,
+            "cache": tmp_path / "cache",
+            **settings,
+        }
+        projects.append(aa.project(HOST, **arguments))
+        return projects[-1]
 
     yield make
-    for one in made:
-        one.client.close()
+    for project in projects:
+        project.client.close()
 
 
 def answer(request: Any) -> Any:
@@ -117,12 +122,12 @@ def test_a_token_file_that_cannot_be_read_is_refused(
 
 
 def test_nothing_that_holds_the_token_shows_or_pickles_it(project: Any) -> None:
-    one = project()
-    shown = f"{one!r} {one.client!r}"
-    assert HOST in shown
-    assert TOKEN not in shown + repr(vars(one)) + repr(vars(one.client))
+    acme = project()
+    texts = f"{acme!r} {acme.client!r}"
+    assert HOST in texts
+    assert TOKEN not in texts + repr(vars(acme)) + repr(vars(acme.client))
     for attempt in (pickle.dumps, copy.deepcopy):
-        for holder in (one, one.client):
+        for holder in (acme, acme.client):
             with pytest.raises(TypeError):
                 attempt(holder)
 
@@ -131,12 +136,12 @@ def test_nothing_that_holds_the_token_shows_or_pickles_it(project: Any) -> None:
 
 
 def test_filters_are_a_scope_or_keywords_or_both(project: Any, scripted: Any) -> None:
-    one = project()
+    acme = project()
     scope = aa.Scope(days=7, engine="gemini")
     payloads = [
-        one.fetch("urls", scope),
-        one.fetch("urls", days=7, engine="gemini"),
-        one.fetch("urls", aa.Scope(engine="gemini"), days=7),
+        acme.fetch("urls", scope),
+        acme.fetch("urls", days=7, engine="gemini"),
+        acme.fetch("urls", aa.Scope(engine="gemini"), days=7),
     ]
     assert {payload.scope for payload in payloads} == {scope}
     assert [payload.from_cache for payload in payloads] == [False, True, True]
@@ -144,30 +149,30 @@ def test_filters_are_a_scope_or_keywords_or_both(project: Any, scripted: Any) ->
 
 
 def test_what_cannot_be_requested_is_refused_before_a_request(project: Any, scripted: Any) -> None:
-    one = project()
+    acme = project()
     with pytest.raises(errors.ScopeError, match="did you mean 'domains'") as caught:
-        one.read("Domain")
+        acme.read("Domain")
     assert (caught.value.parameter, caught.value.suggestions) == ("section", ("domains",))
     with pytest.raises(errors.ScopeError, match="no filter 'engines'"):
-        one.read("domains", engines="gemini")
+        acme.read("domains", engines="gemini")
     with pytest.raises(errors.ScopeError, match="is not a Scope"):
-        one.read("domains", {"days": 7})
+        acme.read("domains", {"days": 7})
     with pytest.raises(errors.ScopeError, match="combined"):
-        one.read(None)
+        acme.read(None)
     with pytest.raises(errors.ScopeError):
-        one.fetch("scope_options")
+        acme.fetch("scope_options")
     assert scripted.requests == []
 
 
 def test_one_section_and_several_are_told_apart(project: Any, scripted: Any) -> None:
-    one = project()
+    acme = project()
     with pytest.raises(errors.ScopeError, match="read_all reads several"):
-        one.read(["domains", "urls"])
+        acme.read(["domains", "urls"])
     with pytest.raises(errors.ScopeError, match="a str is not a Scope"):
-        one.read("domains", "urls")
+        acme.read("domains", "urls")
     assert scripted.requests == []
-    assert list(one.read_all("domains")) == ["domains"]
-    assert list(one.read_all(["urls", "domains"], aa.Scope(days=7))) == ["urls", "domains"]
+    assert list(acme.read_all("domains")) == ["domains"]
+    assert list(acme.read_all(["urls", "domains"], aa.Scope(days=7))) == ["urls", "domains"]
 
 
 def test_there_is_no_read_of_the_package_and_it_names_what_reads() -> None:
@@ -224,15 +229,15 @@ def test_a_section_is_read_into_tables(project: Any) -> None:
 
 
 def test_scope_options_are_read_and_refreshed(project: Any, scripted: Any) -> None:
-    one = project()
-    options = one.scope_options()
+    acme = project()
+    options = acme.scope_options()
     answered = sample("scope_options")
     assert options.host == HOST
     assert options.days == (7, 30, 90)
     assert options.own_terms == tuple(answered["ownTerms"])
     assert options.values("engine") == tuple(engine["id"] for engine in answered["engines"])
-    one.scope_options()
-    one.scope_options(refresh=True)
+    acme.scope_options()
+    acme.scope_options(refresh=True)
     assert [request.params for request in scripted.requests] == [{}, {"refresh": "1"}]
 
 
@@ -240,7 +245,7 @@ def test_scope_options_are_read_and_refreshed(project: Any, scripted: Any) -> No
 
 
 def test_all_sections_come_in_the_order_requested(project: Any, scripted: Any, reply: Any) -> None:
-    one = project()
+    acme = project()
     names = ["urls", "ads", "domains", "urls", "chats"]
 
     def slow_first(request: Any) -> Any:
@@ -248,19 +253,19 @@ def test_all_sections_come_in_the_order_requested(project: Any, scripted: Any, r
         return reply(answer(request))
 
     scripted.script = slow_first
-    dataset = one.read_all(sections=names, days=7)
+    dataset = acme.read_all(sections=names, days=7)
     assert list(dataset) == ["urls", "ads", "domains", "chats"]
     assert dataset.errors == {}
     assert len(scripted.requests) == 4
 
 
 def test_a_failed_section_is_among_the_errors(project: Any, scripted: Any, reply: Any) -> None:
-    one = project()
+    acme = project()
     broken = {"urls": reply({}, 500), "ads": reply(b"<html>"), "chats": reply({}, 404)}
     scripted.script = lambda request: (
         broken.get(request.params["section"]) or reply(answer(request))
     )
-    dataset = one.read_all(sections=["ads", "domains", "urls", "chats"])
+    dataset = acme.read_all(sections=["ads", "domains", "urls", "chats"])
     assert list(dataset) == ["domains"]
     assert {name: type(error) for name, error in dataset.errors.items()} == {
         "ads": errors.DecodeError,
@@ -276,10 +281,10 @@ def test_a_failed_section_is_among_the_errors(project: Any, scripted: Any, reply
 def test_to_be_refused_is_one_error(
     project: Any, scripted: Any, reply: Any, status: int, kind: type[Exception]
 ) -> None:
-    one = project()
+    acme = project()
     scripted.script = reply({}, status)
     with pytest.raises(kind):
-        one.read_all(sections=["ads", "urls"])
+        acme.read_all(sections=["ads", "urls"])
 
 
 # -- the combined view -----------------------------------------------------------------------
@@ -289,16 +294,16 @@ def test_to_be_refused_is_one_error(
 
 
 def test_the_demo_answers_and_is_shared() -> None:
-    with aa.demo() as one, aa.demo("globex.example") as other:
-        assert one.client.base_url == other.client.base_url
-        assert one.client.base_url.startswith("http://127.0.0.1:")
-        options = one.scope_options()
+    with aa.demo() as acme, aa.demo("globex.example") as other:
+        assert acme.client.base_url == other.client.base_url
+        assert acme.client.base_url.startswith("http://127.0.0.1:")
+        options = acme.scope_options()
         assert options.values("engine")
-        dataset = one.read_all(days=7)
+        dataset = acme.read_all(days=7)
         assert dataset.errors == {}
         assert len(dataset) == 17
-        assert set(one.combined(days=7)) == set(dataset)
-        assert not one.fetch("urls").from_cache
+        assert set(acme.combined(days=7)) == set(dataset)
+        assert not acme.fetch("urls").from_cache
 
 
 def test_a_keyword_replaces_what_a_scope_has(scripted: Any) -> None:

@@ -31,16 +31,18 @@ def host_of(request: Any) -> str:
 @pytest.fixture
 def client(scripted: Any, reply: Any) -> Iterator[Callable[..., aa.Client]]:
     """Makes clients of the scripted server, which answers with the reference shapes."""
-    made: list[aa.Client] = []
+    clients: list[aa.Client] = []
     scripted.script = lambda request: reply(sample(request.params["section"]))
 
     def make(**settings: Any) -> aa.Client:
-        made.append(aa.Client(scripted.url, "a-token-of-somebody", **{"cache": False, **settings}))
-        return made[-1]
+        clients.append(
+            aa.Client(scripted.url, "a-token-of-somebody", **{"cache": False, **settings})
+        )
+        return clients[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for client in clients:
+        client.close()
 
 
 # -- what is asked ---------------------------------------------------------------------------
@@ -131,16 +133,16 @@ def test_what_failed_is_not_forgotten_in_the_whole(client: Any, scripted: Any, r
 
     scripted.script = answer
     collected = client().collect(HOSTS[:3], sections="domains")
-    one = collected[HOSTS[0]]["domains"].main.aa.availability
-    whole = collected.concat("domains")
-    states = whole.aa.availability
-    assert one.loc["citation_count", "status"] == "available"
+    states_of_one = collected[HOSTS[0]]["domains"].main.aa.availability
+    stacked = collected.concat("domains")
+    states = stacked.aa.availability
+    assert states_of_one.loc["citation_count", "status"] == "available"
     assert states.loc["citation_count", "status"] == "partial"
     for words in ("1 of 3 responses failed", "Still counting"):
         assert words in states.loc["citation_count", "reason"]
-    total = whole.aa.aggregate(columns="citation_count").aa.availability
+    total = stacked.aa.aggregate(columns="citation_count").aa.availability
     assert "1 of 3 responses failed" in total.loc["citation_count", "reason"]
-    hosts = whole.aa.aggregate("host", "citation_count").set_index("host")
+    hosts = stacked.aa.aggregate("host", "citation_count").set_index("host")
     assert hosts.loc[HOSTS[0], "citation_count_availability"] == "available"
     scripted.script = reply({}, 500)
     with pytest.raises(KeyError, match="no section 'domains'"):

@@ -58,14 +58,14 @@ wrappers = st.lists(
 )
 @given(chosen, wrappers, st.booleans())
 def test_sections_are_found_however_deep_they_sit(
-    names: list[str], around: list[Any], listed: bool
+    names: list[str], around: list[Any], is_array: bool
 ) -> None:
-    found: Any = {name: SAMPLES[name] for name in names}
-    if listed:
-        found = [{**SAMPLES[name], "section": name} for name in names]
+    document: Any = {name: SAMPLES[name] for name in names}
+    if is_array:
+        document = [{**SAMPLES[name], "section": name} for name in names]
     for wrap in around:
-        found = wrap(found)
-    parts = reading.split(payload(found), sections.names())
+        document = wrap(document)
+    parts = reading.split(payload(document), sections.names())
     assert [*parts] == names
     for name, part in parts.items():
         assert part.json == {**SAMPLES[name], "section": name}

@@ -65,9 +65,9 @@ def test_a_profile_says_where_the_lists_are() -> None:
 
 
 def test_no_engine_is_not_run_where_no_run_is_given() -> None:
-    given = {"engines": ["aurinko", "kuu"], "topics": [], "categories": [], "brands": []}
+    document = {"engines": ["aurinko", "kuu"], "topics": [], "categories": [], "brands": []}
     answer = {"section": "overview", "engines": []}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SchemaDriftWarning)
-        tables = aa.normalize("overview", answer, options=options_of(given))
+        tables = aa.normalize("overview", answer, options=options_of(document))
     assert "not_run" not in set(tables.availability["cause"].dropna())

@@ -24,9 +24,9 @@ def test_the_rows_are_those_of_each_read_and_add_up_to_the_whole(project: aa.Pro
         pd.testing.assert_frame_equal(
             rows, project.read("domains", engine=engine, days=7).main, check_dtype=False
         )
-    whole = project.read("domains", days=7).main
+    domains = project.read("domains", days=7).main
     total = frame.aa.aggregate("source_domain", "citation_count")
-    expected = whole.set_index("source_domain")["citation_count"].sort_index()
+    expected = domains.set_index("source_domain")["citation_count"].sort_index()
     assert total.set_index("source_domain")["citation_count"].to_dict() == expected.to_dict()
     assert tables.rows["source_domains"] == len(frame)
     assert {*tables.extra["filter_engine"]} <= {*project.scope_options().values("engine")}

@@ -34,9 +34,11 @@ def test_it_has_what_the_first_one_had(dataset: Dataset, folder: Path) -> None:
         assert again[name] == tables, name
         assert again[name]._words == tables._words
         assert again[name].rebuild() == tables.rebuild()
-        one, other = (each.main.aa.sources.drop(columns="sha256") for each in (tables, again[name]))
-        assert one.equals(other)
-        assert len(one) == 1
+        first, second = (
+            read.main.aa.sources.drop(columns="sha256") for read in (tables, again[name])
+        )
+        assert first.equals(second)
+        assert len(first) == 1
 
 
 def test_one_section_and_changed_values(folder: Path, tmp_path: Path) -> None:
@@ -55,11 +57,11 @@ def test_what_is_incomplete_or_made_otherwise_is_an_error_of_its_own(
     (tmp_path / "domains" / "more.parquet").write_bytes(
         (tmp_path / "domains" / "source_domains.parquet").read_bytes()
     )
-    found = aa.read_dataset(tmp_path)
-    assert not len(found)
-    assert isinstance(found.errors["urls"], PayloadError)
+    again = aa.read_dataset(tmp_path)
+    assert not len(again)
+    assert isinstance(again.errors["urls"], PayloadError)
     with pytest.raises(KeyError, match="another profile"):
-        found["domains"]
+        again["domains"]
 
 
 def test_a_folder_without_tables(folder: Path, tmp_path: Path) -> None:
