@@ -53,7 +53,7 @@ def drawings(data: aa.Dataset) -> Iterator[Drawing]:
         call = getattr(data[section][table].aa, verb)
         yield (
             f"{table} {verb}",
-            lambda call=call, given=arguments, **more: call(*given).aa.plot(**more),
+            lambda call=call, positional=arguments, **more: call(*positional).aa.plot(**more),
         )
 
 

@@ -81,7 +81,7 @@ class Alone:
         )
         self._received += len(sent)
         for choice in sent:
-            bits = [bytes(each) for each in choice["bits"]]
+            bits = [bytes(bitmap) for bitmap in choice["bits"]]
             self.picker.set_state({"_choice": {**choice, "bits": bits}})
         return [sum(map(len, choice["bits"])) for choice in sent]
 
@@ -94,5 +94,5 @@ def state_of(picker: home.Picker) -> dict[str, Any]:
 def plain(state: Any) -> Any:
     """The state as JSON, with bytes in base 64."""
     return json.loads(
-        json.dumps(state, default=lambda found: {"bytes": base64.b64encode(found).decode("ascii")})
+        json.dumps(state, default=lambda data: {"bytes": base64.b64encode(data).decode("ascii")})
     )

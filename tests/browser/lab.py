@@ -108,7 +108,7 @@ def _await(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 def write_notebook(path: Path, *cells: str) -> None:
     """A notebook of code cells."""
-    listed = [
+    notebook_cells = [
         {
             "cell_type": "code",
             "id": f"cell-{at}",
@@ -120,7 +120,7 @@ def write_notebook(path: Path, *cells: str) -> None:
         for at, source in enumerate(cells)
     ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    document = {"cells": listed, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    document = {"cells": notebook_cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
     path.write_text(json.dumps(document), encoding="utf-8")
 
 

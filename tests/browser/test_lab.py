@@ -91,10 +91,10 @@ def test_choose_copy_paste_and_read(lab: str, page: Any, shots: Path | None) -> 
     page.keyboard.type("\nassert scope == picker.scope")
     notebook.run(1)
     output = notebook.run(2).inner_text()
-    found = re.search(r"Scope\(days=90,.*?\) (\d+) \['(.*)'\]", output)
-    assert found is not None, output
-    assert int(found[1]) > 0
-    assert found[2] == "days=90&engine=gemini%2Cperplexity&topic=Sales+automation"
+    match = re.search(r"Scope\(days=90,.*?\) (\d+) \['(.*)'\]", output)
+    assert match is not None, output
+    assert int(match[1]) > 0
+    assert match[2] == "days=90&engine=gemini%2Cperplexity&topic=Sales+automation"
 
     # What the kernel sets is shown.
     assert "Scope(days=7" in notebook.run(3).inner_text()
@@ -120,9 +120,9 @@ def test_it_has_the_colours_of_the_theme_and_an_interactive_picture_says_what_a_
         assert_legible(page)
 
     # The drawn picture becomes the interactive one once the mouse is on it.
-    shown = notebook.run(4)
-    move_to(page, shown.locator("img.plot-img"))
-    bar = shown.locator(".barlayer .point").first
+    output = notebook.run(4)
+    move_to(page, output.locator("img.plot-img"))
+    bar = output.locator(".barlayer .point").first
     bar.wait_for()
     move_to(page, bar)
     tip = page.locator(".hoverlayer .hovertext").first
@@ -151,6 +151,6 @@ def is_dark(page: Any) -> bool:
 
 def lightness(colour: str) -> float:
     """Of a colour, 0 to 255, on black or white as it would be seen."""
-    red, green, blue, *rest = (float(each) for each in re.findall(r"[\d.]+", colour))
+    red, green, blue, *rest = (float(channel) for channel in re.findall(r"[\d.]+", colour))
     grey = (red + green + blue) / 3
     return grey * rest[0] + (255 if grey > 128 else 0) * (1 - rest[0]) if rest else grey

@@ -60,8 +60,8 @@ def test_an_exported_notebook_shows_what_needs_no_kernel(
     picker = aa.ScopePicker(shared_client().project("acme.example"))
     picker.scope = aa.Scope(days=7)
     notebook = new_notebook()
-    for shown in (engines.aa.plot(), picker, engines.aa.plot(interactive=True)):
-        bundle = shown._repr_mimebundle_()
+    for thing in (engines.aa.plot(), picker, engines.aa.plot(interactive=True)):
+        bundle = thing._repr_mimebundle_()
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         output = new_output("display_data", data=data, metadata=metadata)
         notebook.cells.append(new_code_cell("…", outputs=[output]))

@@ -152,9 +152,9 @@ def test_nothing_in_an_answer_runs(page: Any, hostile: Path) -> None:
     links = page.eval_on_selector_all("a", "all => all.map(a => a.getAttribute('href'))")
     assert all(link.startswith("#") for link in links)
     assert page.url == hostile.as_uri()
-    shown = page.locator("body").inner_text()
+    visible = page.locator("body").inner_text()
     for words in HOSTILE:
-        assert words in shown
+        assert words in visible
 
 
 def test_the_policy_would_stop_what_got_through(page: Any, hostile: Path, seen: Any) -> None:

@@ -133,8 +133,8 @@ def luminance(colour: str) -> float:
     return float(np.dot(parts, [0.2126, 0.7152, 0.0722]))
 
 
-def contrast(one: str, other: str) -> float:
-    dark, light = sorted((luminance(one), luminance(other)))
+def contrast(colour: str, other: str) -> float:
+    dark, light = sorted((luminance(colour), luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -196,10 +196,10 @@ def test_words_neither_meet_nor_are_cut(kind: str, size: str) -> None:
         assert box.x1 <= edges.x1 + 1, words
         assert box.y0 >= edges.y0 - 1, words
         assert box.y1 <= edges.y1 + 1, words
-    for (one, a), (other, b) in combinations(boxes, 2):
+    for (label, a), (other_label, b) in combinations(boxes, 2):
         across = min(a.x1, b.x1) - max(a.x0, b.x0)
         up = min(a.y1, b.y1) - max(a.y0, b.y0)
-        assert across < 2 or up < 0.34 * min(a.height, b.height), (one, other)
+        assert across < 2 or up < 0.34 * min(a.height, b.height), (label, other_label)
 
 
 @pytest.mark.parametrize("style", ["default", "dark_background"])
@@ -215,9 +215,9 @@ def test_on_axes_of_ones_own_a_picture_keeps_to_its_cell(style: str) -> None:
                 assert axes.finding
                 assert axes.explain is not None
             boxes = [(t.get_text(), t.get_window_extent()) for t in written(axes)]
-        for (one, a), (other, b) in combinations(boxes, 2):
+        for (text, a), (other_text, b) in combinations(boxes, 2):
             meet = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
-            assert min(meet) < 2 or meet[1] < 0.34 * min(a.height, b.height), (one, other)
+            assert min(meet) < 2 or meet[1] < 0.34 * min(a.height, b.height), (text, other_text)
     assert (dict(plt.rcParams), plt.get_fignums()) == (before, numbers)
 
 
@@ -254,12 +254,12 @@ def test_series_differ_by_more_than_colour_and_engines_keep_theirs() -> None:
     every = styles(frame)
     assert styles(frame[frame["engine"].isin(["gemini", "claude"])]).items() <= every.items()
     colours = frame.aa.plot("line", x="day", y="n", color="engine").palette
-    for one, other in combinations(every.values(), 2):
-        assert one.symbol != other.symbol
-        assert one.dash != other.dash
+    for first, second in combinations(every.values(), 2):
+        assert first.symbol != second.symbol
+        assert first.dash != second.dash
         for sight in (np.eye(3), DEUTERANOPIA, PROTANOPIA):
-            seen = [sight @ np.array(to_rgb(colours[style.colour])) for style in (one, other)]
-            assert np.linalg.norm(seen[0] - seen[1]) > 0.15, (one, other)
+            seen = [sight @ np.array(to_rgb(colours[style.colour])) for style in (first, second)]
+            assert np.linalg.norm(seen[0] - seen[1]) > 0.15, (first, second)
 
 
 HOSTILE = {

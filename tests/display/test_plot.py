@@ -126,16 +126,16 @@ def test_days_of_few_answers_are_weeks_of_which_part_ones_are_hollow() -> None:
     days = pd.date_range("2026-01-01", periods=28)
     frame = pd.DataFrame({"date": days, "labelled_count": 4, "positive_count": 3})
     trend = frame.assign(positive_share=0.75).astype({"positive_share": "Float64"})
-    known = FrameMetadata(
+    metadata = FrameMetadata(
         {name: ColumnMetadata(f"perception_sentiment_trend.{name}", Availability(Status.AVAILABLE))
          for name in trend}, ("date",), (Source("a.example"),),
     )  # fmt: skip
-    axes = attach(trend, known).aa.plot()
+    axes = attach(trend, metadata).aa.plot()
     assert axes.finding.startswith("Positive share by week: ")
     assert axes.data["labelled_count"].tolist() == [16, 28, 28, 28, 12]
     assert "part of the period" in legend(axes)
     assert (
-        attach(trend, known)
+        attach(trend, metadata)
         .aa.plot(x="date", y="positive_share")
         .finding.startswith("Positive share by day")
     )
@@ -162,11 +162,11 @@ def test_rows_without_a_number_say_why_and_are_never_zero() -> None:
 def test_looks_tell_not_measured_from_no_value_and_from_nothing_to_place() -> None:
     places = pd.DataFrame({"brand": ["a", "b", "c"], "mention_count": [4, 0, 2]})
     places["average_position"] = pd.array([1.5, None, None], "Float64")
-    known = FrameMetadata(
+    metadata = FrameMetadata(
         {name: ColumnMetadata(f"overview_top_brands.{name}", Availability(Status.AVAILABLE))
          for name in places}, ("brand",),
     )  # fmt: skip
-    axes = attach(places, known).aa.plot("bars", y="average_position")
+    axes = attach(places, metadata).aa.plot("bars", y="average_position")
     words, looks = row_words(axes), row_looks(axes)
     assert (words["b"], looks["b"]) == ("no value given", "dotted")
     assert (words["c"], looks["c"]) == ("no value given", "dotted")
@@ -183,13 +183,13 @@ def test_frames_without_rows_or_numbers_show_why() -> None:
     assert "CNAME gateway is not connected." in words_of(axes).replace("\n", " ")
     part = read("overview_trend").head(0).aa.plot()
     assert "No rows. What was read was measured in part" in part.finding
-    known = FrameMetadata({"n": ColumnMetadata(None, Availability(Status.AVAILABLE))})
-    assert "with no rows" in attach(pd.DataFrame({"n": []}), known).aa.plot().finding
+    metadata = FrameMetadata({"n": ColumnMetadata(None, Availability(Status.AVAILABLE))})
+    assert "with no rows" in attach(pd.DataFrame({"n": []}), metadata).aa.plot().finding
     assert "reason is not known" in pd.DataFrame({"n": []}).aa.plot().finding
     gone = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "No analytics is connected.")
-    known = FrameMetadata({"n": ColumnMetadata(None, gone)}, ("engine",), (Source("a.example"),))
+    metadata = FrameMetadata({"n": ColumnMetadata(None, gone)}, ("engine",), (Source("a.example"),))
     frame = pd.DataFrame({"engine": ["x", "y"], "n": pd.array([None, None], "Int64")})
-    axes = attach(frame, known).aa.plot(y="n")
+    axes = attach(frame, metadata).aa.plot(y="n")
     assert [*row_words(axes).values()] == ["not measured"] * 2
     assert "No analytics is connected" in axes.figure.get_supxlabel()
     assert "none has a number; not measured: 2" in axes.finding
@@ -302,8 +302,8 @@ def test_rows_that_share_a_mark_are_aggregated_by_their_rules() -> None:
         (some, "topic", "mention_rate"),
     ):  # fmt: skip
         expected = frame.aa.aggregate(x, y, skip_missing=True)[y].dropna().astype(float)
-        shown = frame.aa.plot(x=x, y=y).data[y].dropna().astype(float)
-        assert sorted(shown) == pytest.approx(sorted(expected))
+        numbers = frame.aa.plot(x=x, y=y).data[y].dropna().astype(float)
+        assert sorted(numbers) == pytest.approx(sorted(expected))
     with pytest.raises(AvailabilityError, match="rows overlap"):
         domains.aa.plot(x="domain_type", y="answer_count")
 
@@ -344,8 +344,8 @@ def test_the_first_rows_are_those_with_most_and_the_title_counts_the_others() ->
     assert shares.is_monotonic_decreasing
     cells = read("source_domain_engines")
     total = cells.groupby("source_domain")["citation_count"].sum().sort_values(ascending=False)
-    shown = [label.partition(" (")[0] for label in labels(cells.aa.plot(top=15))]
-    assert total[shown].tolist() == total.head(15).tolist()
+    names = [label.partition(" (")[0] for label in labels(cells.aa.plot(top=15))]
+    assert total[names].tolist() == total.head(15).tolist()
 
 
 def test_what_has_no_room_is_left_out_and_not_cut() -> None:
@@ -532,13 +532,13 @@ def recorded() -> aa.Dataset:
 def test_a_bar_is_explained_by_its_name(recorded: aa.Dataset) -> None:
     engines = recorded["overview"]["overview_engines"]
     axes = engines.aa.plot()
-    found = axes.explain("chatgpt")
-    assert found.is_complete
-    assert found.value == engines.set_index("engine").loc["chatgpt", "mention_rate"]
+    explanation = axes.explain("chatgpt")
+    assert explanation.is_complete
+    assert explanation.value == engines.set_index("engine").loc["chatgpt", "mention_rate"]
     row = axes.data["engine"].tolist().index("chatgpt")
     own = engines.aa.plot(ax=Figure().add_subplot())
     for mark in (row, {"engine": "chatgpt"}, "chatgpt"):
-        assert axes.explain(mark).to_dict() == own.explain(mark).to_dict() == found.to_dict()
+        assert axes.explain(mark).to_dict() == own.explain(mark).to_dict() == explanation.to_dict()
     high = axes.explain("chatgpt", "mention_rate_high")
     assert high.children[0].formula == "hits / trials = 37 / 69"
     assert axes.explain().missing == axes.explain("google-ai-overview").missing

@@ -107,11 +107,11 @@ def hostile() -> aa.Dataset:
 def check_harmless(text: str) -> Page:
     """No element or attribute that runs, styles from outside, links or asks for anything."""
     read = Page(text)
-    known = {"html", "head", "meta", "title", "style", "body", "main", "header", "nav", "section"}
-    known |= {"footer", "h1", "h2", "p", "b", "ul", "li", "a", "div", "table", "caption", "thead"}
-    known |= {"tbody", "tr", "th", "td", "small", "code", "bdi", "span", "details", "summary"}
-    known |= {"figure", "figcaption", "svg", "path", "img", "dl", "dt", "dd"}
-    assert {tag for tag, _ in read.elements} <= known
+    allowed = {"html", "head", "meta", "title", "style", "body", "main", "header", "nav", "section"}
+    allowed |= {"footer", "h1", "h2", "p", "b", "ul", "li", "a", "div", "table", "caption", "thead"}
+    allowed |= {"tbody", "tr", "th", "td", "small", "code", "bdi", "span", "details", "summary"}
+    allowed |= {"figure", "figcaption", "svg", "path", "img", "dl", "dt", "dd"}
+    assert {tag for tag, _ in read.elements} <= allowed
     assert len(read.all("style")) == 1
     for tag, attributes in read.elements:
         for name, value in attributes.items():
@@ -136,9 +136,9 @@ def test_it_requests_nothing_and_runs_nothing(written: str) -> None:
 def test_hostile_words_stay_words() -> None:
     text = page(hostile(), 20)
     read = check_harmless(text)
-    shown = "".join(read.text)
+    page_text = "".join(read.text)
     for words in HOSTILE[:7]:
-        assert words in shown
+        assert words in page_text
     assert "\u202e" not in text
     assert "x" * 1000 not in text
     assert "&amp;lt;b&amp;gt;" in text
@@ -182,10 +182,12 @@ def test_every_number_of_every_table_leads_to_its_evidence_and_back(written: str
 
 def evidence_in(part: str, row: str) -> dict[str, str]:
     """The words of the evidence of a row, by the title of the number."""
-    (found,) = re.findall(rf'<li><p><a href="#r[^"]+">{re.escape(row)}</a>(.*?)</li>', part)
-    numbers = re.findall(r'<span id="e[^"]+">(.*?)</span>', found)
+    (entry,) = re.findall(rf'<li><p><a href="#r[^"]+">{re.escape(row)}</a>(.*?)</li>', part)
+    numbers = re.findall(r'<span id="e[^"]+">(.*?)</span>', entry)
     words = [re.sub(r"<[^>]+>", "", number) for number in numbers]
-    return {re.split(r" (?=[\d.]+\b|missing)", each)[0]: each for each in words} | {"": found}
+    return {re.split(r" (?=[\d.]+\b|missing)", evidence)[0]: evidence for evidence in words} | {
+        "": entry
+    }
 
 
 def test_the_evidence_names_the_bytes_of_the_answer(dataset: aa.Dataset, written: str) -> None:
@@ -195,19 +197,19 @@ def test_the_evidence_names_the_bytes_of_the_answer(dataset: aa.Dataset, written
     (answer,) = re.findall(rf'<p id="(a[^"]+)">[^\n]*?<code>{payload.sha256}</code>', part)
     own = dataset["ranking"].main.query("own").iloc[0]
     tables = re.split(r"<details><summary>", part)
-    leaderboard = next(each for each in tables if each.startswith("Brands by rank:"))
-    found = evidence_in(leaderboard, own["brand"])
-    assert f'<a href="#{answer}">the response</a>' in found[""]
+    leaderboard = next(caption for caption in tables if caption.startswith("Brands by rank:"))
+    evidence = evidence_in(leaderboard, own["brand"])
+    assert f'<a href="#{answer}">the response</a>' in evidence[""]
     for title, column, key in (
         ("Mention count", "mention_count", "mentionCount"),
         ("Average position", "average_position", "averagePosition"),
     ):
-        where = re.search(rf"“{key}”, bytes ([\d,]+) to ([\d,]+)", found[title])
+        where = re.search(rf"“{key}”, bytes ([\d,]+) to ([\d,]+)", evidence[title])
         assert where is not None
         start, end = (int(number.replace(",", "")) for number in where.groups())
         assert float(payload.body[start:end]) == own[column]
     parts = f"{own['first_position_count']} / {own['position_count']}"
-    rate = found["First position rate"]
+    rate = evidence["First position rate"]
     assert f"= first position count / position count = {parts}" in rate
     assert re.search(r"<dt>First position rate</dt><dd>[^<]+", leaderboard)
 
@@ -215,7 +217,7 @@ def test_the_evidence_names_the_bytes_of_the_answer(dataset: aa.Dataset, written
 def test_a_number_that_is_not_wholly_measured_leads_to_what_the_service_says() -> None:
     body = {
         "availability": {"status": "unavailable", "reason": "Claude was not asked."},
-        "rows": [{"brand": "Acme", "engine": each, "hitCount": None} for each in ("a", "b")],
+        "rows": [{"brand": "Acme", "engine": engine, "hitCount": None} for engine in ("a", "b")],
     }
     columns = (
         aa.Column("brand", "string"),
@@ -226,9 +228,9 @@ def test_a_number_that_is_not_wholly_measured_leads_to_what_the_service_says() -
     tables = aa.normalize(aa.Section("mine", "Mine.", table), __import__("json").dumps(body))
     text = page(aa.Dataset({"mine": tables}), 5)
     (anchor,) = re.findall(r'<li id="(w[^"]+)">[^\n]*?Claude was not asked', text)
-    found = evidence_in(text, "b, Acme")
-    assert "missing: the response holds null here" in found["Hit count"]
-    assert f'href="#{anchor}">Why</a>' in found[""]
+    evidence = evidence_in(text, "b, Acme")
+    assert "missing: the response holds null here" in evidence["Hit count"]
+    assert f'href="#{anchor}">Why</a>' in evidence[""]
 
 
 def test_no_name_of_code_is_shown(written: str) -> None:
@@ -236,12 +238,12 @@ def test_no_name_of_code_is_shown(written: str) -> None:
 
 
 def check_words(written: str) -> None:
-    shown = re.sub(r"<(style|svg).*?</\1>", "", written, flags=re.S)
+    text = re.sub(r"<(style|svg).*?</\1>", "", written, flags=re.S)
     # An API's own keys stand in quotes, where a value is in its answer.
-    shown = re.sub(r"“[^”]*”|https?://\S+", "", re.sub(r"<[^>]+>", " ", shown))
-    assert re.findall(r"\b[a-z]\w*_\w+\b", shown) == []
-    assert re.findall(r"\b[a-z]+[a-z0-9]*[A-Z]\w*", shown) == []
-    assert re.findall(r"\$\.|\w\[\d*\]", shown) == []
+    text = re.sub(r"“[^”]*”|https?://\S+", "", re.sub(r"<[^>]+>", " ", text))
+    assert re.findall(r"\b[a-z]\w*_\w+\b", text) == []
+    assert re.findall(r"\b[a-z]+[a-z0-9]*[A-Z]\w*", text) == []
+    assert re.findall(r"\$\.|\w\[\d*\]", text) == []
 
 
 def test_a_section_that_nobody_described_is_in_plain_words_too() -> None:
@@ -250,12 +252,12 @@ def test_a_section_that_nobody_described_is_in_plain_words_too() -> None:
     tables = aa.normalize(drawn, __import__("json").dumps(body))
     text = page(aa.Dataset({"something_new": tables}), 5)
     check_words(text)
-    shown = "".join(Page(text).text)
-    assert "Something new" in shown
+    words = "".join(Page(text).text)
+    assert "Something new" in words
     assert re.search(
-        r"in the response:.*read at “resultList” › entry 1 › “hit_count”, bytes", shown
+        r"in the response:.*read at “resultList” › entry 1 › “hit_count”, bytes", words
     )
-    assert "From the response for Something new" in shown
+    assert "From the response for Something new" in words
 
 
 def test_a_service_with_names_of_its_own_has_a_page_that_says_what_is_lacking() -> None:

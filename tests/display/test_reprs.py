@@ -74,15 +74,15 @@ def everything() -> Iterator[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "thing"), [pytest.param(*each, id=each[0]) for each in everything()]
+    ("kind", "thing"), [pytest.param(*pair, id=pair[0]) for pair in everything()]
 )
 def test_everything_shows_itself_in_a_notebook_short_and_safely(kind: str, thing: Any) -> None:
-    shown = thing._repr_html_()
-    read = Read(shown)
+    page = thing._repr_html_()
+    read = Read(page)
     assert read.tags <= TAGS, read.tags - TAGS
     assert read.attributes <= {"class", "style", "border", "scope"}, kind
-    assert "tex2jax_ignore" in shown
-    assert len(shown) < 40_000
+    assert "tex2jax_ignore" in page
+    assert len(page) < 40_000
     # Nothing in it turns the direction of a line, or hides in it; the spaces are pandas' own.
     assert {char for char in read.text if not char.isprintable()} <= {"\n", "\xa0"}
 
@@ -109,7 +109,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("typed", "found"),
+    ("typed", "expected"),
     [
         ('tables["', {"source_domains", "source_domain_engines"}),
         ('dataset["', {"domains"}),
@@ -121,8 +121,8 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     ],
 )
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_tab_completes(shell: Any, typed: str, found: set[str]) -> None:
-    assert found <= completions(shell, typed)
+def test_tab_completes(shell: Any, typed: str, expected: set[str]) -> None:
+    assert expected <= completions(shell, typed)
 
 
 STRAYS = {"Any", "annotations", "importlib", "inspect", "difflib", "TYPE_CHECKING", "cache"}
@@ -137,13 +137,13 @@ def test_tab_offers_nothing_that_is_not_ours(shell: Any, typed: str) -> None:
 @pytest.mark.thorough  # the completer looks through all of pandas
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_tab_completes_the_verbs_of_a_frame_and_nothing_else(shell: Any) -> None:
-    found = completions(shell, "df.aa.")
-    assert {"availability", "codebook", "merge", "to_parquet"} <= found
-    assert not found & STRAYS
+    names = completions(shell, "df.aa.")
+    assert {"availability", "codebook", "merge", "to_parquet"} <= names
+    assert not names & STRAYS
 
 
 def completions(shell: Any, typed: str) -> set[str]:
     from IPython.core.completer import provisionalcompleter
 
     with provisionalcompleter():
-        return {each.text for each in shell.Completer.completions(typed, len(typed))}
+        return {completion.text for completion in shell.Completer.completions(typed, len(typed))}

@@ -17,7 +17,7 @@ from aatoolkit.errors import ScopeError
 
 def group(picker: Any, name: str) -> dict[str, Any]:
     """What the browser is sent of one group."""
-    return next(each for each in picker._groups["groups"] if each["name"] == name)
+    return next(entry for entry in picker._groups["groups"] if entry["name"] == name)
 
 
 def notes(picker: Any, name: str) -> dict[str, str]:
@@ -30,11 +30,11 @@ def choose(picker: Any, **chosen: list[int]) -> None:
     """Choose options by their places, as the browser does."""
     groups = picker._groups["groups"]
     bits = []
-    for each, now in zip(groups, picker._choice["bits"], strict=True):
-        flags = np.zeros(len(each["values"]), dtype=np.uint8)
-        flags[chosen.get(each["name"], [])] = 1
+    for entry, now in zip(groups, picker._choice["bits"], strict=True):
+        flags = np.zeros(len(entry["values"]), dtype=np.uint8)
+        flags[chosen.get(entry["name"], [])] = 1
         packed = np.packbits(flags, bitorder="little").tobytes()
-        bits.append(memoryview(packed if each["name"] in chosen else bytes(now)))
+        bits.append(memoryview(packed if entry["name"] in chosen else bytes(now)))
     picker.set_state({"_choice": {"number": 1 + picker._received, "bits": bits}})
 
 
@@ -122,12 +122,12 @@ def test_a_hostile_name_comes_back_exactly_and_shows_safely(name: str) -> None:
     picker = aa.ScopePicker(options_of(topics=HOSTILE, host="<b>host\u202e</b>"))
     choose(picker, topic=[HOSTILE.index(name)])
     assert picker.scope.topic == (name,)
-    shown = picker._repr_html_()
-    assert {*Tags(shown).tags} <= {
+    page = picker._repr_html_()
+    assert {*Tags(page).tags} <= {
         *("div", "table", "caption", "tbody", "tr", "th", "td", "bdi", "pre", "code")
     }
-    assert len(shown) < 4000
-    assert all(char.isprintable() or char == "\n" for char in shown)
+    assert len(page) < 4000
+    assert all(char.isprintable() or char == "\n" for char in page)
     assert repr(picker).isprintable()
     assert len(repr(picker)) < 1000
     if len(name) < 300:
