@@ -57,8 +57,8 @@ def pytest_unconfigure() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Look for doctests in the package alone: tests have none, and there are many of them."""
-    found = yield
-    return [each for each in found if not isinstance(each, DoctestModule)]
+    modules = yield
+    return [module for module in modules if not isinstance(module, DoctestModule)]
 
 
 @dataclass
@@ -136,9 +136,9 @@ class Scripted:
             self.requests.append(request)
             if isinstance(self.script, list):
                 return self.script.pop(0) if len(self.script) > 1 else self.script[0]
-        found = self.script(request) if callable(self.script) else self.script
-        assert isinstance(found, Reply)
-        return found
+        reply = self.script(request) if callable(self.script) else self.script
+        assert isinstance(reply, Reply)
+        return reply
 
 
 def _write(handler: BaseHTTPRequestHandler, reply: Reply, closing: threading.Event) -> None:

@@ -12,7 +12,7 @@ from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ScopeError, Statu
 
 
 def tree(root: type) -> list[type]:
-    return [root, *(each for child in root.__subclasses__() for each in tree(child))]
+    return [root, *(error for child in root.__subclasses__() for error in tree(child))]
 
 
 def ours(root: type) -> list[type]:
@@ -21,14 +21,14 @@ def ours(root: type) -> list[type]:
 
 def drawn() -> dict[str, tuple[str | None, str | None]]:
     """Each name of the drawing, with its parent and its builtin base."""
-    found: dict[str, tuple[str | None, str | None]] = {}
+    parents: dict[str, tuple[str | None, str | None]] = {}
     above: list[str] = []
     for line in (errors.__doc__ or "").splitlines():
         entry = re.match(r"    ([│├└─ ]*)([A-Z]\w+)(?: \((\w+)\))?(?:  |$)", line)
         if entry:
             above = [*above[: len(entry[1]) // 3], entry[2]]
-            found[entry[2]] = (above[-2] if len(above) > 1 else None, entry[3])
-    return found
+            parents[entry[2]] = (above[-2] if len(above) > 1 else None, entry[3])
+    return parents
 
 
 def test_the_tree_that_is_drawn_is_the_tree_there_is() -> None:

@@ -95,8 +95,8 @@ def checked(notebook: Any, stem: str, new_cell: Callable[[str], Any]) -> Any:
     for cell in notebook.cells:
         cells.append(cell)
         lines = cell.source.split("\n") if cell.cell_type == "code" else []
-        found = [start for start in left if any(line.startswith(start) for line in lines)]
-        cells += [new_cell(f"assert {left.pop(start)}") for start in found]
+        starts = [start for start in left if any(line.startswith(start) for line in lines)]
+        cells += [new_cell(f"assert {left.pop(start)}") for start in starts]
     assert not left, f"no cell has a line that begins so: {list(left)}"
     notebook.cells = cells
     return notebook
@@ -143,10 +143,10 @@ def test_it_runs_from_the_top(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_p
         notebook = checked(notebook, path.stem, nbformat.v4.new_code_cell)
     where = {"metadata": {"path": str(FOLDER)}}
     nbclient.NotebookClient(notebook, timeout=200, kernel_name="python3", resources=where).execute()
-    shown = [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs]
-    stderr = [out.text for out in shown if out.output_type == "stream" and out.name == "stderr"]
+    outputs = [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs]
+    stderr = [out.text for out in outputs if out.output_type == "stream" and out.name == "stderr"]
     assert not [text for text in stderr if "Warning" in text or "Error" in text]
-    assert any("image/png" in out.get("data", {}) for out in shown)
+    assert any("image/png" in out.get("data", {}) for out in outputs)
     if os.environ.get("AATOOLKIT_UPDATE_GUIDE"):
         nbformat.write(without_state(notebook), path)
 

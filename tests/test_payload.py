@@ -111,8 +111,8 @@ def test_what_is_no_response_is_not_read(change: dict[str, Any]) -> None:
 
 
 @given(SCOPES, SCOPES)
-def test_equal_requests_have_equal_keys(one: Scope, other: Scope) -> None:
-    keys = [Request.for_section("a.example", "urls", scope).key for scope in (one, other)]
-    assert (keys[0] == keys[1]) == (one == other)
+def test_equal_requests_have_equal_keys(first: Scope, second: Scope) -> None:
+    keys = [Request.for_section("a.example", "urls", scope).key for scope in (first, second)]
+    assert (keys[0] == keys[1]) == (first == second)
     refreshed = Request.for_scope_options("a.example", refresh=True)
     assert refreshed.key == Request.for_scope_options("a.example").key

@@ -206,10 +206,10 @@ def test_help_of_a_class_is_a_chapter_and_of_its_members_a_line_each(name: str) 
     thing = getattr(aa, name)
     text = help_of(thing)
     assert 30 <= len(text) <= 75 if "Picker" in name else 30 <= len(text) <= 60
-    members = [each for each in vars(thing) if not each.startswith("_")]
+    members = [member for member in vars(thing) if not member.startswith("_")]
     if isinstance(thing, type):
-        documented = [each for each in members if callable(getattr(thing, each))]
-        assert [each for each in documented if each not in "\n".join(text)] == []
+        documented = [member for member in members if callable(getattr(thing, member))]
+        assert [member for member in documented if member not in "\n".join(text)] == []
         assert {*members} <= {*dir(thing)}, "Tab has them all"
 
 

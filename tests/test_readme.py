@@ -39,11 +39,11 @@ def test_the_code_blocks_run_and_print_what_is_shown(
         r"^```python\n(.*?)^```$(?:\s*^```text\n(.*?)^```$)?", TEXT, re.DOTALL | re.MULTILINE
     )
     names: dict[str, object] = {}
-    for code, shown in pairs:
+    for code, output in pairs:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(code, "README.md", "exec"), names)
-        assert printed.getvalue() == shown
+        assert printed.getvalue() == output
     assert len(pairs) >= 4
     assert {path.name for path in tmp_path.iterdir()} >= {"acme.html", "acme.xlsx"}
 

@@ -55,7 +55,7 @@ def results() -> pd.DataFrame:
             "question": row["question"],
             "text": row["result"],
             "topic": None,
-            "urls": [found["url"] for found in row["search_results"] if found["url"]],
+            "urls": [result["url"] for result in row["search_results"] if result["url"]],
         }
         for engine, name in RESULTS.items()
         for row in lines(name)
@@ -134,8 +134,8 @@ def test_every_cited_domain_has_its_count(
 ) -> None:
     of_engine = cited.loc[cited["engine"] == engine, "domain"].value_counts().to_dict()
     tables = answers.read("domains")
-    whole = tables.main.set_index("source_domain")["citation_count"].astype(int)
-    assert whole.to_dict() == cited["domain"].value_counts().to_dict()
+    counts = tables.main.set_index("source_domain")["citation_count"].astype(int)
+    assert counts.to_dict() == cited["domain"].value_counts().to_dict()
     parts = tables["source_domain_engines"]
     part = parts[parts["engine"] == engine].set_index("source_domain")["citation_count"]
     assert part.astype(int).to_dict() == of_engine

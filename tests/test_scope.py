@@ -32,10 +32,10 @@ def test_its_query_string_reads_back(scope: Scope) -> None:
 
 
 @given(st.lists(values, max_size=6), st.randoms())
-def test_order_and_repetition_never_matter(listed: list[str], random: object) -> None:
-    shuffled = [*listed, *listed[:2]]
+def test_order_and_repetition_never_matter(names: list[str], random: object) -> None:
+    shuffled = [*names, *names[:2]]
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    first, second = Scope(engine=listed), Scope(engine=iter(shuffled))  # type: ignore[arg-type]
+    first, second = Scope(engine=names), Scope(engine=iter(shuffled))  # type: ignore[arg-type]
     assert (first, hash(first), first._to_query()) == (second, hash(second), second._to_query())
 
 
@@ -93,8 +93,8 @@ def test_a_query_string_that_is_no_scope_is_refused(query: str, why: str) -> Non
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-def frame(column: str, listed: list[str | None], **more: object) -> pd.DataFrame:
-    return pd.DataFrame({column: pd.array(listed, dtype="string"), **more})
+def frame(column: str, values: list[str | None], **more: object) -> pd.DataFrame:
+    return pd.DataFrame({column: pd.array(values, dtype="string"), **more})
 
 
 @pytest.fixture

@@ -68,9 +68,9 @@ print(json.dumps(found))
 
 def test_where_no_extra_is_installed_each_call_says_what_to_install(tmp_path: Path) -> None:
     absent = sorted({package for packages in defaults.EXTRAS.values() for package in packages})
-    given = [json.dumps(absent), json.dumps(list(CALLS)), str(tmp_path)]
+    arguments = [json.dumps(absent), json.dumps(list(CALLS)), str(tmp_path)]
     done = subprocess.run(
-        [sys.executable, "-c", LIGHT, *given],
+        [sys.executable, "-c", LIGHT, *arguments],
         capture_output=True,
         text=True,
         cwd=tmp_path,
@@ -79,10 +79,10 @@ def test_where_no_extra_is_installed_each_call_says_what_to_install(tmp_path: Pa
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found.keys() == CALLS.keys()
+    errors = json.loads(done.stdout)
+    assert errors.keys() == CALLS.keys()
     for call, (package, extra) in CALLS.items():
-        kind, message, *facts = found[call]
+        kind, message, *facts = errors[call]
         assert (kind, facts) == ("PackageMissing", [package, extra]), call
         assert f'{package}, which is not installed: pip install "aatoolkit[{extra}]"' in message
 

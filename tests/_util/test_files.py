@@ -54,9 +54,9 @@ def crashing(scenario: str, kind: str, place: Path, *numbers: int) -> dict[str, 
     if "cannot trace" in done.stderr:
         pytest.skip("strace may not attach to a process on this machine")
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    assert found.pop("problems") == []
-    return found
+    report: dict[str, Any] = json.loads(done.stdout)
+    assert report.pop("problems") == []
+    return report
 
 
 def names(folder: Path) -> list[str]:
@@ -73,13 +73,13 @@ def test_a_kill_at_any_moment_leaves_a_whole_version_and_nothing_that_was_saved_
     kind: str, tmp_path: Path
 ) -> None:
     kills = NUMBERS.get(kind, examples(100, 16))
-    found = crashing("kill", kind, tmp_path / "place", kills)
-    assert found["kills"] == kills
-    assert found["acknowledged"] > kills / 5
+    report = crashing("kill", kind, tmp_path / "place", kills)
+    assert report["kills"] == kills
+    assert report["acknowledged"] > kills / 5
     # Kills that came in the midst of a write left something, and all of it was swept.
-    assert found["swept"] == found["unfinished"]
-    assert found["unfinished"] >= effort(2, 0)
-    assert found["left"] == 0
+    assert report["swept"] == report["unfinished"]
+    assert report["unfinished"] >= effort(2, 0)
+    assert report["left"] == 0
 
 
 @pytest.mark.thorough
@@ -91,11 +91,11 @@ def test_a_kill_at_any_moment_leaves_a_whole_version_and_nothing_that_was_saved_
 def test_a_fault_at_every_system_call_leaves_the_old_version_or_the_new(
     kind: str, tmp_path: Path
 ) -> None:
-    found = crashing("faults", kind, tmp_path / "place")
-    assert found["runs"] == 3 * found["calls"] > 90
-    assert found["killed"] == found["calls"]
-    assert found["refused"] > 40
-    assert found["left"] == 0
+    report = crashing("faults", kind, tmp_path / "place")
+    assert report["runs"] == 3 * report["calls"] > 90
+    assert report["killed"] == report["calls"]
+    assert report["refused"] > 40
+    assert report["left"] == 0
 
 
 @pytest.fixture
@@ -111,10 +111,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @each_kind
 def test_a_full_disk_leaves_the_old_version(kind: str, small_disk: Path) -> None:
-    found = crashing("full_disk", kind, small_disk)
-    assert found["refused"] > 10
-    assert found["written"] > 10
-    assert found["left"] == 0
+    report = crashing("full_disk", kind, small_disk)
+    assert report["refused"] > 10
+    assert report["written"] > 10
+    assert report["left"] == 0
 
 
 @posix
@@ -122,10 +122,10 @@ def test_a_full_disk_leaves_the_old_version(kind: str, small_disk: Path) -> None
 def test_of_processes_that_write_together_the_last_one_wins_whole(
     kind: str, tmp_path: Path
 ) -> None:
-    found = crashing("together", kind, tmp_path / "place", 4, 20)
-    assert found["writes"] == 80
-    assert found["reads"] > 5
-    assert found["left"] == 0
+    report = crashing("together", kind, tmp_path / "place", 4, 20)
+    assert report["writes"] == 80
+    assert report["reads"] > 5
+    assert report["left"] == 0
 
 
 CALLS = ("mkdir", "open", "close", "fsync", "replace", "stat", "scandir", "access", "chmod")

@@ -132,11 +132,11 @@ def test_what_fits_is_shown_by_pandas() -> None:
 
 def test_a_notebook_shows_the_same_and_all_columns_folded() -> None:
     page = str(result(**{f"number_{at}": [1.5] * 2 for at in range(9)})._repr_html_())
-    head, _, whole = page.partition("<details>")
+    head, _, details = page.partition("<details>")
     assert "<b>Globex" not in page
     assert "&lt;b&gt;Globex" in head
     assert "paired by" not in head
-    assert "paired by" in whole
+    assert "paired by" in details
 
 
 @pytest.mark.parametrize("width", [60, 70, 80, 100])
@@ -180,8 +180,8 @@ def test_partial_numbers_are_marked_and_say_why() -> None:
     assert pd.api.types.is_float_dtype(weeks["n"].dtype)
     first = weeks.iloc[1:].set_axis([7] * (len(weeks) - 1))  # labels need not be unique
     assert "* partial (1 row): 1 of the 7 days" in repr(first).replace("\n", " ")
-    whole = weeks.iloc[1:-1]
-    assert "*" not in repr(whole) + whole._repr_html_()
+    complete = weeks.iloc[1:-1]
+    assert "*" not in repr(complete) + complete._repr_html_()
     assert type(pickle.loads(pickle.dumps(weeks))) is pd.DataFrame
     assert pickle.loads(pickle.dumps(weeks)).attrs == weeks.attrs
 

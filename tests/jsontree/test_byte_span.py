@@ -24,14 +24,14 @@ LAYOUTS = st.sampled_from([{}, {"indent": 1}, {"ensure_ascii": False}, {"separat
 
 
 def every_path(value: Any, path: str = "$") -> list[tuple[str, Any]]:
-    found = [(path, value)]
+    paths = [(path, value)]
     if isinstance(value, dict):
         for key, inner in value.items():
-            found += every_path(inner, path + key_step(key))
+            paths += every_path(inner, path + key_step(key))
     elif isinstance(value, list):
         for number, inner in enumerate(value):
-            found += every_path(inner, f"{path}[{number}]")
-    return found
+            paths += every_path(inner, f"{path}[{number}]")
+    return paths
 
 
 @settings(max_examples=examples(200), deadline=None)

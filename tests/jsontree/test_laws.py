@@ -77,12 +77,12 @@ def spelled(value: Any) -> str:
 
 
 def through_parquet(tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
-    found = {}
+    read_tables = {}
     for name, table in tables.items():
         file = io.BytesIO()
         pq.write_table(table, file)
-        found[name] = pq.ParquetFile(io.BytesIO(file.getvalue())).read()
-    return found
+        read_tables[name] = pq.ParquetFile(io.BytesIO(file.getvalue())).read()
+    return read_tables
 
 
 @LAW

@@ -50,12 +50,12 @@ def test_a_pattern_means_the_same_below_the_document(steps: list[Step]) -> None:
 )
 def test_the_path_of_a_leaf_leads_to_it(value: object) -> None:
     for path, _ in leaves(value, "$"):
-        found = value
+        node = value
         for step in parse_path(path):
             assert isinstance(step, Field)
-            assert isinstance(found, dict)
-            found = found[step.name]
-        assert not (isinstance(found, dict) and found)
+            assert isinstance(node, dict)
+            node = node[step.name]
+        assert not (isinstance(node, dict) and node)
 
 
 @pytest.mark.parametrize(

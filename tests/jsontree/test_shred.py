@@ -45,8 +45,8 @@ def test_every_sample_comes_back(path: Path, tmp_path: Path) -> None:
 
 
 def columns(value: Any, name: str = "[]") -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = shred(value)[name].to_pydict()
-    return {name: values for name, values in found.items() if name not in ("_parent", "_pos")}
+    lists: dict[str, list[Any]] = shred(value)[name].to_pydict()
+    return {name: values for name, values in lists.items() if name not in ("_parent", "_pos")}
 
 
 def test_integers_stay_integers_beside_nulls() -> None:

@@ -87,9 +87,9 @@ def test_what_was_attached_is_found(frame: pd.DataFrame) -> None:
 
 
 def test_a_frame_without_metadata_is_unknown() -> None:
-    found = metadata_of(pd.DataFrame({"a": [1], 5: [2]}))
-    assert found == FrameMetadata({"a": ColumnMetadata(), "5": ColumnMetadata()})
-    assert found.columns["a"].availability == UNKNOWN
+    metadata = metadata_of(pd.DataFrame({"a": [1], 5: [2]}))
+    assert metadata == FrameMetadata({"a": ColumnMetadata(), "5": ColumnMetadata()})
+    assert metadata.columns["a"].availability == UNKNOWN
 
 
 def test_a_column_that_could_not_be_measured_and_holds_values_was_overwritten(

@@ -24,13 +24,13 @@ from aatoolkit.availability import Availability, Status
 KNOWN = FrameMetadata({"n": ColumnMetadata("t.n", Availability(Status.AVAILABLE))})
 
 
-def made() -> pd.DataFrame:
+def lazy_frame() -> pd.DataFrame:
     frame = pd.DataFrame({"brand": ["a", "b"], "n": [1, 2]})
     frame.attrs["title"] = "Domains"
     return attach(frame, KNOWN)
 
 
-TEXT = str(made().attrs[ATTRIBUTE])
+TEXT = str(lazy_frame().attrs[ATTRIBUTE])
 WHOLE = {"title": "Domains", ATTRIBUTE: TEXT}
 
 
@@ -50,17 +50,17 @@ READ: dict[str, Callable[[dict[Any, Any]], Any]] = {
 
 @pytest.mark.parametrize("read", READ.values(), ids=READ)
 def test_whoever_reads_the_attrs_finds_the_text(read: Callable[[dict[Any, Any]], Any]) -> None:
-    attrs = made().attrs
+    attrs = lazy_frame().attrs
     assert isinstance(attrs, LazyAttrs)
     assert attrs.is_pending
-    found = read(attrs)
-    assert found == WHOLE
-    assert type(found) is dict
-    assert json.loads(found[ATTRIBUTE])["columns"]["n"][:2] == ["t.n", "available"]
+    content = read(attrs)
+    assert content == WHOLE
+    assert type(content) is dict
+    assert json.loads(content[ATTRIBUTE])["columns"]["n"][:2] == ["t.n", "available"]
 
 
 def test_it_is_of_the_rows_that_it_was_attached_to() -> None:
-    frame = made()
+    frame = lazy_frame()
     frame.loc[0, "n"] = 5
     frame.index.name = "row"
     assert frame.attrs[ATTRIBUTE] == TEXT
@@ -68,12 +68,12 @@ def test_it_is_of_the_rows_that_it_was_attached_to() -> None:
 
 
 def test_what_replaces_it_stays() -> None:
-    frame = made()
+    frame = lazy_frame()
     frame.attrs[ATTRIBUTE] = "{"
     assert frame.attrs[ATTRIBUTE] == "{"
-    other = made()
+    other = lazy_frame()
     del other.attrs[ATTRIBUTE]
     assert dict(other.attrs) == {"title": "Domains"}
-    again = attach(made(), FrameMetadata())
+    again = attach(lazy_frame(), FrameMetadata())
     assert {**again.attrs} == {**WHOLE, ATTRIBUTE: again.attrs[ATTRIBUTE]}
     assert again.attrs[ATTRIBUTE] != TEXT

@@ -83,7 +83,7 @@ cells = st.one_of(st.none(), st.text(max_size=4))
     st.lists(st.tuples(cells, st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1))), max_size=6),
     st.lists(st.tuples(cells, st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1))), max_size=6),
 )
-def test_equal_tables_and_only_those_hash_alike(one: list[Any], other: list[Any]) -> None:
+def test_equal_tables_and_only_those_hash_alike(values: list[Any], other_values: list[Any]) -> None:
     def frame(rows: list[Any]) -> pd.DataFrame:
         return pd.DataFrame(
             {
@@ -92,5 +92,7 @@ def test_equal_tables_and_only_those_hash_alike(one: list[Any], other: list[Any]
             }
         )
 
-    assert (aa.logical_hash(frame(one)) == aa.logical_hash(frame(other))) == (one == other)
-    assert aa.logical_hash(frame(one)) == aa.logical_hash(frame([*one]))
+    assert (aa.logical_hash(frame(values)) == aa.logical_hash(frame(other_values))) == (
+        values == other_values
+    )
+    assert aa.logical_hash(frame(values)) == aa.logical_hash(frame([*values]))

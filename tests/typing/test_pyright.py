@@ -43,11 +43,11 @@ def checked(folder: Path, text: str) -> list[str]:
         timeout=110,
         check=False,
     )
-    found = json.loads(done.stdout)["generalDiagnostics"]
+    diagnostics = json.loads(done.stdout)["generalDiagnostics"]
     return [
-        f"{each['range']['start']['line'] + 1} {each['message'][:200]}"
-        for each in found
-        if each["severity"] == "error"
+        f"{diagnostic['range']['start']['line'] + 1} {diagnostic['message'][:200]}"
+        for diagnostic in diagnostics
+        if diagnostic["severity"] == "error"
     ]
 
 
@@ -82,7 +82,7 @@ def test_the_types_of_a_profile_of_ones_own(tmp_path: Path) -> None:
     answer = {"items": [{"id": "a", "n": 1, "größe": 1.5, 'a"b': True, "class": "x"}]}
     section = aa.sections.propose(answer, "things").section
     (tmp_path / "mine.py").write_text(typed_module(Profile("mine", section)), encoding="utf-8")
-    found = checked(
+    lines = checked(
         tmp_path,
         "import aatoolkit as aa\n"
         "from mine import typed\n"
@@ -92,4 +92,4 @@ def test_the_types_of_a_profile_of_ones_own(tmp_path: Path) -> None:
         "main[['class', 'id']].aa.availability\n"
         "main['klass']\n",
     )
-    assert {line.split()[0] for line in found} == {"7"}
+    assert {line.split()[0] for line in lines} == {"7"}

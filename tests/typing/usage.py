@@ -44,7 +44,7 @@ for _name, values in engines.items():
     values.count()
 names = ["engine", "citation_count"]
 assert_type(engines[names], pd.DataFrame)
-assert_type(engines[[each for each in engines if each != "engine"]], pd.DataFrame)
+assert_type(engines[[name for name in engines if name != "engine"]], pd.DataFrame)
 assert_type(engines[engines.columns[:2]], pd.DataFrame)
 assert_type(engines[~engines["citation_count"].isna()], pd.DataFrame)
 assert_type(engines[engines["engine"].isin(["claude"]).to_numpy()], pd.DataFrame)
