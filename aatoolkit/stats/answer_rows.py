@@ -13,7 +13,6 @@ import pandas as pd
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
-from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.estimate import NAN, check_level, verdict_of
 from aatoolkit.stats.results import percent, result
 from aatoolkit.stats.trace import (
@@ -24,6 +23,7 @@ from aatoolkit.stats.trace import (
     number,
     plain_value,
     setting,
+    statistic,
     take,
     two_sided,
 )
@@ -88,7 +88,7 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     return answers_of(chats["chats"], chats["chat_mentions"], chats["chat_citations"], brand)
 
 
-@recorded("answers", "chats", "mentions", "citations")
+@statistic("answers", "chats", "mentions", "citations")
 def answers_of(
     chats: pd.DataFrame, mentions: pd.DataFrame, citations: pd.DataFrame, brand: str | None
 ) -> pd.DataFrame:
@@ -185,7 +185,7 @@ def cited_and_mentioned(
     return association(answers(chats, brand), level)
 
 
-@recorded("cited_and_mentioned", "rows")
+@statistic("cited_and_mentioned", "rows")
 def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     """The association of citations and mentions, of one row an answer."""
     there = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
@@ -210,27 +210,26 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     values = {kind: One.total(part) for kind, part in counts.items()}
     values["n"] = sum(values.values())
     a, b, c, d = counts.values()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.
-        n = a + b + c + d
-        r, s = a * d / n, b * c / n
-        p, q = (a + d) / n, (b + c) / n
-        name_all(n=n, r=r, s=s, p=p, q=q)
-        for_it, against = One.total(r), One.total(s)
-        is_there = plain_value(for_it) > 0 and plain_value(against) > 0
-        against = against if is_there else NAN  # without both kinds there is no ratio
-        odds = for_it / against
-        variance = One.total(p * r) / (2 * for_it**2)
-        variance = variance + One.total(p * s + q * r) / (2 * (for_it * against))
-        error = np.sqrt(variance + One.total(q * s) / (2 * against**2))
-        name_all(odds_ratio=odds, error=error, sum_r=for_it, sum_s=against)
-        half = normal_quantile((1 + setting("level", level)) / 2) * error
-        values |= {
-            name: values[hits] / (values[hits] + values[others])
-            for name, (hits, others) in _RATES.items()
-        }
-        values |= {"odds_ratio": odds, "low": odds * np.exp(-half), "high": odds * np.exp(half)}
-        values["p"] = two_sided(np.log(odds) / error, math.inf)
+    # Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.
+    n = a + b + c + d
+    r, s = a * d / n, b * c / n
+    p, q = (a + d) / n, (b + c) / n
+    name_all(n=n, r=r, s=s, p=p, q=q)
+    for_it, against = One.total(r), One.total(s)
+    is_there = plain_value(for_it) > 0 and plain_value(against) > 0
+    against = against if is_there else NAN  # without both kinds there is no ratio
+    odds = for_it / against
+    variance = One.total(p * r) / (2 * for_it**2)
+    variance = variance + One.total(p * s + q * r) / (2 * (for_it * against))
+    error = np.sqrt(variance + One.total(q * s) / (2 * against**2))
+    name_all(odds_ratio=odds, error=error, sum_r=for_it, sum_s=against)
+    half = normal_quantile((1 + setting("level", level)) / 2) * error
+    values |= {
+        name: values[hits] / (values[hits] + values[others])
+        for name, (hits, others) in _RATES.items()
+    }
+    values |= {"odds_ratio": odds, "low": odds * np.exp(-half), "high": odds * np.exp(half)}
+    values["p"] = two_sided(np.log(odds) / error, math.inf)
     tell = (plain_value(r) > 0) | (plain_value(s) > 0)
     values["clusters"] = One.count(take(n, np.flatnonzero(tell)))
     numbers = {name: number(value) for name, value in values.items()}

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.estimate import NAN, check_level, long_run
 from aatoolkit.stats.results import amount, points, refusal, result
 from aatoolkit.stats.sums import Rules, cluster_sums
@@ -22,6 +21,7 @@ from aatoolkit.stats.trace import (
     name_all,
     number,
     plain_value,
+    statistic,
     take,
     under,
 )
@@ -44,7 +44,7 @@ _SHORT, _SHORT_P, _SHORT_LIKENESS = 150, 0.015, -0.05
 """Fewer days hide that they are alike: it takes a lower p-value, and less likeness."""
 
 
-@recorded("changes", "frame")
+@statistic("changes", "frame")
 def changes(
     frame: pd.DataFrame, column: str, date: str, level: float, rules: Rules | None = None
 ) -> pd.DataFrame:
@@ -64,6 +64,8 @@ def changes(
     rows = [row]
     if len(days) < _LEAST_DAYS:
         row["why"] = f"{len(days)} days with answers, and at least {_LEAST_DAYS} are needed"
+    elif not np.isfinite((plain_value(y) ** 2).sum()):
+        row["why"] = "its numbers are too large to compute with"
     else:
         plain = plain_value(y), plain_value(n)
         if kind == MEANS:  # about 0, with a variance of 1
@@ -138,12 +140,11 @@ def _step(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) -> dic
 def _cost(y: Numbers, n: Numbers, kind: str) -> Numbers:
     """Compute twice the negative log likelihood of one level, from sums of hits and trials."""
     miss = n - y
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if kind == MEANS:
-            return -np.where(n > 0, y**2 / n, 0.0)
-        likelihood = np.where(y > 0, y * np.log(y / n), 0.0)
-        if kind == RATES:
-            likelihood = likelihood + np.where(miss > 0, miss * np.log(miss / n), 0.0)
+    if kind == MEANS:
+        return -np.where(n > 0, y**2 / n, 0.0)
+    likelihood = np.where(y > 0, y * np.log(y / n), 0.0)
+    if kind == RATES:
+        likelihood = likelihood + np.where(miss > 0, miss * np.log(miss / n), 0.0)
     return -2 * likelihood
 
 
@@ -176,8 +177,7 @@ def _split_rates(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
     for part in range(len(starts) + 1):
         inside = segment == part
         sums = [np.where(inside, values, 0.0).sum(1, keepdims=True) for values in (y, n)]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rate = np.where(inside, sums[0] / sums[1], rate)
+        rate = np.where(inside, sums[0] / sums[1], rate)
     return rate
 
 

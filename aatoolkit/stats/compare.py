@@ -17,7 +17,6 @@ from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.groupby import By, flattened
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
-from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import FRACTION, NONE, ratio
 from aatoolkit.stats.estimate import (
     CORRECTIONS,
@@ -60,6 +59,7 @@ from aatoolkit.stats.trace import (
     normal_quantile,
     number,
     setting,
+    statistic,
     take,
     two_sided,
 )
@@ -90,7 +90,7 @@ class ComparedRow(Comparison):
     notes: tuple[str, ...] = ()
 
 
-@recorded("compare", "now", "before")
+@statistic("compare", "now", "before")
 def compare(
     now: pd.DataFrame,
     before: pd.DataFrame | None,
@@ -162,8 +162,7 @@ def compared(
             measure=measure, key=key, unit=unit, is_rate=is_rate, why=lacking, notes=notes
         )
         if None not in groups:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                change, method, why, moved = _tested(sides, groups, pair, cluster, level, design)
+            change, method, why, moved = _tested(sides, groups, pair, cluster, level, design)
             why = forbids or lacking or why
             row = replace(row, change=change, method=method, why=why, notes=(*moved, *notes))
         yield row
@@ -314,9 +313,12 @@ def _why_not(change: Change, k: int, name: str, least: int = LEAST_CLUSTERS) -> 
     if k < least:
         return f"{k} {name} on one side or both; at least {least} are needed to test a change"
     largest = max(abs(number(change.before)), abs(number(change.after)))
+    error = number(change.error)
+    if not math.isfinite(error):
+        return f"the numbers of {k} {name} are too large to compute an error"
     if np.isnan(number(change.df)):
         return f"one of {k} {name} has most answers, and says too little of others"
-    if not varies(number(change.error) ** 2, largest):
+    if not varies(error, largest):
         return f"nothing differs between {k} {name}, too few to estimate an error"
     return ""
 
@@ -435,7 +437,7 @@ def _key(values: Sequence[object]) -> pd.Series:
 _ENDS = ("1", "0", "_all1", "_all0")
 
 
-@recorded("decompose", "now", "before")
+@statistic("decompose", "now", "before")
 def decompose(
     now: pd.DataFrame,
     before: pd.DataFrame | None,
@@ -464,28 +466,27 @@ def decompose(
         for side, pairs, end in zip(sides * 2, [*of_both, None, None], _ENDS, strict=True)
     )
     is_rate, error = all(side.is_rate for side in sides), NAN
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size1, size0 = One.total(all_n1), One.total(all_n0)
-        total1, total0 = One.total(all_y1) / size1, One.total(all_y0) / size0
-        middle, weight = (total1 + total0) / 2, (n1 / size1 + n0 / size0) / 2
-        term = weight * (y1 / n1 - y0 / n0)
-        rate, total = One.total(term), total1 - total0
-        # What entered or left counts by how far it is from the middle, and the rest is mix.
-        entered, left = (
-            (One.total(y) - One.total(common_y) - middle * (size - One.total(common_n))) / size
-            for y, common_y, size, common_n in ((all_y1, y1, size1, n1), (all_y0, y0, size0, n0))
-        )
-        name_all(size1=size1, size0=size0, total1=total1, total0=total0, middle=middle)
-        name_all(weight=weight, term=term, rate=rate, entered=entered, left=left, total=total)
-        if is_rate:
-            p1, p0 = (y1 + total1) / (n1 + 1), (y0 + total0) / (n0 + 1)
-            square = weight**2 * (p1 * (1 - p1) / n1 + p0 * (1 - p0) / n0)
-            name_all(square=square)
-            error = np.sqrt(One.total(square))
-        effects = [rate, total - rate - entered + left, entered, 0 - left, total]
-        name_all(error=error)
-        half = normal_quantile((1 + setting("level", level)) / 2) * error
-        tests = [rate - half, rate + half, two_sided(rate / error, math.inf)]
+    size1, size0 = One.total(all_n1), One.total(all_n0)
+    total1, total0 = One.total(all_y1) / size1, One.total(all_y0) / size0
+    middle, weight = (total1 + total0) / 2, (n1 / size1 + n0 / size0) / 2
+    term = weight * (y1 / n1 - y0 / n0)
+    rate, total = One.total(term), total1 - total0
+    # What entered or left counts by how far it is from the middle, and the rest is mix.
+    entered, left = (
+        (One.total(y) - One.total(common_y) - middle * (size - One.total(common_n))) / size
+        for y, common_y, size, common_n in ((all_y1, y1, size1, n1), (all_y0, y0, size0, n0))
+    )
+    name_all(size1=size1, size0=size0, total1=total1, total0=total0, middle=middle)
+    name_all(weight=weight, term=term, rate=rate, entered=entered, left=left, total=total)
+    if is_rate:
+        p1, p0 = (y1 + total1) / (n1 + 1), (y0 + total0) / (n0 + 1)
+        square = weight**2 * (p1 * (1 - p1) / n1 + p0 * (1 - p0) / n0)
+        name_all(square=square)
+        error = np.sqrt(One.total(square))
+    effects = [rate, total - rate - entered + left, entered, 0 - left, total]
+    name_all(error=error)
+    half = normal_quantile((1 + setting("level", level)) / 2) * error
+    tests = [rate - half, rate + half, two_sided(rate / error, math.inf)]
     low, high, p = ([NAN if why else value, *[NAN] * 4] for value in tests)
     effects = [NAN] * 5 if empty else effects
     verdict = verdict_of(number(p[0]), number(effects[0]), level)

@@ -74,17 +74,17 @@ def check_level(level: float) -> None:
         raise ArgumentError(f"level={level!r} is not between 0 and 1")
 
 
-def varies(variance: Any, value: Any) -> Any:
-    """Whether a variance is more than that of rounding, for values of such a size.
+def varies(error: Any, value: Any) -> Any:
+    """Whether a standard error is finite, and more than that of rounding of values of such a size.
 
     Where nothing differs between clusters, that is too little for an error, and no certainty.
 
     Examples
     --------
-    >>> varies(1e-4, 0.4), varies(1e-34, 0.4), varies(float("nan"), 0.4)
+    >>> varies(1e-2, 0.4), varies(1e-17, 0.4), varies(math.inf, 0.4)
     (True, False, False)
     """
-    return variance > (_ROUNDING * value) ** 2
+    return (error > _ROUNDING * abs(value)) & (error < math.inf)
 
 
 # --- rates and means --------------------------------------------------------------------------
@@ -137,38 +137,37 @@ def estimate(g: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> E
     rate with one answer at the overall rate added: without it a prompt that was always, or never,
     answered with the brand would be taken for certain.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size, k = g.total(n), g.count(n)
-        value = g.total(y) / size
-        if panel == "sampled":
-            z = y - g.each(value) * n
-            name_all(value=value, size=size, z=z)
-            variance = k / (k - 1) * g.total(z**2) / size**2
-            df = size**2 / g.total(n**2) - 1
-            is_enough = df >= 1
-            for part in (z**2, y, n - y) if is_rate else ():
-                carried = g.total(part)
-                carriers = np.where(carried > 0, carried**2 / g.total(part**2), np.inf)
-                df = np.minimum(df, carriers)
-            at_least, is_enough = df + 1, is_enough & (k >= LEAST_CLUSTERS)
-        else:
-            p = (y + g.each(value)) / (n + 1)
-            within = p * (1 - p) / n
-            name_all(value=value, size=size, p=p, within=within)
-            variance = g.total((n / g.each(size)) ** 2 * within)
-            df, at_least, is_enough = size - k, size, size > k
-        df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
-        q, room, deff = call(t_quantiles, (1 + level) / 2, df), value * (1 - value), size * NAN
-        if is_rate:
-            answers = np.where(varies(variance, value), room / variance, at_least)
-            name_all(answers=answers)
-            deff = np.where(room > 0, variance / (room / size), np.nan)
-            ends = wilson(value, answers, q)
-        else:
-            # No variation at all between clusters is too little to estimate an error.
-            half = np.where(varies(variance, value), q * np.sqrt(variance), np.nan)
-            ends = value - half, value + half
-        low, high = (np.where(is_enough, end, np.nan) for end in ends)
+    size, k = g.total(n), g.count(n)
+    value = g.total(y) / size
+    if panel == "sampled":
+        z = y - g.each(value) * n
+        name_all(value=value, size=size, z=z)
+        variance = k / (k - 1) * g.total(z**2) / size**2
+        df = size**2 / g.total(n**2) - 1
+        is_enough = df >= 1
+        for part in (z**2, y, n - y) if is_rate else ():
+            carried = g.total(part)
+            carriers = np.where(carried > 0, carried**2 / g.total(part**2), np.inf)
+            df = np.minimum(df, carriers)
+        at_least, is_enough = df + 1, is_enough & (k >= LEAST_CLUSTERS)
+    else:
+        p = (y + g.each(value)) / (n + 1)
+        within = p * (1 - p) / n
+        name_all(value=value, size=size, p=p, within=within)
+        variance = g.total((n / g.each(size)) ** 2 * within)
+        df, at_least, is_enough = size - k, size, size > k
+    df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
+    q, room, deff = call(t_quantiles, (1 + level) / 2, df), value * (1 - value), size * NAN
+    if is_rate:
+        answers = np.where(varies(np.sqrt(variance), value), room / variance, at_least)
+        name_all(answers=answers)
+        deff = np.where(room > 0, variance / (room / size), np.nan)
+        ends = wilson(value, answers, q)
+    else:
+        # No variation at all between clusters is too little to estimate an error.
+        half = np.where(varies(np.sqrt(variance), value), q * np.sqrt(variance), np.nan)
+        ends = value - half, value + half
+    low, high = (np.where(is_enough, end, np.nan) for end in ends)
     return named(Estimate(value, size, k, variance, deff, df, q, low, high))
 
 
@@ -305,11 +304,10 @@ def sample_of(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
     Of a series of days, which may be like their neighbours, it is the long-run variance.
     """
     size, k = One.total(n), One.count(n)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = One.total(y) / size
-        z = (y - value * n) / size
-        name_all(**{name: value, f"size_{name}": size, f"z_{name}": z})
-        variance = k / (k - 1) * One.total(z**2)
+    value = One.total(y) / size
+    z = (y - value * n) / size
+    name_all(**{name: value, f"size_{name}": size, f"z_{name}": z})
+    variance = k / (k - 1) * One.total(z**2)
     if is_series:
         variance = variance * max(long_run(plain_value(z)[None]).item(), 1.0)
     return named(Sample(value, size, variance, freedom(n, z), k), f"_{name}")
@@ -373,10 +371,9 @@ def freedom(m: Any, z: Any) -> Any:
     the answers there are none: its residual is near 0, and with 1 it would raise up to 92 %.
     """
     fourth = One.total(z**4)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        carry = One.total(m) ** 2 / One.total(m**2) - 1
-        of_variance = np.where(fourth > 0, One.total(z**2) ** 2 / fourth, carry)
-        return np.where(carry < 1, np.nan, np.maximum(np.minimum(carry, of_variance), 1.0))
+    carry = One.total(m) ** 2 / One.total(m**2) - 1
+    of_variance = np.where(fourth > 0, One.total(z**2) ** 2 / fourth, carry)
+    return np.where(carry < 1, np.nan, np.maximum(np.minimum(carry, of_variance), 1.0))
 
 
 def long_run(residual: Numbers) -> Numbers:

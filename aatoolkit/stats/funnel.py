@@ -17,7 +17,6 @@ import pandas as pd
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.metadata.attrs import metadata_of
-from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.estimate import check_level, wilson
 from aatoolkit.stats.results import percent, result
 from aatoolkit.stats.sums import stem_of
@@ -28,6 +27,7 @@ from aatoolkit.stats.trace import (
     normal_quantile,
     plain_value,
     setting,
+    statistic,
     take,
 )
 
@@ -102,7 +102,7 @@ def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
     return next((meanings[stem] for stem in stems if stem in meanings), None)
 
 
-@recorded("funnel", "frames")
+@statistic("funnel", "frames")
 def funnel_of(
     frames: Sequence[pd.DataFrame],
     names: Sequence[str],
@@ -130,14 +130,13 @@ def funnel_of(
     name_all(**table)
     pages = np.array([is_page(key) for key in keys], bool)
     plain = {name: plain_value(values) for name, values in table.items()}
-    with np.errstate(divide="ignore", invalid="ignore"):
-        refer = table["crawled"] / table["visited"]
-        rate, q = (
-            table["converted"] / table["n"],
-            normal_quantile((1 + setting("level", level)) / 2),
-        )
-        name_all(rate=rate, q=q)
-        ends = wilson(rate, table["n"], q)
+    refer = table["crawled"] / table["visited"]
+    rate, q = (
+        table["converted"] / table["n"],
+        normal_quantile((1 + setting("level", level)) / 2),
+    )
+    name_all(rate=rate, q=q)
+    ends = wilson(rate, table["n"], q)
     table["crawl_to_refer"] = np.where(pages & (plain["visited"] > 0), refer, np.nan)
     is_possible = (plain["n"] > 0) & (plain["converted"] <= plain["n"])
     for end, values in zip(("", "_low", "_high"), (rate, *ends), strict=True):

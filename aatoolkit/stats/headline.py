@@ -19,13 +19,12 @@ from aatoolkit.errors import AvailabilityError, ItemNotFound
 from aatoolkit.frame.merge import rename
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
-from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import FRACTION, NONE, RANK, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.compare import INDEPENDENT, ComparedRow, compared, comparison
 from aatoolkit.stats.estimate import Change, check_level
 from aatoolkit.stats.sums import PROMPT, WINDOWS, rule_of, side_names, stem_of
-from aatoolkit.stats.trace import derived, name_all, number
+from aatoolkit.stats.trace import derived, name_all, number, statistic
 
 RATE, POSITION, VOICE = "mention_rate", "average_position", "share_of_voice"
 _MEASURES = {FRACTION: RATE, RANK: POSITION, "position": POSITION}
@@ -125,7 +124,7 @@ def _meaning(name: str, column: Column | None) -> str:
     return next((group for group in _GROUPS if parts and parts <= words(group)), name)
 
 
-@recorded("headline", "frames")
+@statistic("headline", "frames")
 def headline_of(
     frames: Sequence[pd.DataFrame], names: Sequence[str], is_two: bool, level: float
 ) -> pd.DataFrame:

@@ -20,7 +20,6 @@ from aatoolkit.frame.cell_status import together
 from aatoolkit.frame.groupby import By, find
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import metadata_of
-from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
 from aatoolkit.stats.estimate import LEAST_CLUSTERS, NAN, check_level, estimate, wilson
 from aatoolkit.stats.results import amount, percent, refusal, result
@@ -39,6 +38,7 @@ from aatoolkit.stats.trace import (
     number,
     plain_value,
     setting,
+    statistic,
     t_quantile,
     take,
 )
@@ -46,7 +46,7 @@ from aatoolkit.stats.trace import (
 PANELS = ("sampled", "fixed")
 
 
-@recorded("interval", "frame")
+@statistic("interval", "frame")
 def interval(
     frame: pd.DataFrame,
     column: str,
@@ -86,8 +86,8 @@ def interval(
             )
         elif not np.isfinite(low):
             why = (
-                f"{k:g} values of {cluster} that do not differ, or of which one has most answers, "
-                "cannot say how much such values differ"
+                f"{k:g} values of {cluster} that do not differ, are too large, or of which one has "
+                "most answers, cannot say how much such values differ"
             )
             if panel == "fixed":
                 why = f"one number for each value of {cluster} cannot say how much answers differ"
@@ -158,10 +158,9 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd
     use = counted & (above >= 0) & (above <= below)
     if counted.any() and not use.any():
         raise refusal(column, "interval", "its numerator is no part of its denominator")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rate, q = hits / trials, normal_quantile((1 + setting("level", level)) / 2)
-        name_all(rate=rate, q=q)
-        low, high = (np.where(use, bound, np.nan) for bound in wilson(rate, trials, q))
+    rate, q = hits / trials, normal_quantile((1 + setting("level", level)) / 2)
+    name_all(rate=rate, q=q)
+    low, high = (np.where(use, bound, np.nan) for bound in wilson(rate, trials, q))
     columns = kept({f"{column}_low": low, f"{column}_high": high})
     arrays = {name: pd.array(values, dtype="Float64") for name, values in columns.items()}
     return pd.DataFrame(arrays, index=frame.index)
@@ -281,7 +280,7 @@ def _marks(frame: pd.DataFrame, keys: list[str]) -> list[list[object]]:
 # --- agreement --------------------------------------------------------------------------------
 
 
-@recorded("stability", "frame")
+@statistic("stability", "frame")
 def stability(
     frame: pd.DataFrame, column: str, by: Sequence[str] | str, level: float
 ) -> pd.DataFrame:
@@ -344,13 +343,12 @@ def stability(
 def _icc(y: Any, n: Any) -> Any:
     """The analysis-of-variance estimator (Ridout, Demétrio & Firth, *Biometrics* 55, 1999)."""
     k, size = One.count(n), One.total(n)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = One.total(y) / size
-        between = (One.total(n * (y / n) ** 2) - size * mean**2) / (k - 1)
-        within = One.total(n * (y / n) * (1 - y / n)) / (size - k)
-        common = (size - One.total(n**2) / size) / (k - 1)
-        name_all(size=size, mean=mean, between=between, within=within, common=common)
-        return (between - within) / (between + (common - 1) * within)
+    mean = One.total(y) / size
+    between = (One.total(n * (y / n) ** 2) - size * mean**2) / (k - 1)
+    within = One.total(n * (y / n) * (1 - y / n)) / (size - k)
+    common = (size - One.total(n**2) / size) / (k - 1)
+    name_all(size=size, mean=mean, between=between, within=within, common=common)
+    return (between - within) / (between + (common - 1) * within)
 
 
 def _icc_ends(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[float]:
@@ -363,8 +361,7 @@ def _icc_ends(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[
     size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
     left_out = (clusters != cluster for cluster in range(clusters.max() + 1))
     icc = np.array([_icc(y, n), *(_icc(y[rest], n[rest]) for rest in left_out)])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_all, *others = 0.5 * np.log((1 + (size - 1) * icc) / (1 - icc))
+    of_all, *others = 0.5 * np.log((1 + (size - 1) * icc) / (1 - icc))
     parts = np.array(others)[np.isfinite(others)]
     k = len(parts)
     if k < LEAST_CLUSTERS or not np.isfinite(of_all):

@@ -20,7 +20,6 @@ from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import plan
 from aatoolkit.frame.groupby import find, flattened, group
 from aatoolkit.metadata.attrs import metadata_of
-from aatoolkit.metadata.recorded import recorded
 from aatoolkit.sections.aggregation import RANK
 from aatoolkit.stats.estimate import (
     LEAST_CLUSTERS,
@@ -50,6 +49,7 @@ from aatoolkit.stats.trace import (
     number,
     plain_value,
     setting,
+    statistic,
     t_quantiles,
     take,
     two_sided,
@@ -59,7 +59,7 @@ DRAWS = 999
 MOST_MEMBERS = 500
 
 
-@recorded("rank", "frame")
+@statistic("rank", "frame")
 def rank(
     frame: pd.DataFrame, column: str, by: str, cluster: str, level: float, rules: Rules | None
 ) -> pd.DataFrame:
@@ -84,10 +84,9 @@ def rank(
         why = f"{len(influence)} different values of {cluster}; it takes {LEAST_CLUSTERS}"
         raise refusal(column, "ranks", why)
     (y, n), g = sums.of(), sums.many
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size = g.total(y if sums.is_count else n)
-        is_there = plain_value(g.total(n)) > 0
-        value = np.where(is_there, size if sums.is_count else g.total(y) / size, np.nan)
+    size = g.total(y if sums.is_count else n)
+    is_there = plain_value(g.total(n)) > 0
+    value = np.where(is_there, size if sums.is_count else g.total(y) / size, np.nan)
     name_all(value=value)
     plain = plain_value(value)
     sizes, squares = (plain_value(g.total(part)) for part in (n, n**2))
@@ -149,9 +148,8 @@ def _influence(sums: ClusterSums) -> Numbers:
     y, n = y[is_there], n[is_there]
     if sums.is_count:
         return y - y.mean(axis=0) if len(y) else y
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size = n.sum(axis=0)
-        residuals: Numbers = np.nan_to_num((y - y.sum(axis=0) / size * n) / size)
+    size = n.sum(axis=0)
+    residuals: Numbers = np.nan_to_num((y - y.sum(axis=0) / size * n) / size)
     return residuals
 
 
@@ -180,22 +178,21 @@ def _separations(
     for at in range(many):
         largest = np.maximum(largest, (np.abs(draws[:, [at]] - draws) / safe[at]).max(axis=1))
     p = two_sided(float(np.quantile(largest, level)), math.inf)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        df = np.where(tested & (spread > 0), squares**2 / spread, k - 1)
-        critical = t_quantiles(1 - p / 2, np.clip(df, 1, k - 1).ravel()).reshape(df.shape)
-        return (value[:, None] - value) / safe / critical, p
+    df = np.where(tested & (spread > 0), squares**2 / spread, k - 1)
+    critical = t_quantiles(1 - p / 2, np.clip(df, 1, k - 1).ravel()).reshape(df.shape)
+    return (value[:, None] - value) / safe / critical, p
 
 
 # --- concentration ----------------------------------------------------------------------------
 
-LEAST = 20
-"""So few citations say nothing of how concentrated they are."""
+LEAST, _MOST_COUNTED = 20, 2**53
+"""Fewer citations say nothing of how concentrated they are, and more are no exact numbers."""
 
 _RESAMPLES, _MOST_HALVES, _CELLS = 499, 49, 500_000
 """How many samples are drawn, and how many halves, so that these come to so many numbers."""
 
 
-@recorded("concentration", "frame")
+@statistic("concentration", "frame")
 def concentration(
     frame: pd.DataFrame, column: str, by: str | Sequence[str] | None, *, top: int, level: float
 ) -> pd.DataFrame:
@@ -225,7 +222,7 @@ def concentration(
         n, members = One.total(counts), One.count(counts)
         name_all(n=n, members=members)
         row = {"n": n, "members": members}
-        if number(n) >= LEAST:
+        if LEAST <= number(n) <= _MOST_COUNTED:
             row |= _measured(counts, n, top, level)
             effective, low, high = (number(row[f"effective{end}"]) for end in ("", "_low", "_high"))
             span = f"{low:.1f} or more" if math.isinf(high) else f"{low:.1f} to {high:.1f}"
@@ -233,7 +230,9 @@ def concentration(
         else:
             state = states[code]
             reason = f" ({state})" if state.status != Status.AVAILABLE else ""
-            row["verdict"] = f"cannot say: {number(n):g} in all, and it takes {LEAST}{reason}"
+            row["verdict"] = (
+                f"cannot say: {number(n):g} in all, and it takes {LEAST} to 2⁵³{reason}"
+            )
         rows.append(row)
     names = [f"{name}{end}" for name in ("hhi", "effective", "top_share") for end in _ENDS]
     columns = {
@@ -283,11 +282,10 @@ def _measured(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
             row[f"{name}{end}"] = np.maximum(np.minimum(moved, setting("most", 1.0)), 0.0)
     name_all(**row)
     # The effective number is 1 over the index, and so are its ends.
-    with np.errstate(divide="ignore"):
-        pairs = zip(_ENDS, ("", "_high", "_low"), (NAN, NAN, math.inf), strict=True)
-        for end, of, without in pairs:
-            index = row[f"hhi{of}"]
-            row[f"effective{end}"] = 1 / index if number(index) > 0 else without
+    pairs = zip(_ENDS, ("", "_high", "_low"), (NAN, NAN, math.inf), strict=True)
+    for end, of, without in pairs:
+        index = row[f"hhi{of}"]
+        row[f"effective{end}"] = 1 / index if number(index) > 0 else without
     return row
 
 
@@ -297,15 +295,12 @@ def _least_top(counts: Numbers, top: int, rng: np.random.Generator, level: float
     Those that lead in a sample have luck among their merits, the more of it the more they tie. So
     the leaders of one half are counted in the other half, where luck is gone, over many halves.
     """
-    of_all = counts.astype(np.int64)
-    size = int(of_all.sum())
     times = min(max(_CELLS // (8 * len(counts)), 20), _MOST_HALVES)
-    halves = rng.multivariate_hypergeometric(of_all, size // 2, size=times, method="marginals")
-    others = of_all - halves
+    halves = rng.binomial(counts.astype(np.int64), 0.5, (times, len(counts)))
+    others = counts - halves
     leaders = np.argsort(-halves, axis=1, kind="stable")[:, :top]
-    share = float((np.take_along_axis(others, leaders, 1).sum(1) / others.sum(1)).mean())
-    low, _ = wilson(np.array([share]), np.array([size]), normal_quantile((1 + level) / 2))
-    return float(low[0])
+    share = np.nanmean(np.take_along_axis(others, leaders, 1).sum(1) / others.sum(1))
+    return float(wilson(share, counts.sum(), normal_quantile((1 + level) / 2))[0])
 
 
 # --- overlap ----------------------------------------------------------------------------------
@@ -316,7 +311,7 @@ MOST_REPEATS = 20
 MOST_LISTS = 40
 
 
-@recorded("overlap", "frame")
+@statistic("overlap", "frame")
 def overlap(
     frame: pd.DataFrame, column: str, between: str, by: str, *, repeat: str, level: float
 ) -> pd.DataFrame:
@@ -466,10 +461,10 @@ def _of_answers(
 def mean_of(values: Any, level: Any, name: str) -> Change:
     """The mean over prompts with Student's t of k-1 degrees of freedom."""
     sample, plain = sample_of(values, values * 0 + 1, name), plain_value(values)
-    k = sample.clusters
-    if len(plain) < LEAST_CLUSTERS or not varies(number(sample.variance), np.abs(plain).max()):
+    error, k = np.sqrt(sample.variance), sample.clusters
+    if len(plain) < LEAST_CLUSTERS or not varies(number(error), np.abs(plain).max()):
         return Change(sample.value, clusters=k)
-    return tested(sample.value, np.sqrt(sample.variance), k - 1, level, clusters=k)
+    return tested(sample.value, error, k - 1, level, clusters=k)
 
 
 def _lists(
@@ -514,5 +509,4 @@ def _of_prompt(
     groups = np.eye(members)[whose]
     counts = groups.sum(axis=0)
     pairs = np.outer(counts, counts) - np.diag(counts)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(pairs > 0, groups.T @ jaccard @ groups / pairs, np.nan), counts
+    return np.where(pairs > 0, groups.T @ jaccard @ groups / pairs, np.nan), counts

@@ -16,10 +16,12 @@ from contextvars import ContextVar
 from dataclasses import fields
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from aatoolkit.metadata.recorded import recorded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 T = TypeVar("T")
+P = ParamSpec("P")
 _MOST_STEPS = 200
 
 _SIGNS = {
@@ -40,6 +43,17 @@ SAME, TAKEN, STACKED, COUNTED = "same", "taken", "stacked", "counted"
 
 TRACER: ContextVar[Any] = ContextVar("tracer", default=None)
 """What records the numbers of the statistic that runs, if it runs to be explained."""
+
+
+def statistic(verb: str, *inputs: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Make a function `recorded`, in which what is 0 / 0 or too large is no warning: NaN, infinity.
+
+    Parameters
+    ----------
+    verb, *inputs : str
+        As of `recorded`.
+    """
+    return lambda function: recorded(verb, *inputs)(np.errstate(all="ignore")(function))
 
 
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
@@ -283,7 +297,9 @@ class One:
     @staticmethod
     def total(values: Any) -> Any:
         """The sum over the clusters."""
-        total = np.float64(math.fsum(np.atleast_1d(plain_value(values)).tolist()))
+        plain = np.atleast_1d(plain_value(values))
+        is_safe = np.isfinite(np.abs(plain).sum())  # else fsum raises
+        total = np.float64(math.fsum(plain.tolist()) if is_safe else plain.sum())
         return Traced(total, TOTAL, (values,)) if isinstance(values, Traced) else total
 
     @staticmethod

@@ -16,7 +16,6 @@ from aatoolkit._util.text import parse_moment
 from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.groupby import find, flattened
-from aatoolkit.metadata.recorded import recorded
 from aatoolkit.stats.estimate import (
     LEAST_CLUSTERS,
     NAN,
@@ -42,6 +41,7 @@ from aatoolkit.stats.trace import (
     number,
     plain_value,
     setting,
+    statistic,
     t_quantile,
     take,
 )
@@ -56,7 +56,7 @@ WORDS = ("treated", "control")
 Groups = str | Iterable[object] | Mapping[str, object]
 
 
-@recorded("effect", "series")
+@statistic("effect", "series")
 def effect(
     series: pd.DataFrame,
     since: object,
@@ -235,7 +235,7 @@ def _row(estimate: DoubleDifference, by: str, is_rate: bool) -> Comparison:
     why = (
         ""
         if is_tested
-        else f"nothing differs between {by}, or one has most answers: too few for an error"
+        else f"nothing differs between {by}, one has most answers, or numbers are too large"
     )
     ends = (
         (word, *(amount(number(end), is_rate) for end in (side.before, side.after)))
@@ -363,11 +363,10 @@ def _difference(
             **{f"{word}_before": side.before, f"{word}_after": side.after, f"n_{word}": side.n}
         )
     treated, control = (side.moved for side in groups)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        change = changed_samples(treated, control, level)
+    change = changed_samples(treated, control, level)
     ends = [plain_value(end) for side in groups for end in (side.before, side.after)]
     k = np.minimum(treated.clusters, control.clusters)
-    if number(k) < LEAST_CLUSTERS or not varies(number(change.error) ** 2, np.max(np.abs(ends))):
+    if number(k) < LEAST_CLUSTERS or not varies(number(change.error), np.max(np.abs(ends))):
         change = Change(change.change)
     n = groups[0].n + groups[1].n
     change = replace(change, before=NAN, size_after=n, clusters=k)
@@ -415,25 +414,24 @@ def slope_within(panels: Sequence[PromptDays], span: Any, word: str = "group") -
 
     Of several panels of the same prompts, such as two periods, it is the trend within each.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sums = []
-        for panel in panels:
-            size, total = panel.of(panel.n), panel.of(panel.y)
-            middle = panel.of(panel.n * panel.day) / size
-            off = panel.day - take(middle, panel.prompt)
-            name_all(size=size, total=total, middle=middle, off=off)
-            sums.append((panel.of(panel.n * off**2), panel.of(off * panel.y), size, total))
-        spread, moved, size, total = (reduce(add, parts) for parts in zip(*sums, strict=True))
-        name_all(spread=spread, move=moved)
-        used = np.flatnonzero(plain_value(spread) > 0)
-        if not len(used):
-            return GroupChange()
-        m, moved = take(spread, used), take(moved, used)
-        there = np.flatnonzero(plain_value(size) > 0)
-        total, size = take(total, there), take(size, there)
-        name_all(m=m, moved=moved, y=total, n=size)
-        start = One.total(total) / One.total(size)
-        slope = sample_of(moved * span, m, word)
+    sums = []
+    for panel in panels:
+        size, total = panel.of(panel.n), panel.of(panel.y)
+        middle = panel.of(panel.n * panel.day) / size
+        off = panel.day - take(middle, panel.prompt)
+        name_all(size=size, total=total, middle=middle, off=off)
+        sums.append((panel.of(panel.n * off**2), panel.of(off * panel.y), size, total))
+    spread, moved, size, total = (reduce(add, parts) for parts in zip(*sums, strict=True))
+    name_all(spread=spread, move=moved)
+    used = np.flatnonzero(plain_value(spread) > 0)
+    if not len(used):
+        return GroupChange()
+    m, moved = take(spread, used), take(moved, used)
+    there = np.flatnonzero(plain_value(size) > 0)
+    total, size = take(total, there), take(size, there)
+    name_all(m=m, moved=moved, y=total, n=size)
+    start = One.total(total) / One.total(size)
+    slope = sample_of(moved * span, m, word)
     return GroupChange(slope, start, start + slope.value, One.total(size))
 
 
