@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.lexicon import tokens, words
-from aatoolkit.availability import Availability, Status, combine
+from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
-from aatoolkit.frame.aggregation_plan import Plan, plan
+from aatoolkit.frame.aggregation_plan import Plan, Wholes, plan
 from aatoolkit.frame.duplicates import extent_of
 from aatoolkit.frame.groupby import By, Groups, find, flattened, group
 from aatoolkit.frame.merge import rename
@@ -175,8 +175,10 @@ def cluster_sums(
     is_flag = pd.api.types.is_bool_dtype(flat[column].dtype)
     if is_flag and column not in rules and not metadata.is_lost(column):
         rules = {**rules, column: "mean"}  # the share of true rows
-    (planned,) = plan(flat, metadata, groups, column, rules)
-    rule = planned.rule
+    # A share of what one answer can hold several of does not vary as a rate of answers does.
+    is_rate = rule_of(metadata, column)[0].rule == "none"
+    (planned,) = plan(flat, metadata, groups, column, rules, shares=is_rate)
+    rule, wholes = planned.rule, planned.wholes
     is_count = counts and rule.rule == "sum"
     if rule.rule not in ("ratio", "mean") and not is_count:
         raise refusal(column, "interval", _not_pooled(rule, metadata, column))
@@ -202,6 +204,8 @@ def cluster_sums(
     pair = groups.ids * kinds + codes
     if is_count:
         use = use & ~np.isin(pair, pair[cells.applicable & ~use])
+    if wholes is not None:
+        use = use & (wholes.lacking == 0)[groups.ids]
     pairs, place = np.unique(pair[use], return_inverse=True)
     totals, sizes = (
         np.bincount(place, part[use], len(pairs)).astype(np.float64) for part in (y, n)
@@ -219,14 +223,14 @@ def cluster_sums(
         np.ones(len(pairs)) if is_count else sizes,
         is_rate,
         groups.count(use),
-        _states(cells, groups, use),
+        _states(cells, groups, use, wholes),
         np.flatnonzero(use),
         place,
         planned,
     )
 
 
-def _states(cells: Any, groups: Groups, use: Any) -> list[Availability]:
+def _states(cells: Any, groups: Groups, use: Any, wholes: Wholes | None) -> list[Availability]:
     """The availability of each group: partial where some of its rows have no number."""
     codes, states = groups.combined(cells)
     used, expected = groups.count(use), groups.count(cells.applicable)
@@ -235,6 +239,9 @@ def _states(cells: Any, groups: Groups, use: Any) -> list[Availability]:
         state = states[code]
         if 0 < used[number] < expected[number]:
             state = replace(state, status=Status.PARTIAL)
+        elif wholes is not None and wholes.lacking[number]:
+            why = f"{wholes.lacking[number]} of {wholes.total[number]} responses have no row of it"
+            state = Availability(Status.UNAVAILABLE, Cause.NO_ROW, why)
         elif not used[number] and state.status == Status.AVAILABLE:
             state = Availability(Status.UNAVAILABLE, state.cause, "no answers")
         group_states.append(state)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from effort import effort
 from serving import shared_client
@@ -196,3 +197,20 @@ def test_a_rate_is_compared_by_its_counts_of_both_windows(overview: aa.Tables) -
     explained = result.aa.explain("Globex", "before")
     assert explained.is_complete
     assert explained.value == pytest.approx(rates["Globex"])
+
+
+def test_the_rate_of_a_brand_over_engines_is_that_of_its_counts() -> None:
+    project = shared_client().project("acme.example")
+    brands = project.read("overview", split="engine")["overview_top_brands"]
+    brand = brands[brands["brand"] == "Globex"]
+    (row,) = brand.aa.compare("previous", "mention_rate").to_dict("records")
+    counts = brand[["mention_count", "answer_count"]].sum()
+    assert row["after"] == pytest.approx(counts["mention_count"] / counts["answer_count"])
+    assert pd.notna(row["p"])
+    by_brand = brands.aa.compare("previous", "mention_rate", by="brand").set_index("brand")
+    assert by_brand.loc["Globex", "p"] == row["p"]
+    unlisted = brands[(brands["brand"] != "Globex") | (brands["engine"] == "chatgpt")]
+    again = unlisted.aa.compare("previous", "mention_rate", by="brand").set_index("brand")
+    assert "5 of 6 responses have no row of it" in again.loc["Globex", "why"]
+    with pytest.raises(AvailabilityError, match="not additive across brands"):
+        brands.aa.compare("previous", "mention_rate")
