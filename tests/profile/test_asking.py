@@ -12,7 +12,7 @@ from aatoolkit.client import reading
 
 SECTIONS = ["domains", "urls", "prompts", "ads"]
 OPTIONS = {
-    "engines": [{"id": one, "lastRunDay": "2026-11-01"} for one in ("alpha", "beta")],
+    "engines": [{"id": name, "lastRunDay": "2026-11-01"} for name in ("alpha", "beta")],
     "topics": [],
     "categories": [],
     "brands": [],
@@ -53,10 +53,10 @@ def client(scripted: Any, **more: Any) -> aa.Client:
 
 def test_a_draft_ends_when_its_time_is_over_with_what_came_by_then(slow, scripted):
     slow.stuck = {"urls"}
-    with client(scripted) as one:
+    with client(scripted) as session:
         started = time.monotonic()
         draft = aa.profile.draft(
-            one.project("a.example"), sections=SECTIONS, seconds=1.0, progress=False
+            session.project("a.example"), sections=SECTIONS, seconds=1.0, progress=False
         )
         took = time.monotonic() - started
     assert took < 5
@@ -69,8 +69,8 @@ def test_a_draft_ends_when_its_time_is_over_with_what_came_by_then(slow, scripte
 def test_what_times_out_is_an_error_of_that_section(slow, scripted):
     slow.stuck = {"urls"}
     slow.failing = {"ads"}
-    with client(scripted, deadline=0.5) as one:
-        draft = aa.profile.draft(one.project("a.example"), sections=SECTIONS, progress=False)
+    with client(scripted, deadline=0.5) as session:
+        draft = aa.profile.draft(session.project("a.example"), sections=SECTIONS, progress=False)
     assert set(draft) == {"domains", "prompts"}
     assert {"urls", "ads"} <= set(draft.errors)
     assert not draft.stopped
@@ -85,8 +85,8 @@ def test_an_interrupt_keeps_what_came_and_the_cache_goes_on(slow, scripted, monk
             raise KeyboardInterrupt
         return real(waiting, until)
 
-    with client(scripted, cache=tmp_path, workers=1) as one:
-        project = one.project("a.example")
+    with client(scripted, cache=tmp_path, workers=1) as session:
+        project = session.project("a.example")
         with monkeypatch.context() as patch:
             patch.setattr(reading, "_next_done", interrupted)
             draft = aa.profile.draft(project, sections=SECTIONS, progress=False)
@@ -117,21 +117,21 @@ def test_other_hosts_are_shown_beside_in_one_request_each(scripted, reply):
             return reply(OPTIONS)
         section = request.params.get("section")
         if section is None:
-            return reply({"parts": {one: states(host, one) for one in SECTIONS}})
+            return reply({"parts": {name: states(host, name) for name in SECTIONS}})
         return reply(states(host, section))
 
     scripted.script = answer
-    with client(scripted) as one:
+    with client(scripted) as session:
         draft = aa.profile.draft(
-            one.project("a.example"), sections=SECTIONS, hosts=["off.example"], progress=False
+            session.project("a.example"), sections=SECTIONS, hosts=["off.example"], progress=False
         )
     assert sum("off.example" in request.path for request in scripted.requests) == 1
     assert sum("off.example" in str(request) for request in draft.requests) == 1
-    shown = draft["domains"].availability.set_index("at")
-    assert shown.loc["q.code", "value"] == '"FULL"'
-    assert shown.loc["q.code", "off.example"] == '"NO_FEED"'
-    assert "differs for off.example" in shown.loc["q.code", "why"]
-    assert "'NO_FEED': 'not_connected'" in shown.loc["q.code", "rule"]
+    places = draft["domains"].availability.set_index("at")
+    assert places.loc["q.code", "value"] == '"FULL"'
+    assert places.loc["q.code", "off.example"] == '"NO_FEED"'
+    assert "differs for off.example" in places.loc["q.code", "why"]
+    assert "'NO_FEED': 'not_connected'" in places.loc["q.code", "rule"]
     # Confirmed in one line, and not before.
     assert draft["domains"].section.availability is None
     draft["domains"].set_rule(at="q.code", words={"FULL": "available", "NO_FEED": "not_connected"})

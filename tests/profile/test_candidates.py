@@ -35,21 +35,25 @@ ANSWER = {
 }
 
 
-def found(answer: Any, *parts: Any) -> dict[str, str]:
+def reasons(answer: Any, *parts: Any) -> dict[str, str]:
     narrowed = {"crawl": {(str(at),): part for at, part in enumerate(parts)}}
     draft = draft_of({"crawl": answer}, narrowed, OPTIONS)
-    return {} if "crawl" not in draft else {one.at: one.why for one in draft["crawl"].candidates}
+    return (
+        {}
+        if "crawl" not in draft
+        else {candidate.at: candidate.why for candidate in draft["crawl"].candidates}
+    )
 
 
 def test_what_names_an_engine_that_never_ran_comes_first():
-    places = found(ANSWER)
+    places = reasons(ANSWER)
     assert next(iter(places)) in ("visibleTo", "remarks")
     assert {"visibleTo", "remarks"} <= set(places)
     assert places["visibleTo"] == "names gamma, which never ran"
 
 
 def test_a_field_of_rows_that_names_a_state_of_the_data_is_a_place():
-    assert "rows[].dataState" in found(ANSWER)
+    assert "rows[].dataState" in reasons(ANSWER)
 
 
 def test_states_of_every_response_are_proposed_also_by_a_weak_word() -> None:
@@ -68,8 +72,8 @@ def test_numbers_that_are_texts_say_what_a_word_means_too() -> None:
 
 
 def test_business_is_no_place():
-    assert found({"rows": [{"sku": "a", "state": "in_stock"}], "totals": {"hits": 3}}) == {}
-    assert found({"byEngine": {"alpha": 3, "beta": 4, "gamma": 0}}) == {}
+    assert reasons({"rows": [{"sku": "a", "state": "in_stock"}], "totals": {"hits": 3}}) == {}
+    assert reasons({"byEngine": {"alpha": 3, "beta": 4, "gamma": 0}}) == {}
 
 
 def test_the_keys_of_maps_are_no_names_of_fields():
@@ -80,7 +84,7 @@ def test_the_keys_of_maps_are_no_names_of_fields():
         },
         "names": ["Acme", "Other", "More"],
     }
-    assert [*found(answer)] == ["brands{}.engineReason"]
+    assert [*reasons(answer)] == ["brands{}.engineReason"]
 
 
 @pytest.fixture
@@ -97,9 +101,9 @@ def draft(scripted: Any, reply: Any) -> aa.profile.Draft:
 
 def test_a_place_is_a_hint_until_a_rule_reads_it(draft, tmp_path):
     section = draft["crawl"]
-    shown = section.availability
-    assert list(shown.columns) == ["at", "value", "why", "rule"]
-    assert "visibleTo" in set(shown["at"])
+    places = section.availability
+    assert list(places.columns) == ["at", "value", "why", "rule"]
+    assert "visibleTo" in set(places["at"])
     before = Profile.load(draft.save(tmp_path / "before.py"))
     tables = aa.normalize("crawl", ANSWER, profile=before)
     assert "$.visibleTo" in set(tables.hints["path"])
@@ -109,14 +113,14 @@ def test_a_place_is_a_hint_until_a_rule_reads_it(draft, tmp_path):
     words = {"shown_by_engine": "available", "first_pass_due": "not_run"}
     section.set_rule(at="visibleTo{}", words=words)
     after = Profile.load(draft.save(tmp_path / "after.py"))
-    found = aa.normalize("crawl", ANSWER, profile=after)
-    states = found.availability.set_index("evidence")["status"]
+    response = aa.normalize("crawl", ANSWER, profile=after)
+    states = response.availability.set_index("evidence")["status"]
     assert states["$.visibleTo.gamma"] == "unavailable"
     assert section.section.availability.of == "engine"
-    assert found._words == dict.fromkeys(found, "partial (not run)")
+    assert response._words == dict.fromkeys(response, "partial (not run)")
     assert states["$.visibleTo.alpha"] == "available"
-    assert "$.visibleTo" not in set(found.hints["path"])
-    assert found.rebuild() == ANSWER
+    assert "$.visibleTo" not in set(response.hints["path"])
+    assert response.rebuild() == ANSWER
 
 
 def test_a_rule_that_cannot_be_one_is_refused(draft):
@@ -127,8 +131,8 @@ def test_a_rule_that_cannot_be_one_is_refused(draft):
 
 
 def test_the_words_are_proposed_by_the_numbers_beside_them(draft):
-    shown = draft["crawl"].availability.set_index("at")["rule"]
-    assert shown["visibleTo"] == (
+    rules = draft["crawl"].availability.set_index("at")["rule"]
+    assert rules["visibleTo"] == (
         "set_rule(at='visibleTo{}', of='engine', words={'first_pass_due': 'not_run', "
         "'shown_by_engine': 'available'})"
     )
@@ -137,14 +141,14 @@ def test_the_words_are_proposed_by_the_numbers_beside_them(draft):
 
 
 def test_a_draft_asks_what_to_confirm_and_goes_on_where_it_was_left(draft, tmp_path):
-    shown: list[str] = []
+    questions: list[str] = []
     replies = iter(["n", "first_pass_due=blue", "q"])
-    assert draft.confirm().ask(lambda _: next(replies), shown.append) == 0
-    assert "does visibleTo state what was measured?" in shown[0]
+    assert draft.confirm().ask(lambda _: next(replies), questions.append) == 0
+    assert "does visibleTo state what was measured?" in questions[0]
     path = draft.save(tmp_path / "mine.py")
     replies = iter(["first_pass_due=pending", "what", "y"])
     kept = draft.confirm().ask(
-        lambda _: next(replies), shown.append, lambda: draft.save(tmp_path / "mine.py")
+        lambda _: next(replies), questions.append, lambda: draft.save(tmp_path / "mine.py")
     )
     assert (kept, repr(draft.confirm())) == (1, "nothing to confirm")
     draft["crawl"].remove_rule("visibleTo{}")
@@ -165,9 +169,9 @@ def test_a_widget_asks_one_question_at_a_time(draft):
 
 
 def test_sentences_and_reasons_in_small_lists_are_about_the_whole():
-    whole = {"notes": ["Hits of gamma are not collected."], "rows": [{"n": 3}]}
+    document = {"notes": ["Hits of gamma are not collected."], "rows": [{"n": 3}]}
     rule = aa.sections.Rule(at="notes[]", of="section", words={"x": "partial"})
-    section = aa.sections.propose(whole, "crawl").section
-    tables = aa.normalize(section.with_rule(at=rule.at, of=rule.of, words=rule.words), whole)
+    section = aa.sections.propose(document, "crawl").section
+    tables = aa.normalize(section.with_rule(at=rule.at, of=rule.of, words=rule.words), document)
     assert tables.availability["status"].tolist() == ["unavailable"]
-    assert tables.availability["reason"].tolist() == whole["notes"]
+    assert tables.availability["reason"].tolist() == document["notes"]

@@ -28,11 +28,11 @@ def answer(section: str, engines: list[str]) -> Any:
     """Of ``gamma`` nothing was measured: domains give a reason, urls and ads are just empty."""
     measured = engines != ["gamma"]
     rows = [{"host": f"{n}.example", "hits": 3 * n * (len(engines) or 2)} for n in range(1, 9)]
-    given = rows if measured else []
+    items = rows if measured else []
     if section == "domains":
         why = {} if measured else {"dueCode": "FIRST_PASS_DUE", "dueOn": "2026-12-01"}
-        return {"served": "LIVE" if measured else "IDLE", "rows": given, **why}
-    return {"result": "OK", "items": given} if section == "urls" else given
+        return {"served": "LIVE" if measured else "IDLE", "rows": items, **why}
+    return {"result": "OK", "items": items} if section == "urls" else items
 
 
 @pytest.fixture
@@ -40,9 +40,9 @@ def draft(scripted: Any, reply: Any) -> aa.profile.Draft:
     def answers(request: Any) -> Any:
         if "scope-options" in request.path:
             return reply(OPTIONS)
-        engines = [one for one in request.params.get("engine", "").split(",") if one]
+        engines = [engine for engine in request.params.get("engine", "").split(",") if engine]
         section = request.params.get("section")
-        parts = {one: answer(one, engines) for one in SECTIONS[1:]}
+        parts = {engine: answer(engine, engines) for engine in SECTIONS[1:]}
         return reply({"parts": parts} if section is None else answer(section, engines))
 
     scripted.script = answers
@@ -51,23 +51,23 @@ def draft(scripted: Any, reply: Any) -> aa.profile.Draft:
 
 
 def test_an_engine_that_never_ran_is_requested_alone_once(draft, scripted):
-    alone = [one for one in scripted.requests if one.params.get("engine") == "gamma"]
+    alone = [request for request in scripted.requests if request.params.get("engine") == "gamma"]
     # The combined view answers for urls and ads; domains is requested by itself.
     assert len(alone) == 2
-    assert sum("nothing was measured" in str(one) for one in draft.requests) == 2
+    assert sum("nothing was measured" in str(request) for request in draft.requests) == 2
     assert len(scripted.requests) == len(draft.requests)
     assert set(draft.responses.empty) == set(SECTIONS)
 
 
 def test_what_speaks_only_where_nothing_was_measured_is_offered_as_a_rule(draft):
-    shown = draft["domains"].availability.set_index("at")
-    assert shown.loc["served", "why"] == 'is "IDLE" where nothing was measured'
-    assert shown.loc["served", "rule"] == (
+    places = draft["domains"].availability.set_index("at")
+    assert places.loc["served", "why"] == 'is "IDLE" where nothing was measured'
+    assert places.loc["served", "rule"] == (
         "set_rule(at='served', words={'IDLE': 'unavailable', 'LIVE': 'available'})"
     )
-    assert "where nothing was measured" in shown.loc["dueCode", "why"]
+    assert "where nothing was measured" in places.loc["dueCode", "why"]
     assert (
-        shown.loc["dueCode", "rule"]
+        places.loc["dueCode", "rule"]
         == "set_rule(at='dueCode', words={'FIRST_PASS_DUE': 'unavailable'})"
     )
 

@@ -29,7 +29,7 @@ class Service:
         if request.path.partition("?")[0].endswith("/scope-options"):
             return self.reply(options())
         section = request.params.get("section")
-        engines = [one for one in request.params.get("engine", "").split(",") if one]
+        engines = [name for name in request.params.get("engine", "").split(",") if name]
         if section is None:
             return self.reply({"error": {"code": "NO_COMBINED_VIEW"}}, status=404)
         if section not in SECTIONS:
@@ -63,7 +63,7 @@ def test_a_draft_stays_within_its_budget_and_lists_what_it_requested(project, sc
     draft = aa.profile.draft(project, sections=SECTIONS, requests=9, progress=False)
     assert len(scripted.requests) == len(draft.requests) <= 9
     # Nothing undocumented is ever asked.
-    assert {name for one in scripted.requests for name in one.params} <= {
+    assert {name for request in scripted.requests for name in request.params} <= {
         "section",
         "days",
         "engine",
@@ -106,7 +106,7 @@ def test_a_saved_profile_reads_every_answer_whole(draft, project, tmp_path):
 
 def test_a_settled_column_is_aggregated_and_survives_saving(draft, project, tmp_path):
     section = draft["prompts"]
-    count = next(one for one in section.columns() if one.name in ("runs", "run_count"))
+    count = next(column for column in section.columns() if column.name in ("runs", "run_count"))
     section.set(count.name, table=count.table, aggregate=aa.sections.SUM, name="run_total")
     saved = draft.save(tmp_path / "shop_service.py")
     frame = reader(project, saved).read("prompts").main
@@ -116,7 +116,7 @@ def test_a_settled_column_is_aggregated_and_survives_saving(draft, project, tmp_
 
 def test_a_rule_that_needs_a_column_which_is_not_there_is_refused(draft):
     section = draft["prompts"]
-    name = next(one.name for one in section.columns() if one.name in ("runs", "run_count"))
+    name = next(column.name for column in section.columns() if column.name in ("runs", "run_count"))
     before = draft["prompts"].review
     with pytest.raises(ArgumentError, match="nonsense"):
         section.set(name, aggregate=aa.sections.ratio(name, "nonsense"), table=section.tables[0])
@@ -155,9 +155,9 @@ def test_a_changed_service_is_noticed(draft, project, service, tmp_path):
         return json.loads(text)
 
     service.change = renamed
-    found = aa.profile.check(profile, project)
-    assert set(found["section"]) == {"prompts"}
-    assert {"unclaimed", "absent"} & set(found["change"]) or len(found) >= 2
+    changes = aa.profile.check(profile, project)
+    assert set(changes["section"]) == {"prompts"}
+    assert {"unclaimed", "absent"} & set(changes["change"]) or len(changes) >= 2
 
 
 def test_an_empty_project_is_drafted_without_a_claim(scripted, reply):
@@ -185,10 +185,10 @@ def test_a_section_whose_draft_fails_is_an_error_of_that_section(draft, project,
         return real(section, *rest)
 
     monkeypatch.setattr(drafting, "analyse", failing)
-    found = aa.profile.draft(project, sections=SECTIONS, progress=False)
-    assert set(found) == set(SECTIONS) - {"crawl"}
-    assert isinstance(found.errors["crawl"], PayloadError)
-    assert "a fault of ours" in str(found.errors["crawl"])
+    result = aa.profile.draft(project, sections=SECTIONS, progress=False)
+    assert set(result) == set(SECTIONS) - {"crawl"}
+    assert isinstance(result.errors["crawl"], PayloadError)
+    assert "a fault of ours" in str(result.errors["crawl"])
 
 
 def test_names_from_the_service_steer_nothing_in_the_file_that_a_person_runs(tmp_path):

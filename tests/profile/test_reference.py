@@ -30,12 +30,14 @@ SAME = {
 }
 
 
-def agrees(found: str, declared: str | None) -> bool:
+def agrees(proposed: str, declared: str | None) -> bool:
     """Whether two units are of one kind: what one of them adds up, the other does."""
-    if declared is None or found == declared:
-        return declared is not None or found == "score"
-    others = next((words for kind, words in SAME.items() if found.startswith(kind)), ())
-    is_change = "change" in found and ("change" in declared or declared.startswith(("abs", "frac")))
+    if declared is None or proposed == declared:
+        return declared is not None or proposed == "score"
+    others = next((words for kind, words in SAME.items() if proposed.startswith(kind)), ())
+    is_change = "change" in proposed and (
+        "change" in declared or declared.startswith(("abs", "frac"))
+    )
     return is_change or declared.startswith(("per ", *others))
 
 
@@ -52,27 +54,27 @@ def test_nothing_is_applied_that_its_own_declarations_contradict():
             for table in reversed(aa.sections.get(name).tables)
             for column in table.columns
         }
-        for found in section.columns():
-            table, column = declared.get(re.sub(r"\{[^}]*\}", "{}", found.path), (None, None))
+        for proposal in section.columns():
+            table, column = declared.get(re.sub(r"\{[^}]*\}", "{}", proposal.path), (None, None))
             if column is None or column.is_label or column.dtype not in ("Int64", "Float64"):
                 continue
-            if column.name in table.key or found.is_key:
+            if column.name in table.key or proposal.is_key:
                 continue
             score["numbers"] += 1
-            if found.unit.value is not None:
-                score["units"] += found.unit.value == column.unit
-                if found.scale != 1.0 or not agrees(found.unit.value, column.unit):
-                    wrong.append((name, found.path, found.unit.value, column.unit))
-            got, wanted = found.aggregate, column.aggregate
+            if proposal.unit.value is not None:
+                score["units"] += proposal.unit.value == column.unit
+                if proposal.scale != 1.0 or not agrees(proposal.unit.value, column.unit):
+                    wrong.append((name, proposal.path, proposal.unit.value, column.unit))
+            got, wanted = proposal.aggregate, column.aggregate
             score["rules"] += got.rule == wanted.rule
             # A sum over engines alone says nothing of the rows that overlap.
             is_narrow = got.rule == "sum" and set(got.across) <= {"engine"} and got.across
             is_ratio = got.rule == "ratio" and wanted.rule == "none"
             # What the declaration repeats in every row is one row of its own in a draft.
             is_whole = got.rule == "sum" and str(wanted).endswith("in every row)")
-            allowed = is_narrow or is_ratio or (is_whole and found.path.startswith("totals."))
+            allowed = is_narrow or is_ratio or (is_whole and proposal.path.startswith("totals."))
             if got.rule not in ("none", wanted.rule) and not allowed:
-                wrong.append((name, found.path, str(got), str(wanted)))
+                wrong.append((name, proposal.path, str(got), str(wanted)))
     assert wrong == []
     assert score["units"] >= UNITS, score
     assert score["rules"] >= RULES, score

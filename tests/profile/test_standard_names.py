@@ -30,14 +30,14 @@ def names(answer: Any) -> dict[str, str]:
 
 
 def test_a_known_word_whose_values_agree_takes_the_standard_name():
-    found = names({"rows": rows()})
-    assert found["cit"] == "citation_count"
-    assert found["ans"] == "answer_count"
-    assert found["eng"] == "engine"
+    by_field = names({"rows": rows()})
+    assert by_field["cit"] == "citation_count"
+    assert by_field["ans"] == "answer_count"
+    assert by_field["eng"] == "engine"
     # A mean whose weight is not proved may be one of several things, and a brand nobody tracks
     # is none of the project's.
-    assert found["avg_pos"] == "avg_pos"
-    assert found["brandName"] == "brand_name"
+    assert by_field["avg_pos"] == "avg_pos"
+    assert by_field["brandName"] == "brand_name"
 
 
 def test_a_word_whose_values_do_not_agree_keeps_its_name():
@@ -47,16 +47,16 @@ def test_a_word_whose_values_do_not_agree_keeps_its_name():
 
 def test_two_columns_of_one_meaning_keep_their_names():
     twice = [{**row, "citationCount": row["cit"] + 1} for row in rows()]
-    found = names({"rows": twice})
-    assert (found["cit"], found["citationCount"]) == ("cit", "citation_count")
+    by_field = names({"rows": twice})
+    assert (by_field["cit"], by_field["citationCount"]) == ("cit", "citation_count")
     both = [{**row, "citations": row["cit"] + 1} for row in rows()]
-    found = names({"rows": both})
-    assert (found["cit"], found["citations"]) == ("cit", "citations")
+    by_field = names({"rows": both})
+    assert (by_field["cit"], by_field["citations"]) == ("cit", "citations")
 
 
 @pytest.fixture
 def project(scripted: Any, reply: Any) -> Any:
-    options = {"engines": [{"id": one, "lastRunDay": "2026-11-01"} for one in ("alpha", "beta")],
+    options = {"engines": [{"id": name, "lastRunDay": "2026-11-01"} for name in ("alpha", "beta")],
                "topics": [], "categories": [], "brands": [], "days": [7, 30]}  # fmt: skip
 
     def answer(request: Any) -> Any:

@@ -23,7 +23,7 @@ def test_a_rule_of_a_newer_version_combines_nothing() -> None:
     columns = (date("day"), count("n"))
     days = Table("days", "One row a day.", keyed("days", "day"), key="day", columns=columns)
     facts = dump_table(days)
-    (column,) = (each for each in facts["columns"] if each["name"] == "n")
+    (column,) = (entry for entry in facts["columns"] if entry["name"] == "n")
     column["aggregate"] = {"rule": "median", "by": "weight"}
     read = load_table(facts)["n"].aggregate
     assert str(read) == "none (its rule, median, is of a newer version)"

@@ -24,12 +24,13 @@ def again(profile: Profile) -> Profile:
 
 @pytest.mark.parametrize("name", sorted(SHIPPED))
 def test_a_shipped_section_comes_back_as_it_was(name: str) -> None:
-    one = Profile("mine", SHIPPED[name], doc="Theirs.", baseline={"drift": {name: [["a", "b"]]}})
-    found = again(one)
-    assert found[name] == one[name]
+    mine = Profile("mine", SHIPPED[name], doc="Theirs.", baseline={"drift": {name: [["a", "b"]]}})
+    loaded = again(mine)
+    assert loaded[name] == mine[name]
     # The fingerprint also compares what equality leaves out, such as the paths of columns.
-    assert fingerprint(found[name]) == fingerprint(one[name])
-    assert (found.name, found.doc, dict(found.baseline)) == ("mine", "Theirs.", dict(one.baseline))
+    assert fingerprint(loaded[name]) == fingerprint(mine[name])
+    assert (loaded.name, loaded.doc) == ("mine", "Theirs.")
+    assert dict(loaded.baseline) == dict(mine.baseline)
 
 
 def test_rows_filters_sentinels_and_rules_come_back_with_their_types() -> None:
@@ -44,15 +45,15 @@ def test_rows_filters_sentinels_and_rules_come_back_with_their_types() -> None:
         (Column("name", "string", units={"a": "b"}), column),
     )
     section = Section("mine", "Mine.", table).with_rule(at="meta.s", words={"red": "partial"})
-    found = again(Profile("mine", section))["mine"]
-    assert repr(found) == repr(section)
-    assert [type(one) for one in found["t"]["hits"].missing] == [int, float, str, bool]
+    loaded = again(Profile("mine", section))["mine"]
+    assert repr(loaded) == repr(section)
+    assert [type(mark) for mark in loaded["t"]["hits"].missing] == [int, float, str, bool]
 
 
 def test_rows_that_a_function_makes_are_left_out() -> None:
-    made = Table("t", "Rows.", computed("a", list), "n", (Column("n", "Int64"),))
+    computed_table = Table("t", "Rows.", computed("a", list), "n", (Column("n", "Int64"),))
     plain = Table("u", "Rows.", records("a"), "n", (Column("n", "Int64"),))
-    profile = Profile("mine", Section("one", "One.", made), Section("two", "Two.", plain))
+    profile = Profile("mine", Section("one", "One.", computed_table), Section("two", "Two.", plain))
     assert again(profile).names == ("two",)
 
 
@@ -73,7 +74,7 @@ def test_rows_that_a_function_makes_are_left_out() -> None:
 )
 def test_what_is_no_profile_is_refused_in_a_known_way(value: Any) -> None:
     try:
-        found = load_profile(value)
+        result = load_profile(value)
     except (ValueError, TypeError, LookupError, AttributeError, AAToolkitError):
         return
-    assert isinstance(found, Profile)
+    assert isinstance(result, Profile)

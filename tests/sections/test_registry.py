@@ -52,18 +52,18 @@ def test_no_two_tables_have_one_name() -> None:
 
 @each_listed_section
 def test_tables_are_in_the_contracts_order_after_the_main_table(section: Section) -> None:
-    listed = [row["table"] for row in TABLE_ROWS if row["section"] == LISTED[section.name]]
-    main = MAIN_TABLES.get(section.name, listed[0])
-    assert [table.name for table in section] == [main, *(name for name in listed if name != main)]
+    names = [row["table"] for row in TABLE_ROWS if row["section"] == LISTED[section.name]]
+    main = MAIN_TABLES.get(section.name, names[0])
+    assert [table.name for table in section] == [main, *(name for name in names if name != main)]
 
 
 @each_listed_section
 def test_columns_are_the_contracts_in_name_order_and_dtype(section: Section) -> None:
-    listed = [row for row in COLUMN_ROWS if row["section"] == LISTED[section.name]]
+    rows = [row for row in COLUMN_ROWS if row["section"] == LISTED[section.name]]
     for table in section:
         assert [(column.name, column.dtype) for column in table.columns] == [
             (row["column"], row["dtype"].removesuffix(" UTC"))
-            for row in listed
+            for row in rows
             if row["table"] == table.name
         ]
 
@@ -91,15 +91,15 @@ REMARKS_NOT_UNITS = {
 def test_units_are_the_contracts(table: Table) -> None:
     """The contract's text is the unit, or the unit and after it a remark."""
     for column in table.columns:
-        listed = COLUMNS[table.name, column.name]["unit_or_levels"]
+        text = COLUMNS[table.name, column.name]["unit_or_levels"]
         if column.dtype == "category" or (table.name, column.name) in REMARKS_NOT_UNITS:
             assert column.unit is None
-            assert listed == REMARKS_NOT_UNITS.get((table.name, column.name), listed)
+            assert text == REMARKS_NOT_UNITS.get((table.name, column.name), text)
         elif column.unit is None:
-            assert listed == ""
+            assert text == ""
         else:
-            rest = listed.removeprefix(column.unit)
-            assert rest != listed
+            rest = text.removeprefix(column.unit)
+            assert rest != text
             assert rest == "" or rest.startswith((" ", ","))
 
 
@@ -113,30 +113,30 @@ def test_categories_have_levels_and_nothing_else_has(table: Table) -> None:
 @each_listed_table
 def test_levels_and_their_order_are_the_contracts(table: Table) -> None:
     for column in table.columns:
-        listed = COLUMNS[table.name, column.name]["unit_or_levels"].partition(" — ")[0]
-        assert column.ordered == (column.dtype == "category" and "<" in listed)
-        if column.dtype == "category" and listed:
-            assert column.levels == tuple(listed.split("<" if column.ordered else "/"))
+        text = COLUMNS[table.name, column.name]["unit_or_levels"].partition(" — ")[0]
+        assert column.ordered == (column.dtype == "category" and "<" in text)
+        if column.dtype == "category" and text:
+            assert column.levels == tuple(text.split("<" if column.ordered else "/"))
 
 
-def rule(column: Column, listed: str) -> Aggregation:
+def rule(column: Column, text: str) -> Aggregation:
     """The rule the contract's words stand for, without its reason."""
     counts = {
         "Σ/Σ": ("answers_with_shopping", "answers_checked"),
     }
-    if listed in counts:
-        return Aggregation("ratio", over=counts[listed])
-    if listed.startswith("Σ"):
-        numerator, denominator = listed.replace("Σ", "").split("/")
+    if text in counts:
+        return Aggregation("ratio", over=counts[text])
+    if text.startswith("Σ"):
+        numerator, denominator = text.replace("Σ", "").split("/")
         return Aggregation("ratio", over=(numerator, denominator))
-    if "weighted by " in listed:
-        return Aggregation("mean", by=listed.rpartition("weighted by ")[2])
-    if listed.startswith(("fk ", "none", "not additive")):
+    if "weighted by " in text:
+        return Aggregation("mean", by=text.rpartition("weighted by ")[2])
+    if text.startswith(("fk ", "none", "not additive")):
         return Aggregation("none")
-    if listed.startswith(("sum", "sums to")):
+    if text.startswith(("sum", "sums to")):
         return Aggregation("sum")
-    assert listed in ("key", "min", "max", "last", "mean"), listed
-    return Aggregation(listed)
+    assert text in ("key", "min", "max", "last", "mean"), text
+    return Aggregation(text)
 
 
 WITHIN = {
@@ -160,8 +160,8 @@ WITHIN = {
 def test_aggregation_is_the_contracts(table: Table) -> None:
     for column in table.columns:
         at = (table.name, column.name)
-        listed = COLUMNS[at]["aggregation"]
-        expected = rule(column, listed)
+        text = COLUMNS[at]["aggregation"]
+        expected = rule(column, text)
         declared = column.aggregate
         assert (declared.rule, declared.by, declared.over) == (
             expected.rule,
@@ -176,13 +176,13 @@ def test_aggregation_is_the_contracts(table: Table) -> None:
 @each_listed_table
 def test_a_refusal_that_has_a_reason_gives_it(table: Table) -> None:
     for column in table.columns:
-        listed = COLUMNS[table.name, column.name]["aggregation"]
+        text = COLUMNS[table.name, column.name]["aggregation"]
         why = column.aggregate.why or ""
-        if listed.startswith("none ("):
-            assert why.startswith(listed[len("none (") : -1])
-        elif listed.startswith("not additive"):
-            assert why.startswith(listed.partition(" (")[0])
-        elif listed.startswith("sums to") or ("share" in column.name and listed.startswith("sum")):
+        if text.startswith("none ("):
+            assert why.startswith(text[len("none (") : -1])
+        elif text.startswith("not additive"):
+            assert why.startswith(text.partition(" (")[0])
+        elif text.startswith("sums to") or ("share" in column.name and text.startswith("sum")):
             assert why
 
 
@@ -208,9 +208,9 @@ def test_every_column_is_described(table: Table) -> None:
 @each_listed_table
 def test_a_foreign_key_names_its_table(table: Table) -> None:
     for column in table.columns:
-        listed = COLUMNS[table.name, column.name]["aggregation"]
-        if listed.startswith("fk "):
-            assert f"refers to `{listed.removeprefix('fk ')}`" in column.doc
+        text = COLUMNS[table.name, column.name]["aggregation"]
+        if text.startswith("fk "):
+            assert f"refers to `{text.removeprefix('fk ')}`" in column.doc
 
 
 @each_table

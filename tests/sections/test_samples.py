@@ -73,10 +73,10 @@ def test_levels_hold_every_value_of_the_sample(section: Section) -> None:
     for table in section:
         for column in table.columns:
             if column.dtype == "category":
-                found = {
+                values = {
                     read(table, column, *leaf) for leaf in places if takes(table, column, leaf)
                 }
-                assert found - {None} <= {*column.levels}, column.name
+                assert values - {None} <= {*column.levels}, column.name
 
 
 def patterns(table: Table) -> Iterator[tuple[Step, ...]]:

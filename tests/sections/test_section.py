@@ -70,7 +70,7 @@ def test_the_shapes_of_rows(rows: Rows, path: str, labels: tuple[str, ...]) -> N
     assert rows.one == (path in ("", "gateway"))
 
 
-def one(rows: Rows, column: Column) -> Column:
+def sole_column(rows: Rows, column: Column) -> Column:
     return Table("t", "One row.", rows, key=column.name, columns=(column,)).columns[0]
 
 
@@ -93,7 +93,7 @@ def one(rows: Rows, column: Column) -> Column:
     ],
 )
 def test_where_a_column_is(rows: Rows, name: str, source: str | None, pattern: str) -> None:
-    assert one(rows, Column(name, "string", source=source)).pattern == pattern
+    assert sole_column(rows, Column(name, "string", source=source)).pattern == pattern
 
 
 def test_a_table_fills_in_what_its_columns_leave_open() -> None:
@@ -126,7 +126,7 @@ def test_a_key_or_columns_that_do_not_fit_are_refused(
 
 def test_rows_that_nothing_encloses_are_refused() -> None:
     with pytest.raises(ValueError, match="no record encloses 'domains"):
-        one(records("domains"), Column("x", "string", source="^domain"))
+        sole_column(records("domains"), Column("x", "string", source="^domain"))
 
 
 def test_a_section_needs_tables_of_different_names() -> None:

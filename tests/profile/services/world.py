@@ -28,14 +28,14 @@ SECTIONS = ("domains", "ranking", "crawl", "prompts")
 def answers() -> tuple[dict[str, Any], ...]:
     """What was asked of the engines, and what they said."""
     rng = random.Random("a small world")
-    found = []
+    drawn = []
     for number in range(900):
-        brands = [one for at, one in enumerate(BRANDS) if rng.random() < 0.7 / (at + 1)]
+        brands = [brand for at, brand in enumerate(BRANDS) if rng.random() < 0.7 / (at + 1)]
         rng.shuffle(brands)
         hosts = [
-            one for at, one in enumerate(HOSTS) for _ in range(3) if rng.random() < 0.5 / (at + 2)
+            host for at, host in enumerate(HOSTS) for _ in range(3) if rng.random() < 0.5 / (at + 2)
         ]
-        found.append(
+        drawn.append(
             {
                 "engine": rng.choice((*ENGINES, ENGINES[0])),
                 "prompt": f"q{number % 24:02}",
@@ -45,25 +45,25 @@ def answers() -> tuple[dict[str, Any], ...]:
                 "pages": [f"{host}/{rng.randrange(4)}" for host in hosts],
             }
         )
-    return tuple(found)
+    return tuple(drawn)
 
 
 def picked(engines: Iterable[str]) -> list[dict[str, Any]]:
     """The answers of some engines; of all if none are named."""
     wanted = set(engines) or set(ENGINES)
-    return [one for one in answers() if one["engine"] in wanted]
+    return [answer for answer in answers() if answer["engine"] in wanted]
 
 
 def options() -> dict[str, Any]:
     """The scope options, as the API's document has them."""
     return {
         "engines": [
-            {"id": one, "label": one.title(), "configured": True, "lastRunDay": "2026-11-01"}
-            for one in ENGINES
+            {"id": engine, "label": engine.title(), "configured": True, "lastRunDay": "2026-11-01"}
+            for engine in ENGINES
         ],
-        "topics": [{"topic": one, "count": 8} for one in TOPICS],
+        "topics": [{"topic": topic, "count": 8} for topic in TOPICS],
         "categories": [],
-        "brands": [{"name": one, "tracked": True, "own": one == "Nordvik"} for one in BRANDS],
+        "brands": [{"name": brand, "tracked": True, "own": brand == "Nordvik"} for brand in BRANDS],
         "ownTerms": ["nordvik"],
         "days": [7, 30, 90],
     }
@@ -73,11 +73,11 @@ def _domains(engines: Iterable[str]) -> list[dict[str, Any]]:
     held: dict[str, dict[str, Any]] = defaultdict(
         lambda: {"cit": 0, "ans": 0, "pages": set(), "own": 0}
     )
-    for one in picked(engines):
-        for host in {page.partition("/")[0] for page in one["pages"]}:
+    for answer in picked(engines):
+        for host in {page.partition("/")[0] for page in answer["pages"]}:
             held[host]["ans"] += 1
-            held[host]["own"] += "Nordvik" in one["brands"]
-        for page in one["pages"]:
+            held[host]["own"] += "Nordvik" in answer["brands"]
+        for page in answer["pages"]:
             host = page.partition("/")[0]
             held[host]["cit"] += 1
             held[host]["pages"].add(page)
@@ -90,16 +90,18 @@ def _domains(engines: Iterable[str]) -> list[dict[str, Any]]:
 def _brands(engines: Iterable[str]) -> list[dict[str, Any]]:
     rows = []
     chosen = picked(engines)
-    total = sum(len(one["brands"]) for one in chosen)
+    total = sum(len(answer["brands"]) for answer in chosen)
     for brand in BRANDS:
-        ranks = [one["brands"].index(brand) + 1 for one in chosen if brand in one["brands"]]
-        by = Counter(one["engine"] for one in chosen if brand in one["brands"])
-        days = Counter(one["day"] for one in chosen if brand in one["brands"])
+        ranks = [
+            answer["brands"].index(brand) + 1 for answer in chosen if brand in answer["brands"]
+        ]
+        by = Counter(answer["engine"] for answer in chosen if brand in answer["brands"])
+        days = Counter(answer["day"] for answer in chosen if brand in answer["brands"])
         rows.append(
             {
                 "brand": brand,
                 "mentions": len(ranks),
-                "first": sum(one == 1 for one in ranks),
+                "first": sum(rank == 1 for rank in ranks),
                 "mean": sum(ranks) / len(ranks) if ranks else None,
                 "of": len(chosen),
                 "share": len(ranks) / total if total else None,
@@ -112,13 +114,13 @@ def _brands(engines: Iterable[str]) -> list[dict[str, Any]]:
 
 def _prompts(engines: Iterable[str]) -> list[dict[str, Any]]:
     held: dict[str, dict[str, Any]] = {}
-    for one in picked(engines):
+    for answer in picked(engines):
         row = held.setdefault(
-            one["prompt"], {"topic": one["topic"], "runs": 0, "named": 0, "by": Counter()}
+            answer["prompt"], {"topic": answer["topic"], "runs": 0, "named": 0, "by": Counter()}
         )
         row["runs"] += 1
-        row["named"] += "Nordvik" in one["brands"]
-        row["by"][one["engine"]] += 1
+        row["named"] += "Nordvik" in answer["brands"]
+        row["by"][answer["engine"]] += 1
     return [{"id": name, **row} for name, row in sorted(held.items())]
 
 
@@ -161,7 +163,7 @@ def ledger(section: str, engines: Iterable[str] = ()) -> Any:
             ]
         }
     if section == "crawl":
-        hits = Counter(one["day"] for one in picked(engines))
+        hits = Counter(answer["day"] for answer in picked(engines))
         return {
             "log": [
                 [f"2026-10-{day + 1:02}", 3 * count, f"{count % 5}"]
@@ -231,7 +233,7 @@ def nested(section: str, engines: Iterable[str] = ()) -> Any:
             }
         }
     if section == "crawl":
-        hits = Counter((one["day"] % 4, one["engine"]) for one in picked(engines))
+        hits = Counter((answer["day"] % 4, answer["engine"]) for answer in picked(engines))
         weeks = {
             f"2026-W{40 + week}": {
                 engine: 2 * hits[week, engine] for engine in ENGINES if hits[week, engine]

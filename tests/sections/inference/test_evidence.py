@@ -9,14 +9,14 @@ import pytest
 from foreign import columns_of, draft_of
 
 ENGINES = ("alpha", "beta", "gamma")
-OPTIONS = {"engines": [{"id": one, "lastRunDay": "2026-11-01"} for one in ENGINES]}
+OPTIONS = {"engines": [{"id": name, "lastRunDay": "2026-11-01"} for name in ENGINES]}
 COUNTS = [197, 161, 138, 109, 98, 71, 54, 33, 17, 12]
 HOSTS = [f"{name}.example" for name in "abcdefghij"]
 
 
-def found(answer: Any, *parts: Any) -> dict[str, Any]:
-    given = {(name,): part for name, part in zip(ENGINES, parts, strict=False)}
-    draft = draft_of({"domains": answer}, {"domains": given}, OPTIONS, standard_names=False)
+def drafted(answer: Any, *parts: Any) -> dict[str, Any]:
+    narrowed = {(name,): part for name, part in zip(ENGINES, parts, strict=False)}
+    draft = draft_of({"domains": answer}, {"domains": narrowed}, OPTIONS, standard_names=False)
     return columns_of(draft, "domains")
 
 
@@ -38,11 +38,11 @@ def pairs(count: int, seed: int = 7) -> tuple[list[int], list[int]]:
 def test_a_rounded_rate_is_the_ratio_of_its_counts_until_one_row_does_not_fit():
     above, below = pairs(10)
     rate = [round(100 * a / b, 1) for a, b in zip(above, below, strict=True)]
-    column = found(rows(hits=above, answers=below, rate=rate))["domains.rate"]
+    column = drafted(rows(hits=above, answers=below, rate=rate))["domains.rate"]
     assert str(column.aggregate) == "ratio Σhits/Σanswers"
     assert (column.scale, column.unit.confidence) == (0.01, "proved")
     rate[3] += 0.3
-    column = found(rows(hits=above, answers=below, rate=rate))["domains.rate"]
+    column = drafted(rows(hits=above, answers=below, rate=rate))["domains.rate"]
     assert "hits" not in str(column.aggregate)
 
 
@@ -51,7 +51,7 @@ def test_few_rows_and_rivals_prove_no_ratio(twice):
     above, below = pairs(10 if twice else 4)
     rate = [round(a / b, 3) for a, b in zip(above, below, strict=True)]
     more = {"runs": below} if twice else {}
-    column = found(rows(cit=above, ans=below, rate=rate, **more))["domains.rate"]
+    column = drafted(rows(cit=above, ans=below, rate=rate, **more))["domains.rate"]
     assert column.rule.confidence == "open"
 
 
@@ -60,7 +60,7 @@ def test_wrong_pairs_do_not_pass_by_chance():
         above, below = pairs(6, seed)
         x, y = pairs(6, 1000 + seed)
         rate = [round(100 * a / b, 1) for a, b in zip(above, below, strict=True)]
-        column = found(rows(x=x, y=y, rate=rate))["domains.rate"]
+        column = drafted(rows(x=x, y=y, rate=rate))["domains.rate"]
         assert column.rule.confidence == "open", column.rule
 
 
@@ -68,7 +68,7 @@ def test_wrong_pairs_do_not_pass_by_chance():
 def test_a_numerator_that_is_not_shown_is_whole_on_every_row(decimals, is_proved):
     above, below = pairs(10)
     rate = [round(a / b, decimals) for a, b in zip(above, below, strict=True)]
-    column = found(rows(answers=below, rate=rate))["domains.rate"]
+    column = drafted(rows(answers=below, rate=rate))["domains.rate"]
     assert (column.aggregate.by == "answers") == is_proved
 
 
@@ -76,25 +76,25 @@ def test_columns_that_sum_to_a_hundred_are_shares():
     pos = [31.5, 15.2, 44.1, 22.8, 38.0, 27.7, 19.9, 51.2, 33.3, 40.4]
     neu = [20.1, 33.4, 18.8, 25.2, 12.0, 41.7, 30.3, 9.9, 22.2, 17.6]
     rest = [round(100 - a - b, 1) for a, b in zip(pos, neu, strict=True)]
-    columns = found(rows(pos=pos, neu=neu, neg=rest, heat=[n / 3 for n in pos]))
-    assert {name for name, one in columns.items() if one.unit.value == "fraction 0-1"} == {
+    columns = drafted(rows(pos=pos, neu=neu, neg=rest, heat=[n / 3 for n in pos]))
+    assert {name for name, column in columns.items() if column.unit.value == "fraction 0-1"} == {
         "domains.pos", "domains.neu", "domains.neg",
     }  # fmt: skip
 
 
 def test_a_share_of_a_total_that_is_not_shown_is_refused_and_says_how_to_divide():
     share = [round(100 * n / 879, 1) for n in COUNTS]
-    column = found(rows(mentions=COUNTS, visPct=share))["domains.vis_pct"]
+    column = drafted(rows(mentions=COUNTS, visPct=share))["domains.vis_pct"]
     assert column.rule.confidence == "proved"
     assert "ratio of mentions" in str(column.aggregate)
     # Two counts that cannot be distinguished on these rows prove nothing.
-    twice = found(rows(mentions=COUNTS, answers=COUNTS, visPct=share))
+    twice = drafted(rows(mentions=COUNTS, answers=COUNTS, visPct=share))
     assert twice["domains.vis_pct"].rule.confidence == "open"
 
 
 def test_a_share_of_the_sum_of_rows_proves_that_the_rows_add_up():
     share = [round(n / sum(COUNTS), 5) for n in COUNTS]
-    columns = found(rows(mentions=COUNTS, share=share))
+    columns = drafted(rows(mentions=COUNTS, share=share))
     assert str(columns["domains.mentions"].aggregate) == "sum"
     assert "ratio of mentions over" in str(columns["domains.share"].aggregate)
 
@@ -106,7 +106,7 @@ def test_a_share_of_the_sum_of_rows_proves_that_the_rows_add_up():
 def test_small_sums_meet_by_chance_and_are_no_proof(factor, is_proved):
     counts = [factor * n for n in (4, 11, 9)]
     answer = {**rows(hits=counts), "total": {"hits": sum(counts)}}
-    assert (found(answer)["domains.hits"].rule.confidence == "proved") == is_proved
+    assert (drafted(answer)["domains.hits"].rule.confidence == "proved") == is_proved
 
 
 def test_a_total_among_the_rows_counts_in_no_share():
@@ -114,7 +114,7 @@ def test_a_total_among_the_rows_counts_in_no_share():
     lines = [[h, n, round(100 * n / total, 1)] for h, n in zip(HOSTS, COUNTS, strict=True)]
     grid = {"columns": ["host", "hits", "pct"], "rows": [*lines, ["All", total, 100.0]]}
     draft = draft_of({"domains": {"byHost": grid}})
-    columns = {one.name: one for one in draft["domains"].columns()}
+    columns = {column.name: column for column in draft["domains"].columns()}
     assert draft["domains"].section.tables[0].rows.without == (("[host]", ("All",)),)
     assert columns["hits"].rule.confidence == columns["pct"].unit.confidence == "proved"
     assert "ratio of hits" in str(columns["pct"].aggregate)
@@ -126,7 +126,7 @@ FIRST, SECOND = [30, 50, 90, 20, 60], [10, 20, 40, 60, 30]
 
 
 @pytest.mark.parametrize(
-    ("whole", "parts", "rule"),
+    ("total", "parts", "rule"),
     [
         ([40, 70, 130, 80, 90], (FIRST, SECOND), "sum"),
         # A row that only one engine has, and a filter that was ignored, prove nothing.
@@ -141,8 +141,8 @@ FIRST, SECOND = [30, 50, 90, 20, 60], [10, 20, 40, 60, 30]
         (COUNTS, ([n // 2 for n in COUNTS], [n - n // 2 for n in COUNTS], []), "sum"),
     ],
 )  # fmt: skip
-def test_what_adds_up_over_engines_is_proved_and_nothing_else(whole, parts, rule):
-    column = found(rows(hits=whole), *(rows(hits=part) for part in parts))["domains.hits"]
+def test_what_adds_up_over_engines_is_proved_and_nothing_else(total, parts, rule):
+    column = drafted(rows(hits=total), *(rows(hits=part) for part in parts))["domains.hits"]
     got = str(column.aggregate)
     assert got == rule or (rule == "sum" and got == "sum over engine")
 
@@ -150,7 +150,7 @@ def test_what_adds_up_over_engines_is_proved_and_nothing_else(whole, parts, rule
 def test_a_list_as_long_as_the_others_may_lack_what_was_cut_from_it():
     other = {"rows": [{"host": f"x{h}", "hits": 1} for h in HOSTS]}
     parts = [rows(hits=[n // 2 for n in COUNTS]), rows(hits=[n - n // 2 for n in COUNTS]), other]
-    assert found(rows(hits=COUNTS), *parts)["domains.hits"].rule.confidence == "open"
+    assert drafted(rows(hits=COUNTS), *parts)["domains.hits"].rule.confidence == "open"
 
 
 def test_the_weight_by_which_rates_pool_is_found():
@@ -160,9 +160,11 @@ def test_the_weight_by_which_rates_pool_is_found():
     total = [sum(pair) for pair in zip(*hits, strict=True)]
     pooled = [round(sum(rate[e][i] * hits[e][i] for e in (0, 1)) / total[i], 2)
               for i in range(len(HOSTS))]  # fmt: skip
-    whole = rows(mentions=total, clicks=[sum(p) for p in zip(*other, strict=True)], avgPlace=pooled)
+    document = rows(
+        mentions=total, clicks=[sum(p) for p in zip(*other, strict=True)], avgPlace=pooled
+    )
     parts = [rows(mentions=hits[e], clicks=other[e], avgPlace=rate[e]) for e in (0, 1)]
-    column = found(whole, *parts)["domains.avg_place"]
+    column = drafted(document, *parts)["domains.avg_place"]
     assert str(column.aggregate) == "mean weighted by mentions"
 
 
@@ -170,14 +172,14 @@ def test_rows_known_by_their_place_alone_are_not_compared_between_answers():
     def placed(numbers: list[int]) -> dict[str, Any]:
         return {"rows": [{"hits": n} for n in numbers]}
 
-    column = found(placed([40, 70, 130]), placed([30, 50, 90]), placed([10, 20, 40]))
+    column = drafted(placed([40, 70, 130]), placed([30, 50, 90]), placed([10, 20, 40]))
     assert column["domains.hits"].rule.confidence == "open"
 
 
 def test_whole_numbers_that_add_up_are_no_counts_by_that_alone():
     sizes = [200, 160, 120, 80, 40, 240, 280, 320, 360, 400]
-    whole, *parts = (rows(zz=[int(n * 1000 * share) for n in sizes],
+    document, *parts = (rows(zz=[int(n * 1000 * share) for n in sizes],
                           hits=[int(n * share) for n in sizes])
                      for share in (1, 0.5, 0.25, 0.25))  # fmt: skip
-    column = found(whole, *parts)["domains.zz"]
+    column = drafted(document, *parts)["domains.zz"]
     assert (column.rule.confidence, column.unit.value) == ("proved", None)

@@ -23,7 +23,7 @@ SCALARS = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(-2, 10_000),
-    st.floats(0, 100).map(lambda one: round(one, 1)),
+    st.floats(0, 100).map(lambda number: round(number, 1)),
     st.sampled_from([*WORDS, "1,204", "34.5%", "n/a", "", "#3", "1.204,5", "20261103", "yes"]),
     st.just(1_794_197_527_000),
 )
@@ -41,14 +41,14 @@ VALUES = st.recursive(
 
 @settings(max_examples=examples(300))
 @given(st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=5), st.lists(VALUES, max_size=2))
-def test_any_answers_give_a_declaration_that_reads_them_losslessly(whole, parts):
-    held = {"things": {(f"e{at}",): one for at, one in enumerate(parts)}}
-    draft = draft_of({"things": whole}, held, OPTIONS)
+def test_any_answers_give_a_declaration_that_reads_them_losslessly(document, parts):
+    held = {"things": {(f"e{at}",): part for at, part in enumerate(parts)}}
+    draft = draft_of({"things": document}, held, OPTIONS)
     assert not draft.errors
     if not draft:
         return
     section = draft["things"].section
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", aa.errors.AAToolkitWarning)
-        tables = aa.normalize(section, json.dumps(whole).encode())
-        assert tables.rebuild() == whole
+        tables = aa.normalize(section, json.dumps(document).encode())
+        assert tables.rebuild() == document

@@ -22,12 +22,12 @@ KEYS = {**KEY, **STRANGE_KEY}
 def draft(service: str) -> aa.profile.Draft:
     answer = ALL[service]
     names = [name for name in SECTIONS if service in SERVICES or name != "crawl"]
-    parts = {name: {(one,): json.loads(json.dumps(answer(name, (one,)))) for one in ENGINES}
+    parts = {name: {(at,): json.loads(json.dumps(answer(name, (at,)))) for at in ENGINES}
              for name in names}  # fmt: skip
     return draft_of({name: answer(name) for name in names}, parts, options(), standard_names=False)
 
 
-def found(service: str, section: str, field: str) -> Any:
+def column_of(service: str, section: str, field: str) -> Any:
     for column in draft(service)[section].columns():
         last = column.path.replace("{}", "").replace("[]", "").rpartition(".")[2].strip('"')
         if field in (last, column.source.strip('[]^&"')) and column.dtype != "string":
@@ -38,10 +38,10 @@ def found(service: str, section: str, field: str) -> Any:
 @pytest.mark.parametrize("service", ALL)
 def test_most_units_and_rules_are_found_and_none_is_wrong(service):
     score: Counter[str] = Counter()
-    for (one, section, field), (dtype, unit, rule) in KEYS.items():
-        if one != service:
+    for (name, section, field), (dtype, unit, rule) in KEYS.items():
+        if name != service:
             continue
-        column = found(service, section, field)
+        column = column_of(service, section, field)
         assert column.dtype == dtype, (section, field)
         value, where = column.unit.value, (section, field, column.unit, column.rule)
         assert value is None or (unit and value.startswith(unit)), where
@@ -69,9 +69,9 @@ def test_a_totals_row_is_left_out_and_stated():
 
 def test_sums_say_over_what_they_hold_and_sentinels_are_missing():
     # Answers add over engines, and are not known to over domains.
-    assert str(found("nested", "domains", "answerCount").aggregate) == "sum over engine"
-    assert found("nested", "domains", "citationCount").aggregate.across == ()
-    assert found("nested", "domains", "bestSlot").reading.missing == (-1,)
+    assert str(column_of("nested", "domains", "answerCount").aggregate) == "sum over engine"
+    assert column_of("nested", "domains", "citationCount").aggregate.across == ()
+    assert column_of("nested", "domains", "bestSlot").reading.missing == (-1,)
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -84,13 +84,15 @@ def test_keys_identify_rows_and_name_no_measure(service):
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_the_file_of_a_draft_makes_the_same_declarations_in_lines_to_read(service, tmp_path):
-    one = draft(service)
-    path = one.save(tmp_path / "mine.py")
+    drafts = draft(service)
+    path = drafts.save(tmp_path / "mine.py")
     profile = Profile.load(path)
-    assert {name: profile[name] for name in one} == {name: one[name].section for name in one}
+    assert {name: profile[name] for name in drafts} == {
+        name: drafts[name].section for name in drafts
+    }
     text = path.read_text()
     assert max(map(len, text.splitlines())) <= 120
-    assert len(text.splitlines()) <= 30 * len(one)
+    assert len(text.splitlines()) <= 30 * len(drafts)
     joined = text.replace("\n    # ", " ")
     assert service != "nested" or "named_rate: named_runs / run_count" in joined
 

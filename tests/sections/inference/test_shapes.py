@@ -35,7 +35,7 @@ def table(document: Any, name: str) -> Table:
         ({"c": {"labels": DAYS, "series": [{"name": "Acme", "data": [1, 2, 3]},
                                            {"name": "O'Brien", "data": [4, 5, 6]}]}}, "s_c",
          "c.series[].data[]", ["date", "series_name", "c"]),
-        ({"c": {"dates": DAYS, "byEngine": {one: [1, 2, 3] for one in ENGINES}}}, "s_c",
+        ({"c": {"dates": DAYS, "byEngine": {engine: [1, 2, 3] for engine in ENGINES}}}, "s_c",
          "c.byEngine{}[]", ["engine", "date", "c"]),
         # One list labels the series, and another what is in each.
         ({"series": [[1, 2, 3], [4, 5, 6]], "names": ["Acme", "Rusk"], "dates": DAYS}, "s_2",
@@ -55,8 +55,8 @@ def table(document: Any, name: str) -> Table:
     ],
 )  # fmt: skip
 def test_rows_are_found_in_every_shape(document, name, path, columns):
-    found = table(document, name)
-    assert (found.rows.path, sorted(found.names)) == (path, sorted(columns))
+    proposed = table(document, name)
+    assert (proposed.rows.path, sorted(proposed.names)) == (path, sorted(columns))
 
 
 @pytest.mark.parametrize(
@@ -153,14 +153,14 @@ def test_the_code_makes_the_section_and_reads_its_answer_without_drift(path: Pat
         warnings.simplefilter("error")
         tables = aa.normalize(names["SECTION"], body, strict=True)
     assert {*tables.extra["why"]} <= {"envelope", "missing"}
-    for one in proposal.section:
-        assert not one.key or not tables[one.name].duplicated(list(one.key)).any()
+    for table in proposal.section:
+        assert not table.key or not tables[table.name].duplicated(list(table.key)).any()
 
 
 def test_several_answers_show_more_fields_than_one_and_their_name() -> None:
-    one, other = {"rows": [{"id": "a", "n": 1}]}, {"rows": [{"id": "b", "m": True}]}
-    (found,) = propose([one, json.dumps(other)], "rows").section.tables
-    dtypes = {column.name: column.dtype for column in found.columns}
+    first, other = {"rows": [{"id": "a", "n": 1}]}, {"rows": [{"id": "b", "m": True}]}
+    (proposed,) = propose([first, json.dumps(other)], "rows").section.tables
+    dtypes = {column.name: column.dtype for column in proposed.columns}
     assert dtypes == {"id": "string", "n": "Int64", "m": "boolean"}
     assert propose({"section": "novel", "rows": [{"id": 1}]}).section.name == "novel"
 
