@@ -41,8 +41,8 @@ def visits(
     columns["requests"] = ColumnMetadata(None, state)
     source = Source(f"{host}.example", "crawl", "days=7")
     frame["host"] += ".example"
-    known = FrameMetadata(columns, ("host", "bot"), (source,))
-    return attach(frame, known) if named else attach(frame.drop(columns="host"), known)
+    metadata = FrameMetadata(columns, ("host", "bot"), (source,))
+    return attach(frame, metadata) if named else attach(frame.drop(columns="host"), metadata)
 
 
 def state(frame: pd.DataFrame) -> Availability:
@@ -91,9 +91,9 @@ def test_the_whole_is_the_join_of_all_answers_and_a_row_is_of_its_own(
     parts: list[tuple[int, Availability]], named: bool
 ) -> None:
     parts = [
-        (0 if each.status in ("unavailable", "not_applicable") else rows, each)
-        for rows, each in parts
+        (0 if availability.status in ("unavailable", "not_applicable") else rows, availability)
+        for rows, availability in parts
     ]
-    frames = [visits(f"h{n}", *each, named=named) for n, each in enumerate(parts)]
-    whole = aa.concat(frames, ignore_index=True)
-    assert state(whole).status == combine(each for _, each in parts).status
+    frames = [visits(f"h{n}", *availability, named=named) for n, availability in enumerate(parts)]
+    stacked = aa.concat(frames, ignore_index=True)
+    assert state(stacked).status == combine(availability for _, availability in parts).status

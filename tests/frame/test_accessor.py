@@ -30,14 +30,14 @@ def frame() -> pd.DataFrame:
 
 
 def test_availability_is_one_row_a_column(frame: pd.DataFrame) -> None:
-    known = frame.aa.availability
-    assert [*known.index] == [*frame.columns]
-    assert known.index.name == "column"
-    assert [*known.columns] == ["status", "cause", "reason"]
-    held = known[frame.notna().any().to_numpy()]
+    availability = frame.aa.availability
+    assert [*availability.index] == [*frame.columns]
+    assert availability.index.name == "column"
+    assert [*availability.columns] == ["status", "cause", "reason"]
+    held = availability[frame.notna().any().to_numpy()]
     assert {*held["status"]} == {"available"}
-    assert [*known["status"].cat.categories] == [str(status) for status in Status]
-    assert known["cause"].isna().all()
+    assert [*availability["status"].cat.categories] == [str(status) for status in Status]
+    assert availability["cause"].isna().all()
 
 
 def test_the_codebook_says_what_each_column_is(frame: pd.DataFrame) -> None:
@@ -90,12 +90,12 @@ ANY = {
 @pytest.mark.parametrize("frame", ANY.values(), ids=ANY)
 def test_any_frame_has_it_and_none_is_changed(frame: pd.DataFrame) -> None:
     before = frame.copy(deep=True)
-    known = frame.aa
-    for table in (known.availability, known.codebook):
+    accessor = frame.aa
+    for table in (accessor.availability, accessor.codebook):
         assert {*table.index} == {str(name) for name in frame.columns}
-    assert {*known.availability["status"]} <= {"unknown"}
-    assert len(known.sources) == 0
-    assert all(line.isprintable() for line in repr(known).split("\n"))
-    assert "<img" not in known._repr_html_()
+    assert {*accessor.availability["status"]} <= {"unknown"}
+    assert len(accessor.sources) == 0
+    assert all(line.isprintable() for line in repr(accessor).split("\n"))
+    assert "<img" not in accessor._repr_html_()
     pd.testing.assert_frame_equal(frame, before)
     assert frame.attrs == {}

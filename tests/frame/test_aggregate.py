@@ -226,8 +226,8 @@ def test_shares_add_up_within_one_answer_only() -> None:
         for name in ("citation_share", "citation_count")
     }
     plain = pd.DataFrame({"citation_share": [0.25, 0.5], "citation_count": [1, 2]})
-    one = attach(plain.copy(), FrameMetadata(of, (), (Source("a.example"),)))
-    assert one.aa.aggregate().loc[0].tolist() == [0.75, 3]
+    shares = attach(plain.copy(), FrameMetadata(of, (), (Source("a.example"),)))
+    assert shares.aa.aggregate().loc[0].tolist() == [0.75, 3]
     two = attach(plain, FrameMetadata(of, (), (Source("a.example"), Source("b.example"))))
     with pytest.raises(AvailabilityError, match="recompute from counts over engines or fetches"):
         two.aa.aggregate(columns="citation_share")
@@ -255,8 +255,8 @@ def test_a_sum_that_does_not_fit_is_an_error_and_does_not_wrap(numbers: list[int
 
 def test_a_missing_key_is_a_group_and_levels_of_the_index_are_keys() -> None:
     frame = pd.DataFrame({"g": pd.array(["a", None, None], "string"), "x": [1, 2, 3]})
-    for given in (frame, frame.set_index("g")):
-        result = given.aa.aggregate("g", rules={"x": "sum"})
+    for table in (frame, frame.set_index("g")):
+        result = table.aa.aggregate("g", rules={"x": "sum"})
         assert result["g"].tolist() == ["a", pd.NA]
         assert result["x"].tolist() == [1, 5]
 
@@ -338,9 +338,9 @@ def test_a_table_without_measures_is_counted() -> None:
 def test_an_aggregate_of_aggregates_is_covered_as_they_were() -> None:
     frame = pd.DataFrame({"day": [*"aabb"], "n": [1, None, 2, 3]})
     days = frame.aa.aggregate("day", skip_missing=True, rules={"n": "sum"})
-    whole = days.aa.aggregate(rules={"n": "sum"})
-    assert whole["n_coverage"].item() == 0.75
-    assert whole.aa.explain(0, "n_coverage").children[0].column == "n"
+    total = days.aa.aggregate(rules={"n": "sum"})
+    assert total["n_coverage"].item() == 0.75
+    assert total.aa.explain(0, "n_coverage").children[0].column == "n"
 
 
 def test_one_metric_alone_is_aggregated_and_compared() -> None:
@@ -363,8 +363,8 @@ def test_one_metric_alone_is_aggregated_and_compared() -> None:
 
 def test_a_sum_without_all_its_values_says_how_to_take_the_rest() -> None:
     own = pd.DataFrame({"k": ["a", "a", "b"], "n": pd.array([1, None, 2], "Int64")})
-    shown = repr(own.aa.aggregate("k", rules={"n": "sum"}))
-    assert "1 of 2 rows has no value; skip_missing=True adds the rest" in shown
+    text = repr(own.aa.aggregate("k", rules={"n": "sum"}))
+    assert "1 of 2 rows has no value; skip_missing=True adds the rest" in text
     own["n"] = pd.array([None, None, 2], "Int64")
     assert "skip_missing" not in repr(own.aa.aggregate("k", rules={"n": "sum"}))
 

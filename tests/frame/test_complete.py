@@ -45,27 +45,27 @@ def queries(state: Availability = MEASURED) -> pd.DataFrame:
 
 def test_the_levels_are_crossed_with_the_rest_of_the_key() -> None:
     frame = queries()
-    whole = frame.aa.complete(engine=["chatgpt", "perplexity", "claude"])
-    assert whole["query"].tolist() == ["b", "a", "b", "b", "a", "a"]
-    assert whole["engine"].tolist()[3:] == ["claude", "perplexity", "claude"]
-    pd.testing.assert_frame_equal(whole.iloc[:3][[*frame.columns]], frame)
-    assert whole["occurrences"].tolist() == [3, 0, 2, pd.NA, pd.NA, pd.NA]
-    assert whole["availability"].tolist() == ["available"] * 3 + ["unknown"] * 3
-    assert whole["availability_cause"].tolist() == [pd.NA] * 3 + ["no_row"] * 3
-    assert whole.dtypes[frame.columns].tolist() == frame.dtypes.tolist()
-    assert whole.aa.codebook["of"].tolist()[:3] == frame.aa.codebook["of"].tolist()
+    completed = frame.aa.complete(engine=["chatgpt", "perplexity", "claude"])
+    assert completed["query"].tolist() == ["b", "a", "b", "b", "a", "a"]
+    assert completed["engine"].tolist()[3:] == ["claude", "perplexity", "claude"]
+    pd.testing.assert_frame_equal(completed.iloc[:3][[*frame.columns]], frame)
+    assert completed["occurrences"].tolist() == [3, 0, 2, pd.NA, pd.NA, pd.NA]
+    assert completed["availability"].tolist() == ["available"] * 3 + ["unknown"] * 3
+    assert completed["availability_cause"].tolist() == [pd.NA] * 3 + ["no_row"] * 3
+    assert completed.dtypes[frame.columns].tolist() == frame.dtypes.tolist()
+    assert completed.aa.codebook["of"].tolist()[:3] == frame.aa.codebook["of"].tolist()
 
 
 @pytest.mark.parametrize("skip_missing", [False, True])
 def test_what_nobody_reported_takes_nothing_from_what_was(skip_missing: bool) -> None:
     frame = queries()
-    whole = frame.aa.complete(engine=["chatgpt", "perplexity", "grok"])
+    completed = frame.aa.complete(engine=["chatgpt", "perplexity", "grok"])
     for by in (None, "query"):
-        sums = whole.aa.aggregate(by, "occurrences", skip_missing)
+        sums = completed.aa.aggregate(by, "occurrences", skip_missing)
         plain = frame.aa.aggregate(by, "occurrences", skip_missing)
         assert sums["occurrences"].tolist() == plain["occurrences"].tolist()
         assert sums.aa.availability.loc["occurrences", "status"] == "available"
-    engines = whole.aa.aggregate("engine", "occurrences", skip_missing).set_index("engine")
+    engines = completed.aa.aggregate("engine", "occurrences", skip_missing).set_index("engine")
     assert engines["occurrences"].tolist() == [3, pd.NA, 2]
     assert engines.loc["grok", "occurrences_availability_cause"] == "no_row"
     steps = engines.reset_index().aa.aggregate(None, "occurrences", skip_missing)
@@ -75,8 +75,8 @@ def test_what_nobody_reported_takes_nothing_from_what_was(skip_missing: bool) ->
 def test_a_group_by_passes_over_none_of_them() -> None:
     engines = ["chatgpt", "claude", "gemini", "copilot"]
     sums = queries().aa.aggregate("engine")
-    whole = sums.aa.complete(engine=engines, availability=ENGINES)
-    result = whole.aa.aggregate("engine").set_index("engine")
+    completed = sums.aa.complete(engine=engines, availability=ENGINES)
+    result = completed.aa.aggregate("engine").set_index("engine")
     assert [*result.index] == ["chatgpt", "claude", "copilot", "gemini", "perplexity"]
     assert result["occurrences"].tolist() == [3, pd.NA, pd.NA, pd.NA, 2]
     assert result["occurrences_availability"].tolist() == [
@@ -86,7 +86,7 @@ def test_a_group_by_passes_over_none_of_them() -> None:
         "unavailable",
         "available",
     ]
-    measured = whole[whole["engine"].isin(["chatgpt", "perplexity", "claude"])]
+    measured = completed[completed["engine"].isin(["chatgpt", "perplexity", "claude"])]
     assert measured.aa.aggregate()["occurrences"].tolist() == [5]
 
 
@@ -96,35 +96,35 @@ def test_unknown_rows_do_not_pass_where_nothing_marks_them_any_longer(kept: list
     completed = engines.aa.complete(engine=[*engines["engine"], "copilot"])
     with pytest.raises(AvailabilityError, match="not measured in every row: answer_count: unknown"):
         completed[kept].aa.require("answer_count")
-    whole = completed[completed["engine"] == "chatgpt"][kept]
-    assert whole.aa.require("answer_count") is whole
+    measured = completed[completed["engine"] == "chatgpt"][kept]
+    assert measured.aa.require("answer_count") is measured
 
 
 def test_what_holds_of_one_engine_no_longer_concerns_the_others() -> None:
     stained = queries(Availability(Status.PARTIAL, None, "gemini: No run yet."))
     assert stained.aa.aggregate().aa.availability.loc["occurrences", "status"] == "partial"
-    known = stained.aa.complete(availability=ENGINES)
-    assert len(known) == 3
-    assert known.aa.aggregate()["occurrences"].tolist() == [5]
+    completed = stained.aa.complete(availability=ENGINES)
+    assert len(completed) == 3
+    assert completed.aa.aggregate()["occurrences"].tolist() == [5]
     part = ENGINES.assign(status=["partial", "not_applicable", "unavailable", "available"])
-    known = stained.aa.complete(availability=part)
-    again = known.aa.aggregate()
+    completed = stained.aa.complete(availability=part)
+    again = completed.aa.aggregate()
     assert again.aa.availability.loc["occurrences", "status"] == "partial"
 
 
 def test_what_was_observed_of_an_engine_stays_whatever_is_stated_of_it() -> None:
     tables = aa.demo().read("fanouts")
     support = tables["fanout_engine_support"]
-    whole = support.aa.complete(engine=["copilot"], availability=tables.availability)
-    shares = whole.aa.aggregate("engine", "exposes_fanouts", rules={"exposes_fanouts": "mean"})
+    completed = support.aa.complete(engine=["copilot"], availability=tables.availability)
+    shares = completed.aa.aggregate("engine", "exposes_fanouts", rules={"exposes_fanouts": "mean"})
     assert shares.set_index("engine").loc[["claude", "copilot"], "exposes_fanouts"].tolist() == [
         0,
         pd.NA,
     ]
     tables = aa.demo().read("overview", days=30)
     engines = tables["overview_engines"]
-    whole = engines.aa.complete(engine=["copilot"], availability=tables.availability)
-    assert whole.aa.measured("answer_count")["answer_count"].tolist() == (
+    completed = engines.aa.complete(engine=["copilot"], availability=tables.availability)
+    assert completed.aa.measured("answer_count")["answer_count"].tolist() == (
         engines["answer_count"].tolist()
     )
 
@@ -180,16 +180,16 @@ def overview() -> pd.DataFrame:
 def test_a_column_with_a_row_that_nobody_reported_is_unknown_and_not_required() -> None:
     engines = overview()
     measured = engines[engines["mention_count"].notna()]
-    whole = measured.aa.complete(engine=[*measured["engine"], "new"])
-    assert whole.aa.availability.loc["mention_count", "status"] == "unknown"
-    assert whole.aa.availability.loc["engine", "status"] == "available"
+    completed = measured.aa.complete(engine=[*measured["engine"], "new"])
+    assert completed.aa.availability.loc["mention_count", "status"] == "unknown"
+    assert completed.aa.availability.loc["engine", "status"] == "available"
     words = r"not measured in every row: mention_count: .*df\.aa\.measured"
     with pytest.raises(AvailabilityError, match=words):
-        whole.aa.require("mention_count")
-    there = whole[whole["availability"] == "available"]
+        completed.aa.require("mention_count")
+    there = completed[completed["availability"] == "available"]
     assert there.aa.require("mention_count") is there
     before = measured.aa.aggregate(columns="mention_count")["mention_count"].tolist()
-    assert whole.aa.aggregate(columns="mention_count")["mention_count"].tolist() == before
+    assert completed.aa.aggregate(columns="mention_count")["mention_count"].tolist() == before
 
 
 @pytest.mark.parametrize("status", [Status.AVAILABLE, Status.PARTIAL])
@@ -213,10 +213,10 @@ def test_an_attribute_of_a_known_key_is_as_measured_in_new_rows_as_in_old_ones()
     data = shared_dataset()["prompts"]
     topics = data.main[["prompt_id", "topic"]]
     joined = data["prompt_engines"].aa.merge(topics, on="prompt_id", how="left")
-    whole = joined.aa.complete(engine=["chatgpt", "claude", "new"])
-    assert len(whole) > len(joined)
-    assert whole.aa.require("topic") is whole
-    assert whole.aa.availability.loc["answer_count", "status"] == "unknown"
+    completed = joined.aa.complete(engine=["chatgpt", "claude", "new"])
+    assert len(completed) > len(joined)
+    assert completed.aa.require("topic") is completed
+    assert completed.aa.availability.loc["answer_count", "status"] == "unknown"
     strange = joined.aa.complete(prompt_id=["pr_1", "of nobody"])
     assert strange.aa.availability.loc["topic", "status"] == "unknown"
     assert strange[strange["prompt_id"] == "pr_1"].aa.availability.loc["topic", "status"] == (

@@ -35,22 +35,22 @@ def test_what_is_missing_by_default_has_no_cell_or_is_a_sum_with_one_that_was_no
     dataset = demo_dataset()
     for tables in dataset.values():
         for table, frame in tables.items():
-            known, plain = metadata_of(frame), frame.copy()
+            metadata, plain = metadata_of(frame), frame.copy()
             plain.attrs = {}  # What is known of a frame is copied with each cut of it.
-            rules = {name: rule(column) for name, column in known.columns.items()}
-            for by in (None, *known.key):
-                for name, found in aggregated(frame, by):
+            rules = {name: rule(column) for name, column in metadata.columns.items()}
+            for by in (None, *metadata.key):
+                for name, result in aggregated(frame, by):
                     if rules[name] == "none":  # the currency of a sum, which it follows
                         continue
                     tried += 1
-                    for group in found.index[found[name].isna()]:
-                        rows = plain if by is None else of_key(plain, by, found.loc[group, by])
+                    for group in result.index[result[name].isna()]:
+                        rows = plain if by is None else of_key(plain, by, result.loc[group, by])
                         if rows[name].notna().any():
                             seen.add((table, name))
                             assert rules[name] == "sum", (name, by)
                             assert rows[name].isna().any(), (name, by)
                             why = SUMS_OF_WHAT_WAS_NOT_MEASURED[table, name]
-                            assert why in found.aa.availability.loc[name, "reason"], (name, by)
+                            assert why in result.aa.availability.loc[name, "reason"], (name, by)
     assert tried > 300
     assert seen == {*SUMS_OF_WHAT_WAS_NOT_MEASURED}
 
@@ -75,8 +75,8 @@ def test_a_day_without_answers_has_nothing_to_add(
         for day, (count, cited) in enumerate(zip(answers, citations, strict=True))
     ]
     trend = aa.normalize("overview", body)["overview_trend"]
-    found = trend.aa.aggregate(columns="citation_count").loc[0, "citation_count"]
-    assert pd.isna(found) if total is None else found == total
+    value = trend.aa.aggregate(columns="citation_count").loc[0, "citation_count"]
+    assert pd.isna(value) if total is None else value == total
 
 
 def aggregated(frame: pd.DataFrame, by: str | None) -> list[tuple[str, pd.DataFrame]]:
@@ -84,16 +84,16 @@ def aggregated(frame: pd.DataFrame, by: str | None) -> list[tuple[str, pd.DataFr
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
         try:
-            found = frame.aa.aggregate(by)
+            result = frame.aa.aggregate(by)
         except AvailabilityError:
             return []
-    return [(str(name), found) for name in found if name in frame and name != by]
+    return [(str(name), result) for name in result if name in frame and name != by]
 
 
 def of_key(frame: pd.DataFrame, by: str, value: object) -> pd.DataFrame:
     return frame[frame[by].isna() if pd.isna(value) else (frame[by] == value).fillna(False)]
 
 
-def rule(known: ColumnMetadata) -> str | None:
-    table, _, own = (known.of or "").partition(".")
+def rule(column: ColumnMetadata) -> str | None:
+    table, _, own = (column.of or "").partition(".")
     return aa.sections.table(table)[own].aggregate.rule if own else None

@@ -64,9 +64,9 @@ def test_a_join_that_repeats_rows_counts_each_once(how: str) -> None:
     assert total(both, "citation_count_y") == 10
     turned = urls().aa.merge(domains({"a": 6, "b": 4}), on="source_domain")
     assert total(turned, "citation_count_x") == total(turned, "citation_count_y") == 10
-    made = both.aa.aggregate("page_type", ["citation_count_x", "citation_count_y"])
-    assert made["citation_count_x"].tolist() == [6, 10]
-    assert made["citation_count_y"].tolist() == [3, 7]
+    sums = both.aa.aggregate("page_type", ["citation_count_x", "citation_count_y"])
+    assert sums["citation_count_x"].tolist() == [6, 10]
+    assert sums["citation_count_y"].tolist() == [3, 7]
 
 
 def test_a_join_without_the_key_is_refused_and_says_what_to_keep() -> None:
@@ -168,11 +168,11 @@ def test_repeated_rows_with_their_key_are_drawn_once() -> None:
 @pytest.mark.parametrize("order", [1, -1])
 def test_windows_that_overlap_are_refused_by_name(order: int, ignore_index: bool) -> None:
     frames = [domains({"a": 6, "b": 4}), domains({"a": 2, "b": 1}, source(**WEEK))][::order]
-    whole = aa.concat(frames, ignore_index=ignore_index)
+    stacked = aa.concat(frames, ignore_index=ignore_index)
     words = "2026-10-22 to 2026-11-20.*2026-11-14 to 2026-11-20"
     with pytest.raises(AvailabilityError, match=words if order == 1 else "2026-11-14 to .* and "):
-        total(whole)
-    named = aa.concat([each.aa.with_context() for each in frames], ignore_index=ignore_index)
+        total(stacked)
+    named = aa.concat([frame.aa.with_context() for frame in frames], ignore_index=ignore_index)
     with pytest.raises(AvailabilityError, match="the responses overlap"):
         total(named)
     by_days = named.aa.aggregate("days", "citation_count").set_index("days")["citation_count"]
@@ -191,12 +191,12 @@ def test_answers_that_are_disjoint_add() -> None:
     for other in others.values():
         frames = [first, domains({"a": 6, "b": 1}, other)]
         assert total(aa.concat(frames)) == 17
-        assert total(aa.concat([each.aa.with_context() for each in frames])) == 17
+        assert total(aa.concat([frame.aa.with_context() for frame in frames])) == 17
     engines = [
         domains({"a": 6}, source(query=f"days=30&engine={name}")) for name in ("chatgpt", "claude")
     ]
     assert total(aa.concat(engines)) == 12
-    assert total(aa.concat([each.aa.with_context() for each in engines])) == 12
+    assert total(aa.concat([frame.aa.with_context() for frame in engines])) == 12
     with pytest.raises(AvailabilityError, match=r"one key; add df\.aa\.with_context"):
         total(aa.concat([*engines, domains({"a": 13})]))
 
@@ -205,4 +205,4 @@ def test_answers_about_several_brands_overlap() -> None:
     brands = [source(query=f"days=30&brand={name}") for name in ("Acme", "Globex")]
     with pytest.raises(AvailabilityError, match="the responses overlap"):
         total(aa.concat([domains({"a": 6}, brands[0]), domains({"a": 5}, brands[1])]))
-    assert total(aa.concat([domains({"a": 6}, each) for each in brands])) == 6
+    assert total(aa.concat([domains({"a": 6}, brand) for brand in brands])) == 6

@@ -38,14 +38,14 @@ def test_a_dataset_has_an_overview_a_sheet_a_table_and_a_codebook(
     assert [link.location for link in links.values()] == [
         f"'{name}'!A1" for name in [*words, "columns"]
     ]
-    listed = {row[0].value: row for row in overview.iter_rows()}
-    assert listed["acme.example, 2026-10-22 to 2026-11-20"][0].row == 2
+    lines = {row[0].value: row for row in overview.iter_rows()}
+    assert lines["acme.example, 2026-10-22 to 2026-11-20"][0].row == 2
     for name, (table, frame) in zip(words, tables.items(), strict=True):
-        assert [cell.value for cell in listed[name][1:3]] == [table, len(frame)]
+        assert [cell.value for cell in lines[name][1:3]] == [table, len(frame)]
         heads = {str(cell.value).lower().replace(" ", "_") for cell in sheets[name][1]}
         assert heads == {*frame.columns}
         assert sheets[name].max_row == len(frame) + 1
-    assert any("An empty cell is no 0" in str(line) for line in listed)
+    assert any("An empty cell is no 0" in str(line) for line in lines)
     for sheet in sheets.worksheets[1:]:
         assert (sheet.auto_filter.ref or "A1:").startswith("A1:")
         assert (sheet.freeze_panes, sheet.page_setup.orientation) == ("A2", "landscape")
@@ -79,25 +79,25 @@ def test_numbers_are_shown_by_their_units(dataset: aa.Dataset, book: Path) -> No
 def test_a_metric_is_shown_in_the_unit_of_its_row(tmp_path: Path) -> None:
     path = kpis().aa.to_excel(tmp_path / "kpis.xlsx")
     rows = openpyxl.load_workbook(path)["Data"].iter_rows(min_row=2)
-    shown = {row[0].value: row[1].number_format for row in rows}
-    assert shown["mentionRate"] == "0.0%"
-    assert shown["visibilityScore"] == "0.0"
-    assert shown["answerCount"] == "#,##0"
+    formats = {row[0].value: row[1].number_format for row in rows}
+    assert formats["mentionRate"] == "0.0%"
+    assert formats["visibilityScore"] == "0.0"
+    assert formats["answerCount"] == "#,##0"
 
 
 def test_columns_are_wide_enough_for_dates_and_numbers(book: Path) -> None:
     seen = 0
     for sheet in openpyxl.load_workbook(book):
         for cells in sheet.iter_cols(min_row=2, max_row=150):
-            shown = [cell for cell in cells if isinstance(cell.value, datetime)]
+            dates = [cell for cell in cells if isinstance(cell.value, datetime)]
             places = sheet.column_dimensions.values()
             at = cells[0].column
             width = next(place.width for place in places if place.min <= at <= place.max)
-            seen += bool(shown)
-            for cell in shown:
+            seen += bool(dates)
+            for cell in dates:
                 assert width >= (23 if "UTC" in cell.number_format else 10)
-            whole = [cell.value for cell in cells if isinstance(cell.value, int)]
-            assert all(width >= len(f"{value:,}") for value in whole)
+            integers = [cell.value for cell in cells if isinstance(cell.value, int)]
+            assert all(width >= len(f"{value:,}") for value in integers)
     assert seen >= 4
 
 
@@ -117,7 +117,7 @@ def test_numbers_moments_and_lists_are_those_of_the_frame(dataset: aa.Dataset, b
         assert sheet[name].astype("Int64").equals(frame[name])
     domains = dataset["domains"].main["brands_mentioned"].dropna()
     written = pd.read_excel(book, sheet_name="Source domains")["Brands mentioned"].dropna()
-    assert [tuple(json.loads(each)) for each in written] == [*domains]
+    assert [tuple(json.loads(text)) for text in written] == [*domains]
 
 
 def test_a_text_is_never_a_formula_and_what_is_missing_is_empty(tmp_path: Path) -> None:

@@ -11,16 +11,16 @@ import aatoolkit as aa
 
 def test_an_engine_of_the_demo_is_available_once_others_are_filtered_out(tmp_path: Path) -> None:
     engines = aa.demo().read("overview")["overview_engines"]
-    found = engines.aa.aggregate("engine", "mention_rate")
-    assert status(found) == "partial"
-    assert status(found[found["engine"] == "chatgpt"]) == "available"
-    assert status(found[["engine", "mention_rate"]].head(1)) == "available"
-    assert status(found[found["engine"] == "google-ai-overview"]) == "unavailable"
-    assert status(found.set_index("engine").drop("google-ai-overview")) == "available"
-    joined = found.aa.merge(engines[["engine"]].iloc[:2], on="engine")
+    rates = engines.aa.aggregate("engine", "mention_rate")
+    assert status(rates) == "partial"
+    assert status(rates[rates["engine"] == "chatgpt"]) == "available"
+    assert status(rates[["engine", "mention_rate"]].head(1)) == "available"
+    assert status(rates[rates["engine"] == "google-ai-overview"]) == "unavailable"
+    assert status(rates.set_index("engine").drop("google-ai-overview")) == "available"
+    joined = rates.aa.merge(engines[["engine"]].iloc[:2], on="engine")
     assert status(joined) == "available"
     file = tmp_path / "engines.parquet"
-    found.aa.to_parquet(file)
+    rates.aa.to_parquet(file)
     read = aa.read_parquet(file)
     assert status(read) == "partial"
     assert status(read[read["engine"] == "claude"]) == "available"

@@ -45,8 +45,8 @@ def tables() -> dict[str, pd.DataFrame]:
     )
     return {
         name: frame
-        for section, found in dataset.items()
-        for name, frame in found.items()
+        for section, tables_of_section in dataset.items()
+        for name, frame in tables_of_section.items()
         if (is_thorough() or name in FAST[section])
         and 2 < len(frame) < 300
         and numbers(frame)
@@ -56,8 +56,8 @@ def tables() -> dict[str, pd.DataFrame]:
 
 def passing(frame: pd.DataFrame) -> dict[str, str]:
     """The columns that pass for declared ones, and for which."""
-    known = metadata_of(frame, levels=True).columns
-    return {name: column.of for name, column in known.items() if column.of}
+    columns = metadata_of(frame, levels=True).columns
+    return {name: column.of for name, column in columns.items() if column.of}
 
 
 def false_columns(before: pd.DataFrame, after: pd.DataFrame, keeps_labels: bool) -> list[str]:
@@ -138,25 +138,25 @@ def text_of(cell: object) -> str:
 
 def false_sums(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
     """The sums of a frame that are not those of the rows in it, each counted once."""
-    known = metadata_of(before)
+    metadata = metadata_of(before)
     accepted = {of.rpartition(".")[2]: name for name, of in passing(after).items()}
-    if not after.columns.is_unique or not {*known.key} <= {*accepted} or not known.key:
+    if not after.columns.is_unique or not {*metadata.key} <= {*accepted} or not metadata.key:
         return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AAToolkitWarning)
-            found = after.aa.aggregate(skip_missing=True)
+            sums = after.aa.aggregate(skip_missing=True)
     except AvailabilityError:
         return
-    names = [accepted[name] for name in known.key]
+    names = [accepted[name] for name in metadata.key]
     rows = {tuple(map(text_of, row)) for row in flattened(after)[names].to_numpy(object)}
-    chosen = [tuple(map(text_of, row)) in rows for row in before[[*known.key]].to_numpy(object)]
+    chosen = [tuple(map(text_of, row)) in rows for row in before[[*metadata.key]].to_numpy(object)]
     for name in numbers(before):
-        table, _, own = known.columns[name].of.partition(".")
+        table, _, own = metadata.columns[name].of.partition(".")
         column = aa.sections.table(table)[own]
-        if accepted.get(name) not in found or column.aggregate.rule != "sum":
+        if accepted.get(name) not in sums or column.aggregate.rule != "sum":
             continue
-        total = found[accepted[name]].iloc[0]
+        total = sums[accepted[name]].iloc[0]
         expected = before.loc[chosen, name].sum(min_count=1)
         if pd.notna(total) and (pd.isna(expected) or not np.isclose(total, expected)):
             yield f"{name}: {total} for {expected}"
@@ -189,7 +189,7 @@ def test_nothing_false_after_an_idiom(name: str) -> None:
             continue
         tried += 1
         wrong = [*false_columns(frame, after, name in KEEPING), *false_sums(frame, after)]
-        false += [(table, each) for each in wrong]
+        false += [(table, claim) for claim in wrong]
     assert false == []
     assert tried >= (10 if is_thorough() else 0)
 
@@ -224,10 +224,10 @@ def test_nothing_false_after_a_chain_of_idioms(data: st.DataObject) -> None:
     frame = after = tables()[table]
     keeps_labels = True
     for step in steps:
-        made = outcome(step, after)
-        if made is None or not isinstance(made, pd.DataFrame):
+        result = outcome(step, after)
+        if result is None or not isinstance(result, pd.DataFrame):
             continue
-        after, keeps_labels = made, keeps_labels and step in KEEPING
+        after, keeps_labels = result, keeps_labels and step in KEEPING
         if not after.columns.is_unique or after.size > 20_000:
             return
         false = [*false_columns(frame, after, keeps_labels), *false_sums(frame, after)]

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.AAToolkitWarni
 
 
 def total(frame: pd.DataFrame, by: str | None = None) -> object:
-    made = frame.aa.aggregate(by, "revenue", skip_missing=True, rules={"revenue": "sum"})
-    return made["revenue"].tolist() if by else made["revenue"].item()
+    sums = frame.aa.aggregate(by, "revenue", skip_missing=True, rules={"revenue": "sum"})
+    return sums["revenue"].tolist() if by else sums["revenue"].item()
 
 
 def joined(how: str = "left") -> pd.DataFrame:
@@ -34,12 +34,12 @@ def joined(how: str = "left") -> pd.DataFrame:
 
 @pytest.mark.thorough
 def test_groups_that_share_a_row_do_not_add() -> None:
-    made = joined().aa.aggregate(
+    result = joined().aa.aggregate(
         "page_type", "revenue", skip_missing=True, rules={"revenue": "sum"}
     )
     with pytest.raises(AvailabilityError, match="the groups overlap: rows of the frame with rev"):
-        total(made)
-    assert total(made, "page_type") == [100, 300]
+        total(result)
+    assert total(result, "page_type") == [100, 300]
     apart = joined().aa.aggregate(
         "source_domain", "revenue", skip_missing=True, rules={"revenue": "sum"}
     )
@@ -65,12 +65,12 @@ def test_a_sum_is_that_of_the_rows_that_were_met(
     left = pd.DataFrame(rows, columns=["k", "kind"])
     right = pd.DataFrame(own, columns=["k", "part", "revenue"])
     both = left.aa.merge(right, how=how, on="k")
-    made = both.aa.aggregate(by, "revenue", skip_missing=True, rules={"revenue": "sum"})
+    sums = both.aa.aggregate(by, "revenue", skip_missing=True, rules={"revenue": "sum"})
     names = [*dict.fromkeys([by, "k", "part", "revenue"] if by else ["k", "part", "revenue"])]
     once = both[names].drop_duplicates().dropna(subset="revenue")
     if by is None:
-        assert made["revenue"].fillna(0).item() == once["revenue"].sum()
+        assert sums["revenue"].fillna(0).item() == once["revenue"].sum()
     else:
         expected = once.groupby(by, dropna=False)["revenue"].sum()
-        found = made.dropna(subset="revenue").set_index(by)["revenue"]
-        assert {**found.to_dict()} == {**expected.to_dict()}
+        actual = sums.dropna(subset="revenue").set_index(by)["revenue"]
+        assert {**actual.to_dict()} == {**expected.to_dict()}

@@ -82,8 +82,8 @@ def owners() -> pd.DataFrame:
 def test_a_merge_keeps_the_claims_of_both_under_their_new_names() -> None:
     merged = left().aa.merge(right(), on="domain")
     pd.testing.assert_frame_equal(merged, left().merge(right(), on="domain"), check_flags=False)
-    known = metadata_of(merged)
-    assert known.columns == {
+    metadata = metadata_of(merged)
+    assert metadata.columns == {
         "domain": ColumnMetadata("d.domain", AVAILABLE),
         "count_x": ColumnMetadata("d.count", AVAILABLE),
         "gone": ColumnMetadata("d.gone", LACKING),
@@ -91,34 +91,34 @@ def test_a_merge_keeps_the_claims_of_both_under_their_new_names() -> None:
         "count_y": ColumnMetadata("u.count", PARTIAL),
         "rate": ColumnMetadata("u.rate", AVAILABLE),
     }
-    assert known.key == ("domain", "url")
-    assert known.sources == (FIRST, SECOND)
+    assert metadata.key == ("domain", "url")
+    assert metadata.sources == (FIRST, SECOND)
 
 
 def test_a_look_up_table_takes_nothing_away() -> None:
     assert {*states(left().merge(owners())).values()} == {UNKNOWN}
     merged = left().aa.merge(owners())
-    known = metadata_of(merged).columns
-    assert {**known, "owner": None} == {**metadata_of(left()).columns, "owner": None}
-    assert known["owner"].availability == UNKNOWN
+    columns = metadata_of(merged).columns
+    assert {**columns, "owner": None} == {**metadata_of(left()).columns, "owner": None}
+    assert columns["owner"].availability == UNKNOWN
     assert merged.aa.codebook["of"].isna().tolist() == [False] * 3 + [True]
     assert metadata_of(merged).key == ("domain",)
     assert metadata_of(owners().aa.merge(left())).columns["domain"].of == "d.domain"
 
 
 def test_rows_without_a_match_make_the_columns_that_they_lack_partial() -> None:
-    known = states(left().aa.merge(right(), how="left", on="domain"))
-    assert known["count_x"] == AVAILABLE
-    assert known["domain"] == AVAILABLE
-    assert known["rate"] == no_row(2, 4)
-    assert known["gone"] == LACKING
-    both = known["count_y"]
+    availability = states(left().aa.merge(right(), how="left", on="domain"))
+    assert availability["count_x"] == AVAILABLE
+    assert availability["domain"] == AVAILABLE
+    assert availability["rate"] == no_row(2, 4)
+    assert availability["gone"] == LACKING
+    both = availability["count_y"]
     assert (both.status, both.cause) == (Status.PARTIAL, None)
     assert both.reason == "2 of 800; 2 of 4 rows without a match"
-    known = states(left().aa.merge(right(), how="right", on="domain"))
-    assert known["count_x"] == no_row(1, 3)
-    assert known["rate"] == AVAILABLE
-    assert known["domain"] == PARTIAL
+    availability = states(left().aa.merge(right(), how="right", on="domain"))
+    assert availability["count_x"] == no_row(1, 3)
+    assert availability["rate"] == AVAILABLE
+    assert availability["domain"] == PARTIAL
 
 
 def test_what_has_no_match_is_said_of_its_own_rows_and_groups() -> None:
@@ -164,10 +164,10 @@ def test_a_merge_on_an_index_keeps_what_is_known_of_it() -> None:
         .set_index("domain")
         .aa.merge(owners().set_index("domain"), left_index=True, right_index=True)
     )
-    known = metadata_of(merged.reset_index())
-    assert known.columns["domain"].availability == AVAILABLE
-    assert known.columns["count"].of == "d.count"
-    assert known.key == ("domain",)
+    metadata = metadata_of(merged.reset_index())
+    assert metadata.columns["domain"].availability == AVAILABLE
+    assert metadata.columns["count"].of == "d.count"
+    assert metadata.key == ("domain",)
 
 
 def test_a_merge_that_pandas_refuses_is_refused() -> None:
@@ -180,12 +180,12 @@ def test_a_merge_that_pandas_refuses_is_refused() -> None:
 
 def test_a_renamed_column_keeps_its_claim_and_its_place_in_the_key() -> None:
     renamed = left().aa.rename(columns={"domain": "site", "count": "n"})
-    known = metadata_of(renamed)
+    metadata = metadata_of(renamed)
     assert [*renamed.columns] == ["site", "n", "gone"]
-    assert known.columns["site"] == ColumnMetadata("d.domain", AVAILABLE)
-    assert known.columns["n"] == ColumnMetadata("d.count", AVAILABLE)
-    assert known.key == ("site",)
-    assert known.sources == (FIRST,)
+    assert metadata.columns["site"] == ColumnMetadata("d.domain", AVAILABLE)
+    assert metadata.columns["n"] == ColumnMetadata("d.count", AVAILABLE)
+    assert metadata.key == ("site",)
+    assert metadata.sources == (FIRST,)
 
 
 # --- adopt ----------------------------------------------------------------------------------
@@ -194,32 +194,32 @@ def test_a_renamed_column_keeps_its_claim_and_its_place_in_the_key() -> None:
 def test_claims_are_taken_back_after_plain_steps() -> None:
     plain = left().merge(owners()).merge(right()[["domain", "url", "rate"]], on="domain")
     adopted = plain.aa.adopt(left(), right())
-    known = metadata_of(adopted)
-    assert known.columns["count"] == ColumnMetadata("d.count", AVAILABLE)
-    assert known.columns["gone"] == ColumnMetadata("d.gone", LACKING)
-    assert known.columns["rate"] == ColumnMetadata("u.rate", AVAILABLE)
-    assert known.columns["owner"] == ColumnMetadata()
-    assert known.sources == (FIRST, SECOND)
+    metadata = metadata_of(adopted)
+    assert metadata.columns["count"] == ColumnMetadata("d.count", AVAILABLE)
+    assert metadata.columns["gone"] == ColumnMetadata("d.gone", LACKING)
+    assert metadata.columns["rate"] == ColumnMetadata("u.rate", AVAILABLE)
+    assert metadata.columns["owner"] == ColumnMetadata()
+    assert metadata.sources == (FIRST, SECOND)
     pd.testing.assert_frame_equal(adopted, plain, check_flags=False)
 
 
 def test_rows_without_a_match_are_noticed() -> None:
     plain = left()[["domain"]].merge(right()[["domain", "url", "rate"]], how="left", on="domain")
-    known = states(plain.aa.adopt(right()))
-    assert known["rate"] == no_row(2, 4)
+    availability = states(plain.aa.adopt(right()))
+    assert availability["rate"] == no_row(2, 4)
 
 
 def test_sums_and_other_values_take_no_claim() -> None:
     frame = left()
-    for made in (
+    for derived in (
         frame.groupby("domain", as_index=False)[["count"]].sum(),
         frame.assign(count=7),
         frame.fillna({"count": 0}),
         frame[["domain"]].assign(count=[0, 3, 3]),
     ):
-        made = pd.DataFrame(made)
-        assert states(made.aa.adopt(frame))["count"] == UNKNOWN
-        assert states(made.aa.adopt(frame))["domain"] == AVAILABLE
+        derived = pd.DataFrame(derived)
+        assert states(derived.aa.adopt(frame))["count"] == UNKNOWN
+        assert states(derived.aa.adopt(frame))["domain"] == AVAILABLE
     assert states(pd.DataFrame(frame.assign(gone=0)).aa.adopt(frame))["gone"] == UNKNOWN
 
 
@@ -239,25 +239,24 @@ def test_stacked_frames_join_what_is_known_of_a_column() -> None:
             (SECOND,),
         ),
     )
-    known = metadata_of(aa.concat([left(), later], ignore_index=True))
-    assert known.columns["domain"] == ColumnMetadata("d.domain", AVAILABLE)
-    assert known.columns["count"] == ColumnMetadata("d.count", PARTIAL)
-    assert known.columns["gone"] == ColumnMetadata("d.gone", LACKING)
-    assert known.sources == (FIRST, SECOND)
-    assert known.key == ()
+    metadata = metadata_of(aa.concat([left(), later], ignore_index=True))
+    assert metadata.columns["domain"] == ColumnMetadata("d.domain", AVAILABLE)
+    assert metadata.columns["count"] == ColumnMetadata("d.count", PARTIAL)
+    assert metadata.columns["gone"] == ColumnMetadata("d.gone", LACKING)
+    assert metadata.sources == (FIRST, SECOND)
+    assert metadata.key == ()
     apart = later.assign(domain=["x", "y", "z"])
     assert metadata_of(aa.concat([left(), apart.aa.adopt(later)])).key == ("domain",)
 
 
 def test_a_column_that_a_frame_lacks_is_partial() -> None:
     stacked = aa.concat([left(), right()])
-    known = metadata_of(stacked).columns
-    assert known["rate"] == ColumnMetadata(
-        "u.rate",
-        Availability(Status.PARTIAL, Cause.ABSENT, "3 of 6 rows from frames without it"),
+    columns = metadata_of(stacked).columns
+    assert columns["rate"] == ColumnMetadata(
+        "u.rate", Availability(Status.PARTIAL, Cause.ABSENT, "3 of 6 rows from frames without it")
     )
-    assert known["gone"] == ColumnMetadata("d.gone", LACKING)
-    assert known["count"] == ColumnMetadata(None, PARTIAL)
+    assert columns["gone"] == ColumnMetadata("d.gone", LACKING)
+    assert columns["count"] == ColumnMetadata(None, PARTIAL)
     assert [*stacked.dtypes.astype(str)] == ["string", "Int64", "Int64", "string", "Float64"]
     assert [*aa.concat([left(), right()], join="inner").columns] == ["domain", "count"]
     assert states(aa.concat([left(), right().iloc[:0]]))["gone"] == LACKING

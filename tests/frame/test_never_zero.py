@@ -32,8 +32,8 @@ def gaps() -> pd.DataFrame:
 def levelled() -> pd.DataFrame:
     """A level that no row has, before, between and after those that rows have."""
     rows = {"g": pd.Categorical(["d", "b"], [*"abcde"]), "x": pd.array([1, 2], "Int64")}
-    known = FrameMetadata({"x": ColumnMetadata("nowhere.x", Availability(Status.AVAILABLE))})
-    return attach(pd.DataFrame(rows), known)
+    metadata = FrameMetadata({"x": ColumnMetadata("nowhere.x", Availability(Status.AVAILABLE))})
+    return attach(pd.DataFrame(rows), metadata)
 
 
 ALL_NA = frame_of(["a", "a"], [None, None])
@@ -104,8 +104,8 @@ def test_where_pandas_says_zero_it_stays_missing(
 def test_an_empty_frame_says_why_it_is_empty(
     state: Availability, status: str, reason: object, by: str | None
 ) -> None:
-    known = FrameMetadata({"x": ColumnMetadata("nowhere.x", state)})
-    empty = attach(frame_of([], []), known)
+    metadata = FrameMetadata({"x": ColumnMetadata("nowhere.x", state)})
+    empty = attach(frame_of([], []), metadata)
     result = empty.aa.aggregate(by, rules=SUM)
     assert result["x"].tolist() == ([pd.NA] if by is None else [])
     assert result["x"].dtype == "Int64"
@@ -144,22 +144,22 @@ def status_of(value: object, word: object) -> Status:
 
 def expected(rows: pd.DataFrame, skip_missing: bool) -> tuple[object, Status]:
     """The model: the sum of some rows and what is known of it, row by row."""
-    listed = [
+    cells = [
         (value, status_of(value, word))
         for value, word in zip(rows["x"], rows["availability"], strict=True)
     ]
-    status = reduce(join, (status for _, status in listed), Status.NOT_APPLICABLE)
-    given = [
+    status = reduce(join, (status for _, status in cells), Status.NOT_APPLICABLE)
+    numbers = [
         value
-        for value, status in listed
+        for value, status in cells
         if value is not pd.NA and status in (Status.AVAILABLE, Status.PARTIAL)
     ]
-    counting = [status for _, status in listed if status != Status.NOT_APPLICABLE]
-    if counting and len(given) == len(counting):
-        return sum(given), status
-    if skip_missing and given:
-        return sum(given), Status.PARTIAL
-    return pd.NA, status if given or status != Status.PARTIAL else Status.UNAVAILABLE
+    counting = [status for _, status in cells if status != Status.NOT_APPLICABLE]
+    if counting and len(numbers) == len(counting):
+        return sum(numbers), status
+    if skip_missing and numbers:
+        return sum(numbers), Status.PARTIAL
+    return pd.NA, status if numbers or status != Status.PARTIAL else Status.UNAVAILABLE
 
 
 @settings(deadline=None, max_examples=examples(60))
@@ -198,7 +198,7 @@ def test_what_is_not_connected_stays_so_to_the_last_aggregate(
     result = tables.main.aa.aggregate(skip_missing=skip_missing)
     assert len(result) == 1
     assert result.isna().all(axis=None)
-    known = result.drop(columns=result.filter(like="_coverage").columns).aa.availability
-    assert {*known["status"]} == {"unavailable"}
-    assert {*known["cause"]} == {"not_connected"}
-    assert known["reason"].notna().all()
+    availability = result.drop(columns=result.filter(like="_coverage").columns).aa.availability
+    assert {*availability["status"]} == {"unavailable"}
+    assert {*availability["cause"]} == {"not_connected"}
+    assert availability["reason"].notna().all()

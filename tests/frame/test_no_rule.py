@@ -12,9 +12,9 @@ from aatoolkit.errors import AvailabilityError
 
 
 def why(frame: pd.DataFrame, column: str, **rules: str) -> str:
-    with pytest.raises(AvailabilityError) as found:
+    with pytest.raises(AvailabilityError) as error:
         frame.aa.aggregate(columns=column, rules=rules)
-    return found.value.columns[column]
+    return error.value.columns[column]
 
 
 def test_for_plain_joins_and_stacks_the_verb_that_keeps_the_rules_is_named() -> None:

@@ -14,13 +14,13 @@ import aatoolkit as aa
 
 def test_every_verb_is_in_the_overview_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    listed = [name for name in dir(pd.DataFrame().aa) if not name.startswith("_")]
-    shown = repr(pd.DataFrame({"n": [1]}).aa)
-    assert shown.startswith("<df.aa of 1 columns: 1 unknown>")
-    assert max(map(len, shown.splitlines())) <= 80
-    assert len(shown.splitlines()) < 55
+    verbs = [name for name in dir(pd.DataFrame().aa) if not name.startswith("_")]
+    text = repr(pd.DataFrame({"n": [1]}).aa)
+    assert text.startswith("<df.aa of 1 columns: 1 unknown>")
+    assert max(map(len, text.splitlines())) <= 80
+    assert len(text.splitlines()) < 55
     page = pd.DataFrame({"n": [1]}).aa._repr_html_()
-    assert all(f"\n  {verb} " in shown and verb in page for verb in listed)
+    assert all(f"\n  {verb} " in text and verb in page for verb in verbs)
 
 
 def test_its_help_begins_with_what_it_can_do() -> None:
@@ -43,8 +43,8 @@ def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
         (project.read("domains").main.aa, "agregate", "aggregate"),
         (project.client.collect([project.host], sections=["domains"]), "concatt", "concat"),
     ]
-    for thing, name, meant in things:
-        with pytest.raises(AttributeError, match=f"did you mean .*'{meant}'"):
+    for thing, name, suggestion in things:
+        with pytest.raises(AttributeError, match=f"did you mean .*'{suggestion}'"):
             getattr(thing, name)
         assert not hasattr(thing, "_no_such_name")
     dataset = things[2][0]
@@ -59,7 +59,7 @@ def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
         (dataset["domains"].main.aa, "citation_count", "df['citation_count']"),
         (dataset["domains"].main.aa, "to_csv", "df.to_csv"),
     ]:
-        with pytest.raises(AttributeError) as found:
+        with pytest.raises(AttributeError) as error:
             getattr(owner, name)
-        assert str(found.value).endswith(written)
+        assert str(error.value).endswith(written)
     assert copy.copy(dataset).keys() == dataset.keys()

@@ -275,7 +275,7 @@ OPERATIONS: dict[str, tuple[Callable[[Frame], Any], set[str]]] = {
 """An operation, and the columns that are believed after it, of those that are still there."""
 
 
-each_frame = pytest.mark.parametrize("made", one_in(2, [large, small]))
+each_frame = pytest.mark.parametrize("make", one_in(2, [large, small]))
 each_operation = pytest.mark.parametrize(
     ("operation", "expected"), OPERATIONS.values(), ids=list(OPERATIONS)
 )
@@ -284,15 +284,15 @@ each_operation = pytest.mark.parametrize(
 @each_frame
 @each_operation
 def test_what_is_believed_after_an_operation(
-    made: Callable[[], Frame], operation: Callable[[Frame], Frame], expected: set[str]
+    make: Callable[[], Frame], operation: Callable[[Frame], Frame], expected: set[str]
 ) -> None:
-    before = made()
+    before = make()
     after = operation(before)
-    known = metadata_of(after).columns
-    assert {name for name, column in known.items() if column.of} == expected & {
+    columns = metadata_of(after).columns
+    assert {name for name, column in columns.items() if column.of} == expected & {
         str(name) for name in after.columns
     }
-    for name, column in known.items():
+    for name, column in columns.items():
         believed = column.of is not None
         assert column.availability == CLAIMS[name] if believed else not column.availability.cause
         assert believed or column.availability.status == Status.UNKNOWN
@@ -335,11 +335,11 @@ def test_no_sum_over_what_is_missing_is_believed(
     attach(frame, FrameMetadata(columns, ("key",)))
     helped = frame.assign(missing=frame["n"].isna(), rows=1)
     summed = helped.groupby(by, observed=observed, as_index=not words).sum(numeric_only=True)
-    for made in (summed, summed.reset_index(drop=not words), summed.head(2)):
-        for shown in (made, made.sort_values("n"), made[made["n"] == 0]):
-            if metadata_of(shown.drop(columns=["missing", "rows"])).columns["n"].of:
-                assert not shown["missing"].any()
-                assert shown["rows"].all() or len(shown) == len(frame)
+    for result in (summed, summed.reset_index(drop=not words), summed.head(2)):
+        for derived in (result, result.sort_values("n"), result[result["n"] == 0]):
+            if metadata_of(derived.drop(columns=["missing", "rows"])).columns["n"].of:
+                assert not derived["missing"].any()
+                assert derived["rows"].all() or len(derived) == len(frame)
 
 
 def test_every_cell_is_checked_and_a_sample_after_a_pickle() -> None:

@@ -124,8 +124,8 @@ def test_a_section_is_written_with_all_that_was_read(tmp_path: Path) -> None:
 
 
 def test_a_flipped_bit_is_an_error_and_no_other_content(tmp_path: Path) -> None:
-    whole = read("domains").main
-    data = whole.aa.to_parquet(tmp_path / "whole.parquet").read_bytes()
+    domains = read("domains").main
+    data = domains.aa.to_parquet(tmp_path / "whole.parquet").read_bytes()
     expected = aa.read_parquet(tmp_path / "whole.parquet")
     path, draw = tmp_path / "flipped.parquet", random.Random(25)
     for bit in draw.sample(range(8 * len(data)), effort(3000)):
@@ -133,9 +133,9 @@ def test_a_flipped_bit_is_an_error_and_no_other_content(tmp_path: Path) -> None:
         flipped[bit // 8] ^= 1 << (bit % 8)
         path.write_bytes(flipped)
         with suppress(NotRead, MetadataError):
-            found = aa.read_parquet(path)
-            pd.testing.assert_frame_equal(found, expected)
-            assert found.attrs == expected.attrs
+            stored = aa.read_parquet(path)
+            pd.testing.assert_frame_equal(stored, expected)
+            assert stored.attrs == expected.attrs
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

@@ -41,7 +41,7 @@ COUNT = {"status": "partial", "cause": "truncated", "reason": "2 of 800 – “m
 
 
 def frame() -> pd.DataFrame:
-    made = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "source_domain": pd.array(["a.example", "b.example", "c.example"], "string"),
             "domain_type": pd.Categorical(["owned", None, "editorial"], ["owned", "editorial"]),
@@ -54,7 +54,7 @@ def frame() -> pd.DataFrame:
             "mine": [1, 2, 3],
         }
     )
-    return attach(made, KNOWN)
+    return attach(table, KNOWN)
 
 
 @pytest.fixture
@@ -62,13 +62,13 @@ def path(tmp_path: Path) -> Path:
     return frame().aa.to_parquet(tmp_path / "domains.parquet")
 
 
-def state(known: dict[str, Any], column: str) -> dict[str, str]:
+def state(document: dict[str, Any], column: str) -> dict[str, str]:
     """What the key of a file states of a column."""
-    return dict(known["states"][known["columns"][column].get("state", 0)])
+    return dict(document["states"][document["columns"][column].get("state", 0)])
 
 
-def claims(known: FrameMetadata) -> dict[str, ColumnMetadata]:
-    return {name: column for name, column in known.columns.items() if column != ColumnMetadata()}
+def claims(metadata: FrameMetadata) -> dict[str, ColumnMetadata]:
+    return {name: column for name, column in metadata.columns.items() if column != ColumnMetadata()}
 
 
 def test_it_is_read_back_by_us_and_by_pandas_alone(path: Path) -> None:
@@ -84,9 +84,9 @@ def test_duckdb_finds_data_and_metadata(path: Path) -> None:
             f"SELECT decode(key), decode(value) FROM parquet_kv_metadata('{path}')"
         ).fetchall()
     )
-    known = json.loads(keys[ATTRIBUTE])
-    assert state(known, "revenue")["reason"] == "No analytics source."
-    assert known["columns"]["citation_count"]["unit"] == "count"
+    document = json.loads(keys[ATTRIBUTE])
+    assert state(document, "revenue")["reason"] == "No analytics source."
+    assert document["columns"]["citation_count"]["unit"] == "count"
     rows = duckdb.sql(f"SELECT source_domain, citation_count, revenue, tags FROM '{path}'")
     assert rows.fetchall() == [
         ("a.example", 3, None, ["x"]),
@@ -98,10 +98,10 @@ def test_duckdb_finds_data_and_metadata(path: Path) -> None:
 def test_pyarrow_finds_data_and_metadata(path: Path) -> None:
     for table in (pq.read_table(path), pq.ParquetFile(path).read()):
         assert table.column("citation_count").to_pylist() == [3, 0, None]
-        known = json.loads(table.schema.metadata[ATTRIBUTE.encode()])
-        assert state(known, "citation_count") == COUNT
-        assert state(known, "tags") == {"status": "unknown"}
-        assert known["columns"]["citation_count"]["aggregation"] == "sum"
+        document = json.loads(table.schema.metadata[ATTRIBUTE.encode()])
+        assert state(document, "citation_count") == COUNT
+        assert state(document, "tags") == {"status": "unknown"}
+        assert document["columns"]["citation_count"]["aggregation"] == "sum"
     assert (
         pq.read_schema(path).metadata[ATTRIBUTE.encode()]
         == table.schema.metadata[ATTRIBUTE.encode()]
@@ -137,8 +137,8 @@ def test_a_file_that_pyarrow_wrote_anew_with_other_values_is_not_believed(
     place = table.schema.get_field_index("citation_count")
     table = table.set_column(place, table.schema.field(place), zeros)
     pq.write_table(table.drop_columns(["source_domain"]), tmp_path / "again.parquet")
-    known = metadata_of(aa.read_parquet(tmp_path / "again.parquet"))
-    assert known.columns["citation_count"].of is None
-    assert known.columns["domain_type"].of == "source_domains.domain_type"
-    assert "source_domain" not in known.columns
-    assert known.key == ()
+    metadata = metadata_of(aa.read_parquet(tmp_path / "again.parquet"))
+    assert metadata.columns["citation_count"].of is None
+    assert metadata.columns["domain_type"].of == "source_domains.domain_type"
+    assert "source_domain" not in metadata.columns
+    assert metadata.key == ()

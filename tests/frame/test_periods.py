@@ -23,29 +23,29 @@ def test_sums_are_those_of_pandas_and_part_periods_are_those_pandas_cuts(
     freq: str, size: int
 ) -> None:
     frame = days(size=size)
-    found = frame.aa.aggregate(freq=freq, rules=SUM)
+    result = frame.aa.aggregate(freq=freq, rules=SUM)
     plain = frame.groupby(pd.Grouper(key="date", freq=freq))["n"].sum()
-    assert found["date"].tolist() == plain.index.tolist()
-    assert found["n"].tolist() == plain.tolist()
+    assert result["date"].tolist() == plain.index.tolist()
+    assert result["n"].tolist() == plain.tolist()
     # By hand: a period is whole where the days around it belong to others.
     more = days("2024-01-01", 2500)
-    whole = more.groupby(pd.Grouper(key="date", freq=freq))["n"].sum()
+    sizes = more.groupby(pd.Grouper(key="date", freq=freq))["n"].sum()
     if freq in ("7D", "2W"):  # they begin with the first day of the frame
-        whole = pd.Series({"7D": 7, "2W": 14}[freq], index=plain.index)
-    part = plain.lt(whole.reindex(plain.index)).tolist()
-    status = found.get("n_availability", pd.Series(["available"] * len(found))).tolist()
+        sizes = pd.Series({"7D": 7, "2W": 14}[freq], index=plain.index)
+    part = plain.lt(sizes.reindex(plain.index)).tolist()
+    status = result.get("n_availability", pd.Series(["available"] * len(result))).tolist()
     if any(part) and not all(part):
         assert [state == "partial" for state in status] == part
-    reason = found.aa.availability.loc["n", "reason"]
+    reason = result.aa.availability.loc["n", "reason"]
     assert (pd.notna(reason) and " of the " in reason) == any(part)
 
 
 def test_a_part_week_says_how_many_days_it_has() -> None:
-    found = days(size=10).aa.aggregate(freq="W", rules=SUM)
-    assert found["n"].tolist() == [7, 3]
-    words = found["n_availability_reason"].tolist()
+    weeks = days(size=10).aa.aggregate(freq="W", rules=SUM)
+    assert weeks["n"].tolist() == [7, 3]
+    words = weeks["n_availability_reason"].tolist()
     assert words[1] == "3 of the 7 days from 2026-11-09 to 2026-11-15"
-    assert "3 of the 7 days" in found.aa.availability.loc["n", "reason"]
+    assert "3 of the 7 days" in weeks.aa.availability.loc["n", "reason"]
     hours = pd.DataFrame(
         {"at": pd.date_range("2026-11-02", periods=240, freq="h", tz="UTC"), "n": 1}
     )
@@ -98,14 +98,14 @@ RATE = {"n": "sum", "k": ratio("k", "n")}
 @pytest.mark.parametrize("skip_missing", [False, True])
 def test_coverage_is_that_of_the_period_that_was_asked_for(skip_missing: bool) -> None:
     for frame in (october(), october()[lambda frame: frame["date"] < "2026-11"]):
-        found = frame.aa.aggregate("engine", freq="MS", rules=RATE, skip_missing=skip_missing)
-        part = found[found["date"] == "2026-10-01"]
+        months = frame.aa.aggregate("engine", freq="MS", rules=RATE, skip_missing=skip_missing)
+        part = months[months["date"] == "2026-10-01"]
         for name in ("n", "k"):
             assert part[f"{name}_coverage"].tolist() == pytest.approx([9 / 31] * 2)
             assert part[f"{name}_availability"].tolist() == ["partial"] * 2
             reason = "9 of the 31 days from 2026-10-01 to 2026-10-31"
             assert part[f"{name}_availability_reason"].tolist() == [reason] * 2
-            rest = found.drop(part.index)
+            rest = months.drop(part.index)
             assert rest[f"{name}_coverage"].tolist() == [1.0] * len(rest)
             assert rest[f"{name}_availability"].tolist() == ["available"] * len(rest)
         assert part["n"].tolist() == [90, 90]

@@ -58,12 +58,12 @@ def expected(rows: list[Row], name: str, rule: Aggregation) -> float | None:
         "sum": math.fsum,
         "min": min,
         "max": max,
-        "mean": lambda each: math.fsum(each) / len(each),
-        "first": lambda each: each[0],
-        "last": lambda each: each[-1],
+        "mean": lambda numbers: math.fsum(numbers) / len(numbers),
+        "first": lambda numbers: numbers[0],
+        "last": lambda numbers: numbers[-1],
     }
-    found: float = makers[rule.rule](values)
-    return found
+    result: float = makers[rule.rule](values)
+    return result
 
 
 def aggregated(frame: pd.DataFrame, by: str | None, **options: Any) -> pd.DataFrame | None:
@@ -83,18 +83,22 @@ def compared(frame: pd.DataFrame, table: str, by: str | None) -> Iterator[tuple[
     groups: dict[Any, list[Row]] = defaultdict(list)
     for row in rows_of(frame):
         groups[None if by is None else row[by]].append(row)
-    for made in rows_of(result):
-        rows = groups[None if by is None else made[by]]
+    for total in rows_of(result):
+        rows = groups[None if by is None else total[by]]
         for column in aa.sections.table(table).columns:
             has_rule = column.aggregate.rule not in ("none", "key")
-            if column.name in made and column.name != by and has_rule:
-                yield made[column.name], expected(rows, column.name, column.aggregate)
+            if column.name in total and column.name != by and has_rule:
+                yield total[column.name], expected(rows, column.name, column.aggregate)
 
 
-def is_same(one: Any, two: Any) -> bool:
-    if one is None or two is None:
-        return one is two
-    return math.isclose(one, two, rel_tol=1e-9) if isinstance(one, int | float) else one == two
+def is_same(first: Any, second: Any) -> bool:
+    if first is None or second is None:
+        return first is second
+    return (
+        math.isclose(first, second, rel_tol=1e-9)
+        if isinstance(first, int | float)
+        else first == second
+    )
 
 
 FAST = ("overview", "conversions", "gaps")
@@ -107,9 +111,9 @@ def test_every_aggregate_of_the_demonstration_is_that_of_its_cells() -> None:
     for section, tables in demo_dataset().items():
         for table, frame in tables.items() if is_thorough() or section in FAST else ():
             for by in (None, *(name for name in frame if name in aa.sections.table(table).key)):
-                for at, (found, wanted) in enumerate(compared(frame, table, by)):
+                for at, (actual, wanted) in enumerate(compared(frame, table, by)):
                     tried += 1
-                    if not is_same(found, wanted):
-                        wrong.append((table, by, at, found, wanted))
+                    if not is_same(actual, wanted):
+                        wrong.append((table, by, at, actual, wanted))
     assert wrong == []
     assert tried > (500 if is_thorough() else 150), tried

@@ -41,12 +41,12 @@ def test_a_row_a_cell_with_what_is_known_of_it() -> None:
         }
     )
     lacking = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Connect it.")
-    known = {
+    columns = {
         "engine": ColumnMetadata("conversion_engines.engine", MEASURED),
         "n": ColumnMetadata("conversion_engines.sessions", MEASURED),
         "revenue": ColumnMetadata("conversion_engines.revenue", lacking),
     }
-    long = attach(frame, FrameMetadata(known, ("engine",))).aa.to_long()
+    long = attach(frame, FrameMetadata(columns, ("engine",))).aa.to_long()
     assert [*long.columns] == [
         "engine",
         "unit_",
@@ -79,8 +79,8 @@ def test_every_table_has_a_long_form_that_loses_no_number(section: str) -> None:
 
 def test_context_stands_before_the_columns() -> None:
     frame = read("domains", days=7, engine=["gemini", "chatgpt"]).main
-    whole = frame.aa.with_context()
-    assert whole.iloc[0, :9].tolist() == [
+    with_context = frame.aa.with_context()
+    assert with_context.iloc[0, :9].tolist() == [
         "acme.example",
         7,
         pd.Timestamp("2026-10-22"),
@@ -91,12 +91,12 @@ def test_context_stands_before_the_columns() -> None:
         pd.NA,
         pd.Timestamp("2026-11-20T07:00:00Z"),
     ]
-    assert [*whole.columns[9:]] == [*frame.columns]
-    assert whole.aa.codebook["of"].iloc[9:].tolist() == frame.aa.codebook["of"].tolist()
+    assert [*with_context.columns[9:]] == [*frame.columns]
+    assert with_context.aa.codebook["of"].iloc[9:].tolist() == frame.aa.codebook["of"].tolist()
     empty = frame.iloc[:0].aa.with_context()
-    assert empty.dtypes.tolist() == whole.dtypes.tolist()
+    assert empty.dtypes.tolist() == with_context.dtypes.tolist()
     with pytest.raises(AvailabilityError, match="already has"):
-        whole.aa.with_context()
+        with_context.aa.with_context()
 
 
 @pytest.mark.parametrize("sources", [(), (Source("a.example"), Source("b.example"))])

@@ -30,9 +30,9 @@ def test_over_answers_by_engine_a_share_is_that_of_one_answer_over_all(
 ) -> None:
     apart = tables(section, "engine")[table]
     result = apart.aa.aggregate(key, share).set_index(key)[share].dropna()
-    whole = tables(section)[table].set_index(key)[share]
-    assert len(result) == len(whole.dropna())
-    assert result.to_dict() == pytest.approx(whole[result.index].to_dict())
+    shares = tables(section)[table].set_index(key)[share]
+    assert len(result) == len(shares.dropna())
+    assert result.to_dict() == pytest.approx(shares[result.index].to_dict())
     explained = apart.aa.aggregate(key, share).aa.explain(0, share)
     assert explained.formula is not None
     assert "over 4 responses" in explained.formula

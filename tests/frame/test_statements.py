@@ -71,12 +71,12 @@ def test_without_the_column_of_its_condition_a_statement_may_concern_any_row() -
 
 
 def test_sums_and_rates_by_engine_are_missing_for_that_engine_only() -> None:
-    made = (
+    sums = (
         engines(*STATED).aa.aggregate("engine", rules={"mention_count": "sum"}).set_index("engine")
     )
-    assert made["mention_count"].tolist() == [6, 6, pd.NA]
-    assert made["mention_count_availability"].tolist() == ["available", "available", "unavailable"]
-    assert made["mention_count_availability_reason"].tolist()[2] == "gemini: No run yet."
+    assert sums["mention_count"].tolist() == [6, 6, pd.NA]
+    assert sums["mention_count_availability"].tolist() == ["available", "available", "unavailable"]
+    assert sums["mention_count_availability_reason"].tolist()[2] == "gemini: No run yet."
 
 
 def test_a_merge_keeps_them_and_names_their_columns_anew() -> None:
@@ -96,9 +96,9 @@ def test_rows_of_two_answers_keep_what_each_of_them_states(ignore_index: bool, o
     other = Source("globex.example", "overview", "days=7")
     frames = [engines(*STATED), engines(late, source=other)]
     named = [frame.aa.with_context() for frame in frames]
-    whole = aa.concat(named[::order], ignore_index=ignore_index)
-    first, second = (whole[whole["host"] == f"{name}.example"] for name in ("acme", "globex"))
-    assert [status(each) for each in (whole, first, second)] == ["partial"] * 3
+    stacked = aa.concat(named[::order], ignore_index=ignore_index)
+    first, second = (stacked[stacked["host"] == f"{name}.example"] for name in ("acme", "globex"))
+    assert [status(rows) for rows in (stacked, first, second)] == ["partial"] * 3
     assert status(first[first["engine"] == "chatgpt"]) == "available"
     assert status(second[second["date"] == "2026-11-19"]) == "available"
     assert status(first[first["engine"] == "gemini"]) == "unavailable"
