@@ -28,12 +28,12 @@ def test_random_numbers_are_what_the_bytes_hold(dataset: aa.Dataset, study: aa.S
     answers, explainer = Answers(study.path), Explainer()
     checked = 0
     for frame, at, column in chosen:
-        found = explainer.explain(frame, at, column)
-        assert found.is_complete
-        if found.place is None or found.place.text is None:
-            assert found.notes == ("counted from its place in the array",)
+        explanation = explainer.explain(frame, at, column)
+        assert explanation.is_complete
+        if explanation.place is None or explanation.place.text is None:
+            assert explanation.notes == ("counted from its place in the array",)
             continue
-        assert close(answers.value(found), frame[column].iloc[at])
+        assert close(answers.value(explanation), frame[column].iloc[at])
         checked += 1
     assert checked > 80
 
@@ -62,6 +62,6 @@ def test_random_aggregates_are_what_the_bytes_add_up_to(
         if not str(column).endswith("_coverage")
     ]
     for frame, at, column in random.Random(5).sample(cells, effort(80)):
-        found = explainer.explain(frame, at, column)
-        assert found.is_complete, found
-        assert close(answers.computed(found), frame[column].iloc[at]), found
+        explanation = explainer.explain(frame, at, column)
+        assert explanation.is_complete, explanation
+        assert close(answers.computed(explanation), frame[column].iloc[at]), explanation

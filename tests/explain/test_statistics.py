@@ -20,7 +20,7 @@ Data = aa.Dataset
 
 
 @pytest.fixture(scope="module")
-def whole(study: aa.Study) -> aa.Dataset:
+def dataset(study: aa.Study) -> aa.Dataset:
     sections = ["overview", "prompts", "chats", "crawl", "conversions", "domains"]
     return study.project("acme.example").read_all(scope=aa.Scope(days=30), sections=sections)
 
@@ -109,44 +109,49 @@ FAST = ("paired", "headline", "sampled", "effect", "association", "overlap", "fu
 
 @pytest.mark.parametrize(
     "verb",
-    [each if each in FAST else pytest.param(each, marks=pytest.mark.thorough) for each in VERBS],
+    [
+        source if source in FAST else pytest.param(source, marks=pytest.mark.thorough)
+        for source in VERBS
+    ],
 )
 def test_a_statistic_is_computed_again_from_its_explanation(
-    whole: Data, explainer: Explainer, verb: str
+    dataset: Data, explainer: Explainer, verb: str
 ) -> None:
-    frame = VERBS[verb](whole)
+    frame = VERBS[verb](dataset)
     cells = numbers(frame)
     many = 25 if is_thorough() else 1
     for at, column in random.Random(verb).sample(cells, min(many, len(cells))):
-        found = explainer.explain(frame, at, column)
-        assert found.is_complete, found
-        assert found.formula or found.place, found
-        assert close(round(recomputed(found), 9), round(float(frame[column].iloc[at]), 9)), found
-        assert all(each.checked for each in found.sources)
-        assert found.sources
+        explanation = explainer.explain(frame, at, column)
+        assert explanation.is_complete, explanation
+        assert explanation.formula or explanation.place, explanation
+        assert close(round(recomputed(explanation), 9), round(float(frame[column].iloc[at]), 9)), (
+            explanation
+        )
+        assert all(source.checked for source in explanation.sources)
+        assert explanation.sources
 
 
-def test_a_change_names_both_sides_and_every_prompt(whole: Data, explainer: Explainer) -> None:
-    after, before = halves(whole)
+def test_a_change_names_both_sides_and_every_prompt(dataset: Data, explainer: Explainer) -> None:
+    after, before = halves(dataset)
     frame = after.aa.compare(before, "mentioned")
     low = explainer.explain(frame, 0, "low")
     assert low.formula is not None
     assert low.formula.startswith("change - t_quantile((1 + level) / 2, df) × error = ")
-    parts = {each.column: each for each in low.children}
+    parts = {child.column: child for child in low.children}
     change, error = parts["change"], parts["error"]
-    assert [each.column for each in change.children] == ["after", "before"]
-    assert len([each for each in error.children if each.column == "z"]) == frame["clusters"][0]
+    assert [child.column for child in change.children] == ["after", "before"]
+    assert len([child for child in error.children if child.column == "z"]) == frame["clusters"][0]
     decided = explainer.explain(frame, 0, "verdict")
     assert decided.formula is not None
     assert decided.formula.startswith("p_adjusted >= threshold = ")
-    assert "prompt_id" in next(each for each in error.children if each.column == "z").row
+    assert "prompt_id" in next(child for child in error.children if child.column == "z").row
 
 
-def test_an_answer_names_the_rows_about_it(whole: Data, explainer: Explainer) -> None:
-    rows = answers(whole)
+def test_an_answer_names_the_rows_about_it(dataset: Data, explainer: Explainer) -> None:
+    rows = answers(dataset)
     at = int(np.flatnonzero(rows["mentioned"])[0])
-    found = explainer.explain(rows, at, "mentioned")
-    assert any(child.value is True for child in found.children)
+    explanation = explainer.explain(rows, at, "mentioned")
+    assert any(child.value is True for child in explanation.children)
     assert explainer.explain(rows, at, "position").children
     lacking = explainer.explain(rows, column="position")
     assert lacking.missing == "it does not mention the brand"
@@ -154,24 +159,24 @@ def test_an_answer_names_the_rows_about_it(whole: Data, explainer: Explainer) ->
     assert explainer.explain(rows, at, "date").children[0].column == "ran_at"
 
 
-def test_a_number_that_no_formula_gives_is_named(whole: Data) -> None:
-    frame = trend(whole).aa.interval("mention_rate")
+def test_a_number_that_no_formula_gives_is_named(dataset: Data) -> None:
+    frame = trend(dataset).aa.interval("mention_rate")
     frame["mention_rate_low"] = frame["mention_rate_low"] + 0.01
-    found = frame.aa.explain(0, "mention_rate_low")
-    assert "changed since" in str(found.end)
+    explanation = frame.aa.explain(0, "mention_rate_low")
+    assert "changed since" in str(explanation.end)
 
 
 @pytest.mark.thorough
 def test_statistics_keep_their_trails_in_files(
-    whole: Data, study: aa.Study, tmp_path: Path
+    dataset: Data, study: aa.Study, tmp_path: Path
 ) -> None:
     for verb in ("paired", "headline", "effect", "association", "funnel", "rank", "overlap"):
-        frame = VERBS[verb](whole)
+        frame = VERBS[verb](dataset)
         path = frame.aa.to_parquet(tmp_path / f"{verb}.parquet".replace(" ", "_"))
         again = aa.read_parquet(path)
         at, column = random.Random(verb).choice(numbers(again))
         assert "within=" in str(again.aa.explain(at, column).ends), verb
-        found = again.aa.explain(at, column, within=study)
-        assert found.is_complete, found
-        assert close(round(recomputed(found), 9), round(float(again[column].iloc[at]), 9))
-        assert "in the study" in str(found.sources[0].found_in)
+        explanation = again.aa.explain(at, column, within=study)
+        assert explanation.is_complete, explanation
+        assert close(round(recomputed(explanation), 9), round(float(again[column].iloc[at]), 9))
+        assert "in the study" in str(explanation.sources[0].found_in)

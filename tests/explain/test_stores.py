@@ -24,19 +24,21 @@ ARGUMENTS = ["--where", "metric=mentionRate", "--column", "value", "--host", "ac
 def small(study: aa.Study, tmp_path_factory: pytest.TempPathFactory) -> aa.Study:
     """A study of one answer and the chats beside it."""
     folder = tmp_path_factory.mktemp("small") / "mine"
-    with aa.Study.create(folder) as made:
+    with aa.Study.create(folder) as small_study:
         for record in study._current:
             if record.section == "overview" and record.scope == aa.Scope(days=30):
-                made._recording().append(record, study._body(record))
+                small_study._recording().append(record, study._body(record))
     return aa.Study(folder)
 
 
 def test_a_study_explains_a_number(study: aa.Study) -> None:
-    found = study.explain(*KPI, **IN_30)  # type: ignore[arg-type]
-    assert found.is_complete
-    assert found.unit == "fraction"
-    assert found.response is not None
-    assert (found.response.found_in, found.response.checked) == ("in the study demo-study", True)
+    explanation = study.explain(*KPI, **IN_30)  # type: ignore[arg-type]
+    assert explanation.is_complete
+    assert explanation.unit == "fraction"
+    response = explanation.response
+    assert response is not None
+    assert response.found_in == "in the study demo-study"
+    assert response.checked
 
 
 def test_a_study_says_what_it_lacks(study: aa.Study) -> None:
@@ -94,8 +96,10 @@ def test_damage_is_named(small: aa.Study, tmp_path: Path) -> None:
 def test_an_archive_explains_rows_and_histories(small: aa.Study, tmp_path: Path) -> None:
     archive = aa.Archive(tmp_path / "archive")
     archive.add(small)
-    found = archive.explain("overview.overview_trend", {"date": "2026-11-15"}, "mention_count")
-    assert found.is_complete
+    explanation = archive.explain(
+        "overview.overview_trend", {"date": "2026-11-15"}, "mention_count"
+    )
+    assert explanation.is_complete
     history = archive.history("overview", "overview_trend", hosts="acme.example")
     alone = history.aa.explain({"date": "2026-11-15"}, "mention_count")
     assert "archive" in str(alone.end)
@@ -134,15 +138,15 @@ def test_the_command_line(
 
 def test_the_other_side_names_cells_and_what_no_column_took(dataset: aa.Dataset) -> None:
     tables = dataset["overview"]
-    found = tables.explain("$.trends.points[3].mentionCount")
-    (cell,) = found.children
+    explanation = tables.explain("$.trends.points[3].mentionCount")
+    (cell,) = explanation.children
     assert cell.column == "overview_trend.mention_count"
     assert cell.value == tables["overview_trend"]["mention_count"][3]
-    assert found.place == cell.place
-    whole = tables.explain("$.trends.points[3]")
-    assert {each.row["date"] for each in whole.children} == {cell.row["date"]}
+    assert explanation.place == cell.place
+    point = tables.explain("$.trends.points[3]")
+    assert {child.row["date"] for child in point.children} == {cell.row["date"]}
     kept = tables.explain("$.window.start")
-    assert [each.operation for each in kept.children] == ["extra"]
+    assert [child.operation for child in kept.children] == ["extra"]
     assert tables.explain("$.availability").statements
     assert tables.explain("$.nowhere").missing == "the response has no such path"
     for path in ("$.a[", "trends.points[].mentionCount"):
@@ -153,11 +157,11 @@ def test_the_other_side_names_cells_and_what_no_column_took(dataset: aa.Dataset)
 def test_frames_of_many_answers_keep_their_trails(study: aa.Study) -> None:
     project = study.project("acme.example")
     both = [project.read("overview", days=days)["overview_trend"] for days in (7, 30)]
-    stacked = aa.concat([each.aa.with_context() for each in both], ignore_index=True)
+    stacked = aa.concat([frame.aa.with_context() for frame in both], ignore_index=True)
     at = len(both[0]) + 4
-    found = stacked.aa.explain(at, "mention_count")
-    assert found.response is not None
-    assert found.response.scope == "days=30"
-    assert found.place is not None
-    assert found.place.path == "$.trends.points[4].mentionCount"
+    explanation = stacked.aa.explain(at, "mention_count")
+    assert explanation.response is not None
+    assert explanation.response.scope == "days=30"
+    assert explanation.place is not None
+    assert explanation.place.path == "$.trends.points[4].mentionCount"
     assert isinstance(stacked, pd.DataFrame)

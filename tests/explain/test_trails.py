@@ -25,10 +25,10 @@ def domains(dataset: aa.Dataset) -> pd.DataFrame:
     return dataset["domains"].main
 
 
-def path_of(found: Explanation) -> str:
-    assert found.place is not None
-    assert found.is_complete, found
-    return found.place.path
+def path_of(explanation: Explanation) -> str:
+    assert explanation.place is not None
+    assert explanation.is_complete, explanation
+    return explanation.place.path
 
 
 def test_a_row_is_found_after_filters_sorts_and_a_new_index(domains: pd.DataFrame) -> None:
@@ -41,8 +41,8 @@ def test_a_row_is_found_after_filters_sorts_and_a_new_index(domains: pd.DataFram
         domains[["source_domain", "citation_count"]].iloc[::-1],
         domains.drop_duplicates("source_domain").sample(frac=1, random_state=1),
     ):
-        found = frame.aa.explain(row, "citation_count")
-        assert path_of(found) == "$.domains[3].citationCount"
+        explanation = frame.aa.explain(row, "citation_count")
+        assert path_of(explanation) == "$.domains[3].citationCount"
     by_label = domains.sort_values("source_domain").aa.explain(3, "citation_count")
     assert path_of(by_label) == "$.domains[3].citationCount"
 
@@ -62,15 +62,15 @@ def test_a_row_is_found_after_filters_sorts_and_a_new_index(domains: pd.DataFram
 def test_a_changed_value_has_no_trail(domains: pd.DataFrame, change: object, words: str) -> None:
     changed = change(domains)  # type: ignore[operator]
     for at in range(3):
-        found = changed.aa.explain(changed.index[at], "citation_count")
-        assert found.place is None
-        assert found.end is not None
-        assert any(word in found.end for word in words.split("|")), found.end
+        explanation = changed.aa.explain(changed.index[at], "citation_count")
+        assert explanation.place is None
+        assert explanation.end is not None
+        assert any(word in explanation.end for word in words.split("|")), explanation.end
 
 
 def test_a_new_column_and_a_foreign_frame_end_at_once(domains: pd.DataFrame) -> None:
-    found = domains.assign(twice=domains["citation_count"] * 2).aa.explain(0, "twice")
-    assert found.end == "twice was added or renamed by a plain pandas step"
+    explanation = domains.assign(twice=domains["citation_count"] * 2).aa.explain(0, "twice")
+    assert explanation.end == "twice was added or renamed by a plain pandas step"
     assert pd.DataFrame({"n": [1]}).aa.explain(0, "n").ends == (
         "the frame has no metadata, so its origin is not known",
     )
@@ -121,20 +121,20 @@ def test_rows_of_concat_complete_and_long_forms(dataset: aa.Dataset, trend: pd.D
     assert added.missing == "no response has this row"
     assert path_of(more.aa.explain({"engine": "chatgpt"}, "mention_count"))
     renamed = trend.aa.rename(columns={"mention_count": "m"}).aa.with_context()
-    found = renamed.aa.explain(2, "m")
-    assert path_of(found) == "$.trends.points[2].mentionCount"
-    assert "m was mention_count before" in found.notes
+    explanation = renamed.aa.explain(2, "m")
+    assert path_of(explanation) == "$.trends.points[2].mentionCount"
+    assert "m was mention_count before" in explanation.notes
 
 
 def test_an_aggregate_names_its_rows_and_its_grouping(trend: pd.DataFrame) -> None:
     weekly = trend.assign(week=trend["date"].dt.to_period("W").astype(str)).aa.aggregate("week")
-    found = weekly.aa.explain(1, "mention_rate")
-    above, below = found.children
-    assert found.formula is not None
-    assert found.formula.startswith("sum of mention_count / sum of answer_count over 7 rows")
+    explanation = weekly.aa.explain(1, "mention_rate")
+    above, below = explanation.children
+    assert explanation.formula is not None
+    assert explanation.formula.startswith("sum of mention_count / sum of answer_count over 7 rows")
     assert [child.value for child in above.children] == trend["mention_count"][4:11].tolist()
-    assert above.value / below.value == found.value
-    assert "grouped by week, which a plain pandas step set" in found.notes
+    assert above.value / below.value == explanation.value
+    assert "grouped by week, which a plain pandas step set" in explanation.notes
     tampered = weekly.assign(mention_rate=0.5)
     for at in range(len(tampered)):  # one of them is 0.5 by chance
         assert "pandas step" in str(tampered.aa.explain(at, "mention_rate").end)
@@ -168,13 +168,13 @@ def test_without_a_row_the_first_missing_value_and_all_causes(
     dataset: aa.Dataset, trend: pd.DataFrame
 ) -> None:
     engines = dataset["overview"]["overview_engines"]
-    found = engines.aa.explain(column="mention_rate")
-    assert found.row == {"engine": "google-ai-overview"}
-    assert [(cause.rows, cause.why) for cause in found.causes] == [(1, found.missing)]
-    assert engines.aa.explain("mention_rate").to_dict() == found.to_dict()
-    whole = engines.aa.explain("answer_count")
-    assert (whole.row, whole.causes) == ({"engine": "chatgpt"}, ())
-    assert "none of 5 values is missing" in whole.notes[-1]
+    explanation = engines.aa.explain(column="mention_rate")
+    assert explanation.row == {"engine": "google-ai-overview"}
+    assert [(cause.rows, cause.why) for cause in explanation.causes] == [(1, explanation.missing)]
+    assert engines.aa.explain("mention_rate").to_dict() == explanation.to_dict()
+    measured = engines.aa.explain("answer_count")
+    assert (measured.row, measured.causes) == ({"engine": "chatgpt"}, ())
+    assert "none of 5 values is missing" in measured.notes[-1]
     mixed = engines.aa.complete(engine=[*engines["engine"], "engine-x"]).aa.explain("mention_rate")
     assert sorted(cause.why for cause in mixed.causes)[0] == "no response has this row"
     assert sum(cause.rows for cause in mixed.causes) == 2
@@ -191,23 +191,28 @@ def test_without_a_row_the_first_missing_value_and_all_causes(
 
 
 def test_an_answer_without_rows_says_why() -> None:
-    found = aa.demo("initech.example").read("crawl").main.aa.explain("requests")
-    assert "the frame has no rows; requests is unavailable (not connected)" in str(found.missing)
-    assert found.statements[0].evidence == "$.availability"
+    explanation = aa.demo("initech.example").read("crawl").main.aa.explain("requests")
+    assert "the frame has no rows; requests is unavailable (not connected)" in str(
+        explanation.missing
+    )
+    assert explanation.statements[0].evidence == "$.availability"
 
 
 def test_a_rate_of_nothing_says_so(trend: pd.DataFrame, dataset: aa.Dataset) -> None:
     empty = trend.index[trend["answer_count"] == 0]
     if len(empty):
-        found = trend.aa.explain(empty[0], "mention_rate")
-        assert "answer_count is 0" in str(found.missing)
+        explanation = trend.aa.explain(empty[0], "mention_rate")
+        assert "answer_count is 0" in str(explanation.missing)
     engines = dataset["overview"]["overview_engines"]
     silent = engines[engines["mention_rate"].isna()]
     assert len(silent)
-    found = silent.aa.explain(silent.index[0], "mention_rate")
-    assert any(each.status == "unavailable" and each.evidence for each in found.statements)
-    whole = dataset["domains"].main.aa.aggregate(columns="retrieval_count")
-    assert "skip_missing" in str(whole.aa.explain(0, "retrieval_count").missing)
+    explanation = silent.aa.explain(silent.index[0], "mention_rate")
+    assert any(
+        statement.status == "unavailable" and statement.evidence
+        for statement in explanation.statements
+    )
+    total = dataset["domains"].main.aa.aggregate(columns="retrieval_count")
+    assert "skip_missing" in str(total.aa.explain(0, "retrieval_count").missing)
 
 
 @pytest.mark.parametrize(
@@ -225,9 +230,9 @@ def test_a_damaged_recipe_ends_the_trail(domains: pd.DataFrame, recipe: list[obj
     body = json.loads(str(domains.attrs["aatoolkit"]))
     frame = domains.copy()
     frame.attrs["aatoolkit"] = json.dumps(body | {"recipe": recipe})
-    found = frame.aa.explain(0, "citation_count")
-    assert found.end is not None
-    assert found.place is None
+    explanation = frame.aa.explain(0, "citation_count")
+    assert explanation.end is not None
+    assert explanation.place is None
     frame.attrs["aatoolkit"] = json.dumps(body | {"recipe": ["read"]})
     with pytest.raises(aa.errors.MetadataError):
         frame.aa.explain(0, "citation_count")
@@ -237,18 +242,20 @@ def test_a_pickled_frame_needs_a_study(domains: pd.DataFrame, study: aa.Study) -
     again = pickle.loads(pickle.dumps(domains.aa.aggregate("domain_type")))
     alone = again.aa.explain(0, "citation_count")
     assert "within=" in str(alone.end)
-    found = again.aa.explain(0, "citation_count", within=study)
-    assert found.is_complete
-    assert found.sources[0].found_in == "in the study demo-study"
+    explanation = again.aa.explain(0, "citation_count", within=study)
+    assert explanation.is_complete
+    assert explanation.sources[0].found_in == "in the study demo-study"
 
 
 def test_an_explanation_shows_itself(domains: pd.DataFrame, tmp_path: Path) -> None:
-    found = domains.aa.aggregate("domain_type").aa.explain(0, "citation_share")
-    page = found._repr_html_()
+    explanation = domains.aa.aggregate("domain_type").aa.explain(0, "citation_share")
+    page = explanation._repr_html_()
     assert page.count("<details") == page.count("</details>") > 2
     assert "<script" not in page
-    assert repr(found).splitlines()[0].startswith("citation_share, domain_type = ")
-    assert found.to_dict()["children"][0]["children"][0]["place"]["path"].startswith("$.domains[")
+    assert repr(explanation).splitlines()[0].startswith("citation_share, domain_type = ")
+    assert explanation.to_dict()["children"][0]["children"][0]["place"]["path"].startswith(
+        "$.domains["
+    )
 
 
 def test_why_a_value_is_missing_is_found_in_the_state_of_its_row() -> None:
@@ -266,9 +273,9 @@ def test_why_a_value_is_missing_is_found_in_the_state_of_its_row() -> None:
     body = json.dumps({"items": rows}).encode()
     tables = aa.normalize(aa.Section("mine", "Items.", items), body)
     frame = tables.main
-    found = frame.aa.explain("rate")
-    assert found.missing == "the response holds null here; its data_state is PAUSED"
-    assert [each.why for each in found.causes][-1] == "the response holds null here"
+    explanation = frame.aa.explain("rate")
+    assert explanation.missing == "the response holds null here; its data_state is PAUSED"
+    assert [cause.why for cause in explanation.causes][-1] == "the response holds null here"
 
 
 def test_an_answer_that_mentions_nobody_is_explained_by_the_bytes_that_name_it() -> None:

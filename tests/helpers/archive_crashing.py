@@ -48,13 +48,13 @@ PROFILE = Profile(
 def responses(number: int) -> list[Payload]:
     """The responses of one day: every third one is like that of the day before."""
     day = datetime(2026, 1, 1, 6, tzinfo=UTC) + timedelta(days=number)
-    found = []
+    results = []
     for host in HOSTS:
         for name in PROFILE:
             value = number - number % 3 if host == "a.example" else number
             rows = [{"brand": f"brand {row}", "n": value + row} for row in range(ROWS)]
             body = json.dumps({"rows": rows, "availability": {"status": "available"}}).encode()
-            found.append(
+            results.append(
                 Payload(
                     body,
                     url=f"https://api.example/{host}",
@@ -64,7 +64,7 @@ def responses(number: int) -> list[Payload]:
                     host=host,
                 )
             )
-    return found
+    return results
 
 
 def add_on(place: Path, first: int, say: Any, *, compacting: bool) -> None:
@@ -113,7 +113,7 @@ def kill(place: Path, kills: int, seed: int = 0) -> dict[str, Any]:
     How long it may go on is a random share of how long its first day took, so that as many die
     while they commit or compact on a busy machine as on an idle one.
     """
-    chance, found, problems = random.Random(seed), Counter[str](), []
+    chance, counts, problems = random.Random(seed), Counter[str](), []
     done: set[int] = set()
     first = 0
     for _ in range(kills):
@@ -138,18 +138,18 @@ def kill(place: Path, kills: int, seed: int = 0) -> dict[str, Any]:
         for number in there:
             if now["days"][day_of(number)] != expected(number):
                 problems.append(f"day {number}: {now['days'][day_of(number)]}")
-        found["unacknowledged"] += len(there - done)
+        counts["unacknowledged"] += len(there - done)
         done |= there
         first = max(done, default=-1) + 1
         if problems:
             break
-    return {"problems": problems, "kills": kills, "days": len(done), **found}
+    return {"problems": problems, "kills": kills, "days": len(done), **counts}
 
 
 def writers(place: Path, count: int, runs: int) -> dict[str, Any]:
     """Add from several processes: days of their own, and days that all of them add."""
     problems: list[str] = []
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     mine: list[int] = []
 
     def work(say: Any, at: int) -> None:
@@ -171,7 +171,7 @@ def writers(place: Path, count: int, runs: int) -> dict[str, Any]:
         for _, pipe in children:
             for line in pipe.read().decode().splitlines():
                 word, _, rest = line.partition(" ")
-                found[word] += 1
+                counts[word] += 1
                 if word == "done":
                     mine.append(int(rest))
                 elif word != "refused":
@@ -183,7 +183,7 @@ def writers(place: Path, count: int, runs: int) -> dict[str, Any]:
             problems.append(f"day {number}: {now['days'].get(day_of(number))}")
     if len(now["days"]) != len({*mine}):
         problems.append(f"{len(now['days'])} days are there, {len({*mine})} were added")
-    return {"problems": problems, **found}
+    return {"problems": problems, **counts}
 
 
 if __name__ == "__main__":

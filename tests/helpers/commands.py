@@ -24,9 +24,9 @@ def understood(words: list[str]) -> str:
     context, names = app.make_context("aatoolkit", [*words]), []
     while isinstance(command, click.Group):
         rest = [*context._protected_args, *context.args]
-        name, found, words = command.resolve_command(context, rest)
+        name, subcommand, words = command.resolve_command(context, rest)
         assert name is not None
-        assert found is not None
-        command, context = found, found.make_context(name, words, parent=context)
+        assert subcommand is not None
+        command, context = subcommand, subcommand.make_context(name, words, parent=context)
         names.append(name)
     return " ".join(names)

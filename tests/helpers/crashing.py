@@ -56,16 +56,16 @@ def content(version: int) -> bytes:
 
 def write_file(place: Path, version: int) -> None:
     with writing(place / "file") as temporary, temporary.open("wb") as file:
-        whole = content(version)
+        data = content(version)
         for at in range(0, SIZE, SIZE // 4):
-            file.write(whole[at : at + SIZE // 4])
+            file.write(data[at : at + SIZE // 4])
             file.flush()
 
 
 def read_file(place: Path) -> int:
-    whole = (place / "file").read_bytes()
-    version = int(whole[:8])
-    assert whole == content(version)
+    data = (place / "file").read_bytes()
+    version = int(data[:8])
+    assert data == content(version)
     return version
 
 
@@ -95,7 +95,7 @@ def read_folder(place: Path) -> int:
     handle = os.open(place / "folder", os.O_RDONLY)
     try:
         names = {*os.listdir(handle)}
-        versions = {_whole(name, handle) for name in ("a", "b/c", "b/d")}
+        versions = {_version_in(name, handle) for name in ("a", "b/c", "b/d")}
     finally:
         os.close(handle)
     assert names == {"a", "b"}
@@ -103,11 +103,11 @@ def read_folder(place: Path) -> int:
     return version
 
 
-def _whole(name: str, folder: int) -> int:
+def _version_in(name: str, folder: int) -> int:
     with os.fdopen(os.open(name, os.O_RDONLY, dir_fd=folder), "rb") as file:
-        whole = file.read()
-    version = int(whole[:8])
-    assert whole == content(version)[: SIZE // 8]
+        data = file.read()
+    version = int(data[:8])
+    assert data == content(version)[: SIZE // 8]
     return version
 
 
@@ -156,7 +156,7 @@ def kill(kind: str, place: Path, kills: int) -> dict[str, Any]:
     write, read = WRITERS[kind]
     write(place, 0)
     chance = random.Random(kind)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     problems: list[str] = []
     last = 0
     pace = 0.01
@@ -178,12 +178,12 @@ def kill(kind: str, place: Path, kills: int) -> dict[str, Any]:
             break
         if now not in (acknowledged, acknowledged + 1):
             problems.append(f"acknowledged {acknowledged}, found {now}")
-        found["acknowledged"] += len(lines)
-        found["unfinished"] += len(left(place)) - found["left"]
-        found["left"] = len(left(place))
+        counts["acknowledged"] += len(lines)
+        counts["unfinished"] += len(left(place)) - counts["left"]
+        counts["left"] = len(left(place))
         last = now
-    found["swept"] = len(sweep(place))
-    return {"problems": problems, **found, "left": len(left(place)), "kills": kills}
+    counts["swept"] = len(sweep(place))
+    return {"problems": problems, **counts, "left": len(left(place)), "kills": kills}
 
 
 def _write_on(
@@ -199,7 +199,7 @@ def faults(kind: str, place: Path) -> dict[str, Any]:
     write, read = WRITERS[kind]
     write(place, 0)
     calls = _calls(lambda: write(place, 1), place)
-    found: Counter[str] = Counter(calls=sum(calls.values()))
+    counts: Counter[str] = Counter(calls=sum(calls.values()))
     problems: list[str] = []
     last = 1
     for name, count in sorted(calls.items()):
@@ -213,16 +213,16 @@ def faults(kind: str, place: Path) -> dict[str, Any]:
                     now = read(place)
                 except Exception as error:
                     problems.append(f"{at}: not whole: {error!r}")
-                    return {"problems": problems, **found}
+                    return {"problems": problems, **counts}
                 if now not in (last, last + 1) or (outcome == "done" and now != last + 1):
                     problems.append(f"{at}: {outcome}, wrote {last + 1} over {last}, found {now}")
                 if outcome == "failed" or (outcome == "killed" and "KILL" not in fault):
                     problems.append(f"{at}: {outcome}")
-                found["runs"] += 1
-                found[outcome] += 1
+                counts["runs"] += 1
+                counts[outcome] += 1
                 last = now
                 sweep(place)
-    return {"problems": problems, **found, "left": len(left(place))}
+    return {"problems": problems, **counts, "left": len(left(place))}
 
 
 def _calls(write: Callable[[], None], place: Path) -> Counter[str]:
@@ -265,7 +265,7 @@ def full_disk(kind: str, place: Path) -> dict[str, Any]:
     """Write to a disk with less and less room; the old version or the new, never a part."""
     write, read = WRITERS[kind]
     write(place, 0)
-    last, found = 0, Counter[str]()
+    last, counts = 0, Counter[str]()
     problems: list[str] = []
     ballast = place / "ballast"
     for used in range(100):
@@ -280,15 +280,15 @@ def full_disk(kind: str, place: Path) -> dict[str, Any]:
         last = read(place)
         if last != expected:
             problems.append(f"expected {expected}, found {last}")
-        found["written" if expected == used + 1 else "refused"] += 1
-    return {"problems": problems, **found, "left": len(left(place))}
+        counts["written" if expected == used + 1 else "refused"] += 1
+    return {"problems": problems, **counts, "left": len(left(place))}
 
 
 def together(kind: str, place: Path, writers: int, writes: int) -> dict[str, Any]:
     """Write from several processes at once, and read all the while."""
     write, read = WRITERS[kind]
     write(place, 0)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     problems: list[str] = []
 
     def write_some(say: Callable[[str], None], first: int) -> None:
@@ -305,13 +305,13 @@ def together(kind: str, place: Path, writers: int, writes: int) -> dict[str, Any
             while os.waitpid(pid, os.WNOHANG) == (0, 0):
                 try:
                     read(place)
-                    found["reads"] += 1
+                    counts["reads"] += 1
                 except FileNotFoundError:  # of a folder that was replaced while it was read
-                    found["missed"] += 1
+                    counts["missed"] += 1
             lines = pipe.read().decode().split("\n")[:-1]
-            found["writes"] += sum(word.isdigit() for word in lines)
+            counts["writes"] += sum(word.isdigit() for word in lines)
             problems += [word for word in lines if not word.isdigit()]
-    return {"problems": problems, **found, "last": read(place), "left": len(left(place))}
+    return {"problems": problems, **counts, "last": read(place), "left": len(left(place))}
 
 
 @contextlib.contextmanager

@@ -61,5 +61,5 @@ def cells(*axes: Iterable[T], of: int) -> list[tuple[T, ...]]:
     >>> cells([1, 2, 3], "ab", of=2)
     [(1, 'a'), (3, 'a')]
     """
-    whole = list(product(*axes))
-    return whole if explores() else whole[:: max(1, len(whole) // of + (of > 1))][:of]
+    rows = list(product(*axes))
+    return rows if explores() else rows[:: max(1, len(rows) // of + (of > 1))][:of]

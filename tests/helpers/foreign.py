@@ -9,7 +9,7 @@ import aatoolkit as aa
 
 
 def draft_of(
-    whole: dict[str, Any],
+    answers: dict[str, Any],
     parts: dict[str, dict[tuple[str, ...], Any]] | None = None,
     options: Any = None,
     *,
@@ -17,11 +17,11 @@ def draft_of(
     **more: Any,
 ) -> aa.profile.Draft:
     """The draft of some sections' responses, and of those that were narrowed to engines."""
-    whole = json.loads(json.dumps(whole))
-    responses = aa.profile.Responses(options=options, whole=whole, parts=parts or {}, **more)
+    answers = json.loads(json.dumps(answers))
+    responses = aa.profile.Responses(options=options, whole=answers, parts=parts or {}, **more)
     return aa.profile.Draft("a.example", responses, standard_names=standard_names)
 
 
 def columns_of(draft: aa.profile.Draft, section: str) -> dict[str, Any]:
     """The findings of a section's columns, by table and name."""
-    return {f"{one.table}.{one.name}": one for one in draft[section].columns()}
+    return {f"{column.table}.{column.name}": column for column in draft[section].columns()}

@@ -38,47 +38,48 @@ def _python(text: str) -> str:
     return text.replace("²", "**2").replace("⁴", "**4").replace("×", "*")
 
 
-def recomputed(one: Explanation, found: dict[Any, float] | None = None) -> float:
+def recomputed(explanation: Explanation, values: dict[Any, float] | None = None) -> float:
     """A number from the formulas below it; the ends must be values in bytes, or arguments.
 
     What is only referred to must be explained elsewhere in the same tree, with the same value.
     """
-    found = {} if found is None else found
-    value = _recomputed(one, found)
+    values = {} if values is None else values
+    value = _recomputed(explanation, values)
     explained = {
-        (each.column, each.value)
-        for each in one.walk()
-        if each.operation != "above" and (each.formula or each.place)
+        (part.column, part.value)
+        for part in explanation.walk()
+        if part.operation != "above" and (part.formula or part.place)
     }
-    for each in one.walk():
-        if each.operation == "above":
-            assert (each.column, each.value) in explained, each
+    for part in explanation.walk():
+        if part.operation == "above":
+            assert (part.column, part.value) in explained, part
     return value
 
 
-def _recomputed(one: Explanation, found: dict[Any, float]) -> float:
-    if one.place is not None:
-        return float(one.value) if isinstance(one.value, int | float) else 0.0
-    if one.operation in ("above", "setting"):
-        return float(one.value)
-    assert one.formula, one
-    parts = [_recomputed(child, found) for child in one.children]
-    if " = " not in one.formula and not one.formula.startswith("sum over"):
-        return float(one.value)
-    if one.operation == "sum" or one.formula.startswith("sum over"):
+def _recomputed(explanation: Explanation, values: dict[Any, float]) -> float:
+    if explanation.place is not None:
+        return float(explanation.value) if isinstance(explanation.value, int | float) else 0.0
+    if explanation.operation in ("above", "setting"):
+        return float(explanation.value)
+    assert explanation.formula, explanation
+    parts = [_recomputed(child, values) for child in explanation.children]
+    if " = " not in explanation.formula and not explanation.formula.startswith("sum over"):
+        return float(explanation.value)
+    if explanation.operation == "sum" or explanation.formula.startswith("sum over"):
         total = math.fsum(parts)
-        assert math.isclose(total, one.value, rel_tol=1e-9, abs_tol=1e-12)
+        assert math.isclose(total, explanation.value, rel_tol=1e-9, abs_tol=1e-12)
         return total
-    if one.operation == "product":
+    if explanation.operation == "product":
         return math.prod(parts)
-    words, _, numbers = one.formula.rpartition(" = ")
+    words, _, numbers = explanation.formula.rpartition(" = ")
     names: dict[str, list[float]] = {}
-    for child, value in zip(one.children, parts, strict=True):
+    for child, value in zip(explanation.children, parts, strict=True):
         names.setdefault(child.column, []).append(value)
-    given = {k: v[0] if len(v) == 1 else np.array(v) for k, v in names.items()}
-    value = float(eval(_python(words), {**_FUNCTIONS}, {**_NOTHING, **given}))
-    assert math.isclose(value, one.value, rel_tol=1e-7, abs_tol=1e-10), (one.formula, value)
+    variables = {k: v[0] if len(v) == 1 else np.array(v) for k, v in names.items()}
+    value = float(eval(_python(words), {**_FUNCTIONS}, {**_NOTHING, **variables}))
+    is_same = math.isclose(value, explanation.value, rel_tol=1e-7, abs_tol=1e-10)
+    assert is_same, (explanation.formula, value)
     if "…" not in numbers:
         again = eval(_python(numbers), {**_FUNCTIONS})
-        assert math.isclose(again, value, rel_tol=1e-6, abs_tol=1e-9), (one.formula, again)
+        assert math.isclose(again, value, rel_tol=1e-6, abs_tol=1e-9), (explanation.formula, again)
     return value

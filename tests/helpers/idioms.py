@@ -143,7 +143,7 @@ KEEPING: dict[str, Idiom] = {
     "write, then cut it": lambda df: put_one(df, number(df), 0, 999).iloc[:1],
     "write, then cut the rest": lambda df: put_one(df, number(df), 0, 999).iloc[1:],
     "loc of a mask": lambda df: changed(
-        df, lambda each: each.loc.__setitem__((df[number(df)] > 1, number(df)), 1)
+        df, lambda copy: copy.loc.__setitem__((df[number(df)] > 1, number(df)), 1)
     ),
     "exchange two cells": lambda df: put_one(
         put_one(df, number(df), 0, df[number(df)].iloc[1]), number(df), 1, df[number(df)].iloc[0]
@@ -229,11 +229,11 @@ RENEWING: dict[str, Idiom] = {
     ),
     "from arrays, attrs kept": lambda df: changed(
         pd.DataFrame({name: df[name].array for name in df}),
-        lambda each: each.attrs.update(df.attrs),
+        lambda copy: copy.attrs.update(df.attrs),
     ),
     "numbers of others, attrs kept": lambda df: changed(
         df.assign(**{name: df[name].to_numpy()[::-1] for name in numbers(df)}),
-        lambda each: each.attrs.update(df.attrs),
+        lambda copy: copy.attrs.update(df.attrs),
     ),
     "CSV": lambda df: through(df, "to_csv", pd.read_csv),
 }

@@ -39,9 +39,9 @@ def counted(rng: np.random.Generator, rates: Any, runs: Any, **more: Any) -> pd.
 
 def framed(drawn: list[Drawn]) -> pd.DataFrame:
     """Hits and runs of each prompt, drawn several times, as one frame; and what is said of each."""
-    hits = np.concatenate([each for each, _, _ in drawn])
-    runs = np.concatenate([each for _, each, _ in drawn])
-    sizes = [len(each) for each, _, _ in drawn]
+    hits = np.concatenate([part for part, _, _ in drawn])
+    runs = np.concatenate([part for _, part, _ in drawn])
+    sizes = [len(part) for part, _, _ in drawn]
     names = [f"p{number}" for number in range(max(sizes))]
     frame = pd.DataFrame(
         {
@@ -51,7 +51,7 @@ def framed(drawn: list[Drawn]) -> pd.DataFrame:
             "rate": hits / runs,
         }
     )
-    more = {name: [each[name] for _, _, each in drawn] for name in drawn[0][2]}
+    more = {name: [part[name] for _, _, part in drawn] for name in drawn[0][2]}
     return frame.assign(**{name: np.repeat(of, sizes) for name, of in more.items()})
 
 

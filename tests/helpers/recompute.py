@@ -20,24 +20,24 @@ class Answers:
             body = path.read_bytes()
             self._bodies[hashlib.sha256(body).hexdigest()] = body
 
-    def value(self, one: Explanation) -> Any:
+    def value(self, explanation: Explanation) -> Any:
         """What the bytes that a leaf names hold."""
-        assert one.response is not None
-        assert one.place is not None
-        body = self._bodies[str(one.response.sha256)]
-        text = body[one.place.start : one.place.end]
-        assert text.decode() == one.place.text
+        assert explanation.response is not None
+        assert explanation.place is not None
+        body = self._bodies[str(explanation.response.sha256)]
+        text = body[explanation.place.start : explanation.place.end]
+        assert text.decode() == explanation.place.text
         return json.loads(text)
 
-    def computed(self, one: Explanation) -> Any:
+    def computed(self, explanation: Explanation) -> Any:
         """The number of an explanation, from the bytes below it and the words of its formula."""
-        if one.place is not None:
-            return self.value(one)
-        parts = [self.computed(child) for child in one.children]
-        formula = str(one.formula)
-        if one.operation == "sum" or formula.startswith("sum over"):
+        if explanation.place is not None:
+            return self.value(explanation)
+        parts = [self.computed(child) for child in explanation.children]
+        formula = str(explanation.formula)
+        if explanation.operation == "sum" or formula.startswith("sum over"):
             return sum(parts)
-        if one.operation == "product":
+        if explanation.operation == "product":
             return math.prod(parts)
         if formula.startswith("mean over"):
             return sum(parts) / len(parts)
@@ -51,5 +51,5 @@ class Answers:
         return parts[-1] if words == "the last" else parts[0]
 
 
-def close(one: Any, other: Any) -> bool:
-    return math.isclose(float(one), float(other), rel_tol=1e-9, abs_tol=1e-12)
+def close(first: Any, second: Any) -> bool:
+    return math.isclose(float(first), float(second), rel_tol=1e-9, abs_tol=1e-12)

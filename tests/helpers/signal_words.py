@@ -26,12 +26,12 @@ def canonical(state: Availability) -> str:
     return _WORDS.get(state.cause, str(state.status)) if state.cause else str(state.status)
 
 
-def statements_in(document: Any, **given: Any) -> dict[str, str]:
+def statements_in(document: Any, **options: Any) -> dict[str, str]:
     """Statements of an answer by ``section``, ``field NAME``, ``row PATH`` and ``engine ID``."""
-    found = signals_of(document, **given)
-    whole = section_state(found)
-    words = {} if whole is None else {"section": canonical(whole)}
-    for signal in found:
+    signals = signals_of(document, **options)
+    section = section_state(signals)
+    words = {} if section is None else {"section": canonical(section)}
+    for signal in signals:
         if signal.scope != "section":
             name = f"{signal.scope} {signal.target}"
             assert name not in words, f"{name} is stated twice"

@@ -131,8 +131,10 @@ class StoreContract:
             assert where.get(other) is not None
             assert where.get(request.at("https://api.example")) is None
             assert where.get(replace(request, host="globex.example")) is None
-            assert {each.key for each in where} == {each.key for each in kept}
-            assert sorted(each.sha256 for each in where) == sorted(each.sha256 for each in kept)
+            assert {stored.key for stored in where} == {stored.key for stored in kept}
+            assert sorted(stored.sha256 for stored in where) == sorted(
+                stored.sha256 for stored in kept
+            )
             assert where.verify() == []
             self.close(where)
 
@@ -141,7 +143,7 @@ class StoreContract:
         for n in range(3):
             store.put(response_to("a", b"%d" % n, fetched_at=MOMENT + timedelta(hours=n)))
         assert store.get(response_to("a").request).body == b"2"
-        assert [each.body for each in store] == [b"2"]
+        assert [response.body for response in store] == [b"2"]
         self.close(store)
 
     @pytest.mark.parametrize("year", [1971, 2026, 2199])
@@ -171,9 +173,9 @@ class StoreContract:
     @pytest.mark.thorough
     def test_processes_lose_nothing(self, folder: Path) -> None:
         writers = [self.writer(folder, f"w{n}", 2000, self.puts) for n in range(4)]
-        for one in writers:
-            _, wrong = one.communicate(timeout=120)
-            assert (one.returncode, wrong) == (0, "")
+        for writer in writers:
+            _, wrong = writer.communicate(timeout=120)
+            assert (writer.returncode, wrong) == (0, "")
         store = self.open(folder)
         assert sum(1 for _ in store) == 4 * self.puts
         assert store.verify() == []
@@ -207,39 +209,39 @@ class StoreContract:
         for response in kept:
             store.put(response)
         self.close(store)
-        whole = folder.with_name("whole")
-        shutil.copytree(folder, whole)
+        intact = folder.with_name("whole")
+        shutil.copytree(folder, intact)
         draw, used, refused = random.Random(20261121), 0, 0
         for _ in range(turns):
             shutil.rmtree(folder)
-            shutil.copytree(whole, folder)
+            shutil.copytree(intact, folder)
             file = draw.choice([path for path in sorted(folder.rglob("*")) if path.is_file()])
             content = bytearray(file.read_bytes())
             for _ in range(draw.choice((1, 1, 4, 64)) if content else 0):
                 content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
             file.write_bytes(content)
-            found = self.got(folder, kept)
-            used += sum(response is not None for response in found)
-            refused += sum(response is None for response in found)
-            for response, again in zip(kept, found, strict=True):
+            responses = self.got(folder, kept)
+            used += sum(response is not None for response in responses)
+            refused += sum(response is None for response in responses)
+            for response, again in zip(kept, responses, strict=True):
                 assert again in (None, response)
             if self.refuses_all:
-                assert found.count(None) in (0, len(kept))
+                assert responses.count(None) in (0, len(kept))
         assert min(used, refused) > 0, (used, refused)
         assert self.refuses_all or used > refused, (used, refused)
 
     def got(self, folder: Path, kept: list[Response]) -> list[Response | None]:
         """What a store that may be damaged has; None also where it says that it is."""
-        found: list[Response | None] = [None] * len(kept)
+        responses: list[Response | None] = [None] * len(kept)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AAToolkitWarning)
             with suppress(AAToolkitError):
                 store = self.open(folder)
                 for place, response in enumerate(kept):
                     with suppress(AAToolkitError):
-                        found[place] = store.get(response.request)
+                        responses[place] = store.get(response.request)
                 self.close(store)
-        return found
+        return responses
 
     @pytest.mark.thorough
     def test_a_full_disk_takes_nothing_away(self, folder: Path) -> None:
