@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hostile.server import Script, Wire, chunked, head, one_by_one, replying, whole
+from hostile.server import Script, Wire, chunked, head, message, one_by_one, replying
 
 from aatoolkit import errors
 
@@ -92,8 +92,8 @@ def _written() -> Iterator[tuple[str, Case]]:
 
 def _connections() -> Iterator[tuple[str, Case]]:
     """What may leak from one answer into the next."""
-    mine, evil = whole(b'{"n": 1}'), whole(b'{"evil": true}')
-    second = whole(BODY)
+    mine, evil = message(b'{"n": 1}'), message(b'{"evil": true}')
+    second = message(BODY)
 
     def later(data: bytes) -> Script:
         def script(wire: Wire) -> None:
@@ -118,7 +118,7 @@ def _connections() -> Iterator[tuple[str, Case]]:
     )
     yield (
         "a large answer and another after it",
-        Case(first(one_by_one(whole(b" " * 300_000 + b"{}") + evil, second)), calls=2, asks=2),
+        Case(first(one_by_one(message(b" " * 300_000 + b"{}") + evil, second)), calls=2, asks=2),
     )
     yield "another answer a little later", Case(later(evil), calls=2, asks=2, pause=0.15)
     yield "half a head a little later", Case(later(b"HTTP/1.1 2"), calls=2, asks=2, pause=0.15)
@@ -132,7 +132,7 @@ def _connections() -> Iterator[tuple[str, Case]]:
     )
     yield (
         "an answer after an error",
-        Case(first(one_by_one(whole(b"{}", "404 Not Found") + evil, second)), errors.NotVisible),
+        Case(first(one_by_one(message(b"{}", "404 Not Found") + evil, second)), errors.NotVisible),
     )
     banner = b"220 mail.example ESMTP\r\n"
     yield (
@@ -142,7 +142,7 @@ def _connections() -> Iterator[tuple[str, Case]]:
     yield (
         "an answer before the request",
         Case(
-            lambda w: (w.send(whole()), w.request(), w.wait(0.1)),
+            lambda w: (w.send(message()), w.request(), w.wait(0.1)),
         ),
     )
     yield "hanging up between two requests", Case(one_by_one(second), calls=2, asks=2, pause=0.1)
@@ -161,9 +161,9 @@ def _bombs() -> Iterator[tuple[str, Case]]:
         ("a bomb of many members", members, "200 OK", errors.DecodeError, large),
         ("a bomb in an error", bomb, "500 Broken", errors.ServerFailed, {"status": 500}),
     ):
-        script = replying(whole(body, status, "Content-Encoding: gzip"))
+        script = replying(message(body, status, "Content-Encoding: gzip"))
         yield name, Case(script, outcome, facts, within=9)
-    lists = whole(b"[" + b"[]," * 99_999 + b"1]")
+    lists = message(b"[" + b"[]," * 99_999 + b"1]")
     yield "many empty lists", Case(replying(lists), [[]] * 99_999 + [1], memory=18)
 
 

@@ -159,7 +159,7 @@ def head(status: str = "200 OK", *headers: str) -> bytes:
     return "\r\n".join(lines).encode("latin-1")
 
 
-def whole(body: bytes = b'{"ok": true}', status: str = "200 OK", *headers: str) -> bytes:
+def message(body: bytes = b'{"ok": true}', status: str = "200 OK", *headers: str) -> bytes:
     """A response with the length of its body."""
     return head(status, f"Content-Length: {len(body)}", *headers) + body
 

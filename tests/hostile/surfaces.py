@@ -93,11 +93,11 @@ def _rich(error: BaseException) -> str:
 
 def _frames(error: BaseException) -> str:
     """What hangs on the locals of every frame, as a debugger would show it."""
-    trace, found = error.__traceback__, ""
+    trace, text = error.__traceback__, ""
     while trace is not None:
-        found += " ".join(walked(dict(trace.tb_frame.f_locals), depth=6))
+        text += " ".join(walked(dict(trace.tb_frame.f_locals), depth=6))
         trace = trace.tb_next
-    return found
+    return text
 
 
 RENDERERS: dict[str, Callable[[BaseException], Any]] = {
@@ -116,10 +116,10 @@ def of_thing(name: str, thing: Any) -> Iterator[tuple[str, bytes]]:
     """Every surface of a thing; where one cannot be had, what says so is the surface."""
     for way, show in WAYS.items():
         try:
-            shown = show(thing)
+            surface = show(thing)
         except Exception as error:
-            shown = f"{_plain(_ours_alone(error))} {' '.join(walked(error))}"
-        yield f"{name}: {way}", _bytes(shown)
+            surface = f"{_plain(_ours_alone(error))} {' '.join(walked(error))}"
+        yield f"{name}: {way}", _bytes(surface)
 
 
 def of_error(name: str, error: BaseException) -> Iterator[tuple[str, bytes]]:
@@ -143,7 +143,7 @@ def _ours_alone(error: BaseException) -> BaseException:
     return error.with_traceback(trace)
 
 
-def _bytes(shown: Any) -> bytes:
-    if isinstance(shown, bytes):
-        return shown
-    return (shown if isinstance(shown, str) else repr(shown)).encode("utf-8", "backslashreplace")
+def _bytes(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    return (value if isinstance(value, str) else repr(value)).encode("utf-8", "backslashreplace")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hostile.cases import TOKEN
 from hostile.measure import open_sockets
-from hostile.server import SLACK, HostileServer, Wire, head, one_by_one, replying, whole
+from hostile.server import SLACK, HostileServer, Wire, head, message, one_by_one, replying
 
 from aatoolkit import errors
 from aatoolkit.http import Fetcher
@@ -29,15 +29,15 @@ def ask(fetcher: Fetcher, topic: str = "a") -> Any:
 
 @pytest.fixture
 def fetcher(tmp_path: Path) -> Iterator[Callable[..., Fetcher]]:
-    made: list[Fetcher] = []
+    fetchers: list[Fetcher] = []
 
     def make(url: str, **settings: Any) -> Fetcher:
-        made.append(Fetcher(url, TOKEN, **{"cache": tmp_path, "deadline": 0.4, **settings}))
-        return made[-1]
+        fetchers.append(Fetcher(url, TOKEN, **{"cache": tmp_path, "deadline": 0.4, **settings}))
+        return fetchers[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for opened in fetchers:
+        opened.close()
 
 
 @contextmanager
@@ -55,16 +55,18 @@ def black_hole() -> Iterator[tuple[str, int]]:
             yield listener.getsockname()
 
 
-def leading_to(monkeypatch: pytest.MonkeyPatch, *found: tuple[str, int] | Exception) -> list[str]:
+def leading_to(
+    monkeypatch: pytest.MonkeyPatch, *addresses: tuple[str, int] | Exception
+) -> list[str]:
     """Have every name lead to these addresses; the names that are looked up."""
     looked_up: list[str] = []
 
     def look_up(host: str, *_: Any, **__: Any) -> Any:
         looked_up.append(host)
-        for each in found:
-            if isinstance(each, Exception):
-                raise each
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in found]
+        for outcome in addresses:
+            if isinstance(outcome, Exception):
+                raise outcome
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in addresses]
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     return looked_up
@@ -129,7 +131,7 @@ def test_an_address_that_does_not_answer_is_left_in_time(
 def test_refusal_by_one_address_is_not_the_end(
     fetcher: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with socket.socket() as closed, HostileServer(replying(whole())) as server:
+    with socket.socket() as closed, HostileServer(replying(message())) as server:
         closed.bind(("127.0.0.1", 0))
         leading_to(monkeypatch, closed.getsockname(), ("127.0.0.1", server.port))
         asking = fetcher(server.url.replace("127.0.0.1", "localhost"), deadline=5)
@@ -144,7 +146,7 @@ def test_plain_http_goes_to_this_machine_or_nowhere(
     fetcher: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(socket.socket, "getpeername", lambda _: ("192.0.2.7", 80))
-    with HostileServer(replying(whole())) as server:
+    with HostileServer(replying(message())) as server:
         asking = fetcher(server.url.replace("127.0.0.1", "localhost"), deadline=5)
         with pytest.raises(errors.ConnectionFailed, match="leads to another one"):
             ask(asking)
@@ -195,7 +197,7 @@ STALLS = {
     "in the body": replying(head("200 OK", "Content-Length: 99"), b"{", Wire.stall),
     "in drips": replying(head(), lambda wire: wire.drip_for_ever(b" ")),
     "in an error": replying(head("500 No"), Wire.stall),
-    "between attempts": replying(whole(b"", "429 Slow", "Retry-After: 9")),
+    "between attempts": replying(message(b"", "429 Slow", "Retry-After: 9")),
 }
 
 
@@ -208,7 +210,7 @@ def test_an_interrupt_ends_a_call_at_once_and_nothing_is_left(fetcher: Any, scri
             ask(asking)
         assert server.gone(), "a connection was left open"
         heads = len(server.heads)
-        server.script = one_by_one(whole(), whole())
+        server.script = one_by_one(message(), message())
         assert ask(asking) == {"ok": True}
         assert ask(asking) == {"ok": True}
         assert len(server.heads) == heads + 1, "what came later was kept"

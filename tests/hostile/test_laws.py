@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 import requests
 from effort import examples
-from hostile.server import HostileServer, Wire, chunked, head, whole
+from hostile.server import HostileServer, Wire, chunked, head, message
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -101,23 +101,23 @@ def test_a_token_is_masked_wherever_and_however_it_is_written(
 @settings(max_examples=examples(300), deadline=None)
 @given(st.binary(max_size=400))
 def test_an_excerpt_is_one_safe_line(body: bytes) -> None:
-    shown = excerpt(body)
-    assert shown.isprintable()
-    assert len(shown) <= 200
+    text = excerpt(body)
+    assert text.isprintable()
+    assert len(text) <= 200
 
 
 # -- responses at random ---------------------------------------------------------------------
 
 BODY = json.dumps({"rows": [{"a": n, "b": "é" * n} for n in range(9)], "more": None}).encode()
 SOUND = [
-    whole(BODY),
-    whole(gzip.compress(BODY), "200 OK", "Content-Encoding: gzip"),
+    message(BODY),
+    message(gzip.compress(BODY), "200 OK", "Content-Encoding: gzip"),
     chunked(BODY[:50], BODY[50:]),
     chunked(BODY, end=b"0\r\nTrailer: a\r\n\r\n"),
-    head("100 Continue") + whole(BODY),
+    head("100 Continue") + message(BODY),
     head("200 OK", "Connection: close", "Content-Type: application/json") + BODY,
-    whole(b'{"error": {"message": "no"}}', "503 Busy", "Retry-After: 0"),
-    whole(b"", "302 Found", "Location: https://elsewhere.example/"),
+    message(b'{"error": {"message": "no"}}', "503 Busy", "Retry-After: 0"),
+    message(b"", "302 Found", "Location: https://elsewhere.example/"),
 ]
 SPLICES = [
     b"", b"\r\n", b"\n", b"\r", b"\0", b" ", b":", b"0", b"ffff", b"-1", b"\xff", b"{", b"}", b'"',
@@ -171,16 +171,16 @@ def damaged(draw: Any) -> bytes:
 def test_a_damaged_response_is_an_answer_or_a_typed_error(replayed: Any, response: bytes) -> None:
     script, fetcher = replayed
     script.bytes = response
-    found: Any
+    result: Any
     try:
-        found = fetcher.get(
+        result = fetcher.get(
             Request("agent-analytics", "acme.example", params={"section": "urls"})
         ).json
     except errors.FetchError as error:
-        found = error
-    if isinstance(found, errors.FetchError):
-        assert type(found) is not errors.DeadlineExceeded
-        assert str(found).isprintable()
-        assert found.__context__ is None
+        result = error
+    if isinstance(result, errors.FetchError):
+        assert type(result) is not errors.DeadlineExceeded
+        assert str(result).isprintable()
+        assert result.__context__ is None
     else:
-        assert isinstance(found, dict | list)
+        assert isinstance(result, dict | list)

@@ -18,9 +18,9 @@ def test_a_call_ends_well(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     trial = tried(case, tmp_path)
     if isinstance(case.outcome, type):
-        check_error(trial.found, case, tmp_path)
+        check_error(trial.result, case, tmp_path)
     else:
-        assert trial.found == case.outcome
+        assert trial.result == case.outcome
     assert case.asks is None or trial.asks == case.asks
     assert trial.seconds < case.within + case.pause * case.calls
     assert trial.memory < case.memory * MAX_BODY

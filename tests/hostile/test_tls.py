@@ -17,7 +17,7 @@ import pytest
 import trustme
 from hostile.cases import DEADLINE, TOKEN
 from hostile.measure import open_sockets
-from hostile.server import SLACK, HostileServer, Script, Wire, one_by_one, replying, whole
+from hostile.server import SLACK, HostileServer, Script, Wire, message, one_by_one, replying
 
 from aatoolkit import errors
 from aatoolkit.http import Fetcher
@@ -41,16 +41,16 @@ def _trusted(authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture
 def fetcher() -> Iterator[Callable[..., Fetcher]]:
-    made: list[Fetcher] = []
+    fetchers: list[Fetcher] = []
 
     def make(url: str, **settings: Any) -> Fetcher:
-        given = {"cache": False, "deadline": 10, "sleep": lambda _: None, **settings}
-        made.append(Fetcher(url, TOKEN, **given))
-        return made[-1]
+        options = {"cache": False, "deadline": 10, "sleep": lambda _: None, **settings}
+        fetchers.append(Fetcher(url, TOKEN, **options))
+        return fetchers[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for opened in fetchers:
+        opened.close()
 
 
 def proving(certificate: trustme.LeafCert) -> ssl.SSLContext:
@@ -78,7 +78,7 @@ def test_a_proven_service_gets_the_token_and_nobody_the_keys(
     keys = tmp_path / "keys.log"
     monkeypatch.setenv("SSLKEYLOGFILE", str(keys))
     with HostileServer(
-        one_by_one(whole(), whole()), proving(authority.issue_cert("localhost"))
+        one_by_one(message(), message()), proving(authority.issue_cert("localhost"))
     ) as server:
         asking = fetcher(server.url)
         assert [ask(asking, "a"), ask(asking, "b")] == [{"ok": True}] * 2
@@ -105,7 +105,7 @@ def test_a_service_that_cannot_prove_who_it_is_gets_nothing(
     authority: trustme.CA, fetcher: Any, fault: str
 ) -> None:
     certificate = bad_certificates(authority)[fault]
-    with HostileServer(replying(whole()), proving(certificate)) as server:
+    with HostileServer(replying(message()), proving(certificate)) as server:
         fails(fetcher(server.url), "could not prove who it is")
         assert server.gone()
     assert server.heads == []
@@ -120,13 +120,13 @@ def test_certificates_that_are_not_there_are_named(
     if content is not None:
         file.write_text(content)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(file))
-    with HostileServer(replying(whole())) as server:
+    with HostileServer(replying(message())) as server:
         says = "REQUESTS_CA_BUNDLE names" if content is None else "TLS"
         fails(fetcher(server.url.replace("http://127.0.0.1", "https://localhost")), says)
 
 
 HANDSHAKES: dict[str, tuple[Script, int]] = {
-    "HTTP on a TLS port": (lambda w: (w.connection.recv(999), w.send(whole())), 1),
+    "HTTP on a TLS port": (lambda w: (w.connection.recv(999), w.send(message())), 1),
     "nothing": (lambda w: w.connection.recv(9999), 3),
     "a reset": (lambda w: (w.connection.recv(9999), w.reset()), 3),
     "a reset before it begins": (Wire.reset, 3),
@@ -197,7 +197,7 @@ def test_a_proxy_sees_no_token(
     seen = bytearray()
     context = proving(authority.issue_cert("api.example"))
     with (
-        HostileServer(one_by_one(whole()), context) as server,
+        HostileServer(one_by_one(message()), context) as server,
         HostileServer(tunnel(server.port, seen)) as proxy,
     ):
         monkeypatch.setenv(name, proxy.url.replace("//", "//user:pass@"))
@@ -212,8 +212,8 @@ def test_a_proxy_sees_no_token(
 @pytest.mark.parametrize(
     "script",
     [
-        replying(whole(b"", "407 Pay", "Proxy-Authenticate: Basic")),
-        replying(whole(b"{}", "502 No")),
+        replying(message(b"", "407 Pay", "Proxy-Authenticate: Basic")),
+        replying(message(b"{}", "502 No")),
         replying(b"garbage\r\n\r\n"),
         replying(b""),
     ],

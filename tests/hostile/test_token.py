@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 import urllib3
-from hostile.server import HostileServer, Script, Wire, head, replying, whole
+from hostile.server import HostileServer, Script, Wire, head, message, replying
 from hostile.surfaces import of_error, of_folder, of_thing
 
 import aatoolkit as aa
@@ -59,18 +59,18 @@ ECHOING = [f"X-Request-Id: {CANARY}", f"Set-Cookie: t={CANARY}", f"ETag: {CANARY
 
 FAULTS: dict[str, Script] = {
     **{
-        f"status {status}": replying(whole(ECHO, f"{status} {CANARY}", *ECHOING))
+        f"status {status}": replying(message(ECHO, f"{status} {CANARY}", *ECHOING))
         for status in (400, 401, 403, 404, 407, 418, 422, 429, 500, 502)
     },
-    "a redirect": replying(whole(ECHO, "302 F", f"Location: https://{CANARY[:12]}.example/{CANARY}")),
-    "a web page": replying(whole(b"<html>" + CANARY.encode())),
-    "no JSON": replying(whole(CANARY.encode())),
-    "a key twice": replying(whole(b'{"%b": 1, "%b": 2}' % ((CANARY.encode(),) * 2))),
-    "not UTF-8": replying(whole(b"\xff" + ECHO)),
-    "an echo": replying(whole(ECHO, "200 OK", *ECHOING)),
-    "an echo in part": replying(whole(b"<p>" + CANARY[3:20].encode())),
+    "a redirect": replying(message(ECHO, "302 F", f"Location: https://{CANARY[:12]}.example/{CANARY}")),
+    "a web page": replying(message(b"<html>" + CANARY.encode())),
+    "no JSON": replying(message(CANARY.encode())),
+    "a key twice": replying(message(b'{"%b": 1, "%b": 2}' % ((CANARY.encode(),) * 2))),
+    "not UTF-8": replying(message(b"\xff" + ECHO)),
+    "an echo": replying(message(ECHO, "200 OK", *ECHOING)),
+    "an echo in part": replying(message(b"<p>" + CANARY[3:20].encode())),
     "cut off": replying(head("200 OK", "Content-Length: 999") + ECHO),
-    "too large": replying(whole(ECHO + b" " * 2**21)),
+    "too large": replying(message(ECHO + b" " * 2**21)),
     "late": replying(head("200 OK", "Content-Length: 999") + ECHO, Wire.stall),
     "late and silent": replying(Wire.stall),
     "no HTTP": replying(CANARY.encode() + b"\r\n\r\n"),
@@ -79,7 +79,7 @@ FAULTS: dict[str, Script] = {
     "a bad chunk": replying(
         head("200 OK", "Transfer-Encoding: chunked"), CANARY.encode() + b"\r\n"
     ),
-    "a bad coding": replying(whole(ECHO, "200 OK", f"Content-Encoding: {CANARY}")),
+    "a bad coding": replying(message(ECHO, "200 OK", f"Content-Encoding: {CANARY}")),
     "a reset": replying(Wire.reset),
     "an early end": replying(b""),
 }  # fmt: skip
@@ -95,8 +95,8 @@ def failing(project: aa.Project) -> BaseException:
 
 
 def project_of(server: HostileServer, folder: Path, **settings: Any) -> aa.Project:
-    given = {"base_url": server.url, "token": CANARY, "cache": folder, **settings}
-    return aa.project("acme.example", **given)
+    options = {"base_url": server.url, "token": CANARY, "cache": folder, **settings}
+    return aa.project("acme.example", **options)
 
 
 def provoke(world: World) -> None:
@@ -133,7 +133,7 @@ def provoke(world: World) -> None:
 
 def succeed(world: World) -> None:
     """Have a session go well, and write down what it read."""
-    with HostileServer(replying(whole(SAMPLE.read_bytes(), "200 OK", *ECHOING))) as server:
+    with HostileServer(replying(message(SAMPLE.read_bytes(), "200 OK", *ECHOING))) as server:
         project = project_of(server, world.folder / "cache")
         payload = project.fetch("domains", days=7)
         tables = project.read("domains", days=7)
@@ -190,7 +190,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         "logs": logged.getvalue().encode(),
         "standard output": out.getvalue().encode(),
         "standard error": err.getvalue().encode(),
-        "warnings": " ".join(str(each.message) for each in warned).encode(),
+        "warnings": " ".join(str(warning.message) for warning in warned).encode(),
     }
     return world
 
@@ -224,7 +224,10 @@ def test_the_environment_neither_replaces_nor_receives_the_token(
     netrc.write_text("machine 127.0.0.1 login a password b\ndefault login c password d\n")
     netrc.chmod(0o600)
     monkeypatch.setenv("NETRC", str(netrc))
-    with HostileServer(replying(whole())) as proxy, HostileServer(replying(whole(b"{}"))) as server:
+    with (
+        HostileServer(replying(message())) as proxy,
+        HostileServer(replying(message(b"{}"))) as server,
+    ):
         for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.url)
         for token in (CANARY, None):
@@ -250,7 +253,7 @@ def test_who_watches_http_client_sees_no_token(tmp_path: Path) -> None:
                 seen.append(repr(frame.f_locals))
         return tracer if event == "call" else None
 
-    with HostileServer(replying(whole(b"{}"))) as server:
+    with HostileServer(replying(message(b"{}"))) as server:
         project = project_of(server, tmp_path)
         threading.settrace(tracer)
         try:
@@ -258,6 +261,6 @@ def test_who_watches_http_client_sees_no_token(tmp_path: Path) -> None:
         finally:
             threading.settrace(watch)  # type: ignore[arg-type]
         project.client.close()
-    assert any("Bearer ***" in each for each in seen), "the frames must be there to be searched"
-    assert not any(holds_canary(each.encode()) for each in seen)
+    assert any("Bearer ***" in line for line in seen), "the frames must be there to be searched"
+    assert not any(holds_canary(line.encode()) for line in seen)
     assert f"Bearer {CANARY}".encode() in server.heads[0]

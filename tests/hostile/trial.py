@@ -24,7 +24,7 @@ class Trial:
     ``seconds`` are those of the clock where a deadline is to be reached, else of the processor.
     """
 
-    found: Any
+    result: Any
     asks: int
     seconds: float
     deadline: float
@@ -52,17 +52,17 @@ def tried(case: Case, folder: Path) -> Trial:
         )
         began = clock()
         with traced_peak() as peaks:
-            found = _outcome(fetcher, case)
+            result = _outcome(fetcher, case)
         seconds = clock() - began
         begun = set(threading.enumerate()) - threads
         for thread in begun:
             if thread.name.startswith("aatoolkit"):
                 thread.join(SLACK)
-        running = {each.name for each in begun if each.is_alive()}
+        running = {left.name for left in begun if left.is_alive()}
         fetcher.close()
         all_let_go = server.gone()
     return Trial(
-        found,
+        result,
         len(server.heads),
         seconds,
         deadline,
@@ -75,15 +75,15 @@ def tried(case: Case, folder: Path) -> Trial:
 
 def _outcome(fetcher: Fetcher, case: Case) -> Any:
     """The JSON of the last answer, or the error."""
-    found: Any = None
+    result: Any = None
     for turn in range(case.calls):
         if turn:
             time.sleep(case.pause)
         params = {"section": "urls", "topic": str(turn)}
         try:
-            found = fetcher.get(
+            result = fetcher.get(
                 Request("agent-analytics", "acme.example", "urls", params=params)
             ).json
         except errors.FetchError as error:
-            found = error
-    return found
+            result = error
+    return result

@@ -37,19 +37,19 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def fetcher(scripted: Any, reply: Any, folder: Path) -> Iterator[Callable[..., Fetcher]]:
     """Makes fetchers of the scripted server, which repeats the topic; closed after the test."""
-    made: list[Fetcher] = []
+    fetchers: list[Fetcher] = []
     scripted.script = lambda request: reply(
         {"topic": request.params.get("topic"), "pad": "x" * 500}
     )
 
     def make(**settings: Any) -> Fetcher:
-        given = {"cache": folder, "token": TOKEN, "sleep": lambda _: None, **settings}
-        made.append(Fetcher(given.pop("base_url", scripted.url), **given))
-        return made[-1]
+        options = {"cache": folder, "token": TOKEN, "sleep": lambda _: None, **settings}
+        fetchers.append(Fetcher(options.pop("base_url", scripted.url), **options))
+        return fetchers[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for opened in fetchers:
+        opened.close()
 
 
 def get(fetcher: Fetcher, topic: str = "a", **more: Any) -> Payload:
@@ -189,7 +189,7 @@ def test_something_takes_the_place_of_nothing_and_pending_does_not(
     reader = fetcher(expire_after=0)
     pending, failed = {"dataStatus": "pending", "domains": []}, {"error": "Something broke."}
     replies = [(b"", 204), ({"topic": "a"}, 200), (b"", 202), (pending, 200), (failed, 200)]
-    scripted.script = [reply(*one) for one in replies]
+    scripted.script = [reply(*arguments) for arguments in replies]
     assert [get(reader).status for _ in replies] == [204, 200, 202, 200, 200]
     assert topic_of(get(fetcher(offline=True))) == "a"
 

@@ -33,16 +33,16 @@ def waits() -> list[float]:
 @pytest.fixture
 def fetcher(scripted: Any, tmp_path: Path, waits: list[float]) -> Iterator[Callable[..., Fetcher]]:
     """Makes fetchers of the scripted server, closed after the test."""
-    made: list[Fetcher] = []
+    fetchers: list[Fetcher] = []
 
     def make(**settings: Any) -> Fetcher:
-        given = {"cache": tmp_path / "cache", "token": TOKEN, "sleep": waits.append, **settings}
-        made.append(Fetcher(given.pop("base_url", scripted.url), **given))
-        return made[-1]
+        options = {"cache": tmp_path / "cache", "token": TOKEN, "sleep": waits.append, **settings}
+        fetchers.append(Fetcher(options.pop("base_url", scripted.url), **options))
+        return fetchers[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for opened in fetchers:
+        opened.close()
 
 
 def ask(fetcher: Fetcher, params: dict[str, str] | None = None, **more: Any) -> Payload:
@@ -79,9 +79,9 @@ def test_a_question_goes_out_as_documented(scripted: Any, fetcher: Any) -> None:
 # -- the token -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("given", [f"{TOKEN}\n", f"Bearer {TOKEN}", f" bearer  {TOKEN}\r\n"])
-def test_a_token_is_stripped(scripted: Any, fetcher: Any, given: str) -> None:
-    ask(fetcher(token=given))
+@pytest.mark.parametrize("token", [f"{TOKEN}\n", f"Bearer {TOKEN}", f" bearer  {TOKEN}\r\n"])
+def test_a_token_is_stripped(scripted: Any, fetcher: Any, token: str) -> None:
+    ask(fetcher(token=token))
     assert scripted.requests[0].headers["authorization"] == f"Bearer {TOKEN}"
 
 
@@ -313,13 +313,13 @@ def test_headers_about_availability_are_kept(scripted: Any, fetcher: Any, reply:
 
 
 @pytest.mark.parametrize(
-    ("given", "least", "most"),
+    ("header", "least", "most"),
     [("3", 3, 3), ("0", 0, 0), ("Sat, 01 Jan 2022 00:00:00 GMT", 0, 0)],
 )
 def test_a_wait_that_is_requested_is_kept(
-    scripted: Any, fetcher: Any, reply: Any, waits: list[float], given: str, least: int, most: int
+    scripted: Any, fetcher: Any, reply: Any, waits: list[float], header: str, least: int, most: int
 ) -> None:
-    scripted.script = [reply({}, 429, {"Retry-After": given}), reply({"ok": 1})]
+    scripted.script = [reply({}, 429, {"Retry-After": header}), reply({"ok": 1})]
     assert ask(fetcher()).json == {"ok": 1}
     (wait,) = waits
     assert least <= wait <= most
@@ -384,7 +384,7 @@ def test_a_base_url_that_tricks_is_refused(bad: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "url"),
+    ("text", "url"),
     [
         ("https://API.example:443/v1/", "https://api.example/v1"),
         (" https://bücher.example ", "https://xn--bcher-kva.example"),
@@ -395,13 +395,13 @@ def test_a_base_url_that_tricks_is_refused(bad: str) -> None:
         ("http://[::1]:8080/a", "http://[::1]:8080/a"),
     ],
 )
-def test_a_base_url_has_one_spelling(given: str, url: str) -> None:
-    assert BaseUrl.parse(given).url == url
+def test_a_base_url_has_one_spelling(text: str, url: str) -> None:
+    assert BaseUrl.parse(text).url == url
     assert BaseUrl.parse(url).url == url
 
 
 @pytest.mark.parametrize(
-    ("given", "host"),
+    ("text", "host"),
     [
         ("acme.example", "acme.example"),
         (" ACME.example.\n", "acme.example"),
@@ -413,8 +413,8 @@ def test_a_base_url_has_one_spelling(given: str, url: str) -> None:
         ("1.2.example", "1.2.example"),
     ],
 )
-def test_a_host_has_one_spelling(given: str, host: str) -> None:
-    assert canonical_host(given) == host
+def test_a_host_has_one_spelling(text: str, host: str) -> None:
+    assert canonical_host(text) == host
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_one_warning_a_process_reports_it() -> None:
         for _ in range(3):
             aa.normalize("domains", FOREIGN)
             aa.normalize("urls", FOREIGN)
-    assert [each.category for each in caught] == [SchemaDriftWarning]
+    assert [warning.category for warning in caught] == [SchemaDriftWarning]
 
 
 @pytest.mark.parametrize("name", sections.names())
@@ -98,11 +98,11 @@ def test_two_profiles_work_side_by_side() -> None:
         return Profile(name, Section("urls", "Urls.", table))
 
     answer = {"rows": [{"id": "a", "n": 1}, {"id": "b", "n": 2}]}
-    one = aa.normalize("urls", answer, profile=profile("one", "pages")).main
+    first = aa.normalize("urls", answer, profile=profile("one", "pages")).main
     other = aa.normalize("urls", answer, profile=profile("other", "visits")).main
-    assert one.aa.codebook.loc["n", "unit"] == "pages"
+    assert first.aa.codebook.loc["n", "unit"] == "pages"
     assert other.aa.codebook.loc["n", "unit"] == "visits"
-    assert one.aa.aggregate(columns="n")["n"].tolist() == [3]
+    assert first.aa.aggregate(columns="n")["n"].tolist() == [3]
     assert "rows" not in sections.all()
 
 

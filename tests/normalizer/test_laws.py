@@ -211,9 +211,9 @@ def changed(answer: Any, place: Node, change: Any, key: str | None = None) -> An
     for step in place[:-1]:
         holder = holder[step]
     if change is REMOVED:
-        found = holder.pop(place[-1])
+        value = holder.pop(place[-1])
         if key is not None and isinstance(holder, dict):
-            holder[key] = found
+            holder[key] = value
     else:
         holder[place[-1]] = change
     return answer
@@ -260,15 +260,15 @@ def read(name: str, answer: Any, **options: Any) -> aa.Tables:
         return aa.normalize(aa.sections.get(name), answer, **options)
 
 
-def same(one: Any, other: Any) -> bool:
+def same(first: Any, second: Any) -> bool:
     """Whether two JSON values are the same: true is not 1, 1 is not 1.0, and 0.0 is not -0.0."""
-    if type(one) is not type(other):
+    if type(first) is not type(second):
         return False
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    return repr(one) == repr(other)
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
+    if isinstance(first, list):
+        return len(first) == len(second) and all(map(same, first, second))
+    return repr(first) == repr(second)
 
 
 @pytest.mark.parametrize("backend", one_in(2, ["numpy_nullable", "pyarrow"]))

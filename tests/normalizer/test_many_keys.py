@@ -53,7 +53,9 @@ def test_keys_that_are_too_many_are_one_drift_and_each_is_in_extra() -> None:
     assert {"$.k0", "$.k5[1]", "$.k6.x"} <= set(tables.extra["path"])
 
 
-@pytest.mark.parametrize("read", [aa.shred, lambda one, **how: aa.normalize(SECTION, one, **how)])
+@pytest.mark.parametrize(
+    "read", [aa.shred, lambda answer, **how: aa.normalize(SECTION, answer, **how)]
+)
 def test_too_many_different_paths_are_refused(read: Any) -> None:
     deep = {f"a{n}": {f"b{n}_{m}": {"c": m, "d": "x"} for m in range(2)} for n in range(40)}
     with pytest.raises(PayloadError, match="more than 50 different paths") as caught:

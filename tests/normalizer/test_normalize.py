@@ -64,20 +64,20 @@ def extra(tables: aa.Tables) -> dict[str, tuple[str, str]]:
 
 
 def lines(tables: aa.Tables) -> list[str]:
-    found = [f"# {tables.section}, made by tests/test_normalize.py"]
+    report = [f"# {tables.section}, made by tests/test_normalize.py"]
     for name, frame in tables.items():
-        found += ["", f"== {name}: {len(frame)} rows, {tables._words[name]}"]
+        report += ["", f"== {name}: {len(frame)} rows, {tables._words[name]}"]
         states = frame.aa.availability
         for column, dtype in frame.dtypes.items():
             levels = getattr(dtype, "categories", None)
             kind = f"category {list(levels)}" if levels is not None else str(dtype)
             state = [str(part) for part in states.loc[column] if not pd.isna(part)]
-            found.append(f"{column}: {kind} | {': '.join(state)}")
-        found += rows(frame)
-    found += ["", "== extra"]
-    found += [f"{path} = {value} ({why})" for path, (value, why) in extra(tables).items()]
-    found += ["", "== drift", *rows(tables.drift), "", "== availability"]
-    return [*found, *rows(tables.availability)]
+            report.append(f"{column}: {kind} | {': '.join(state)}")
+        report += rows(frame)
+    report += ["", "== extra"]
+    report += [f"{path} = {value} ({why})" for path, (value, why) in extra(tables).items()]
+    report += ["", "== drift", *rows(tables.drift), "", "== availability"]
+    return [*report, *rows(tables.availability)]
 
 
 def rows(frame: pd.DataFrame) -> list[str]:
@@ -124,8 +124,8 @@ def test_bytes_text_object_and_payload_give_the_same(name: str) -> None:
         scope=aa.Scope(7),
     )
     expected = aa.normalize(name, document)
-    for given in (body, body.decode(), payload):
-        tables = aa.normalize(name, given)
+    for form in (body, body.decode(), payload):
+        tables = aa.normalize(name, form)
         for table in expected:
             pd.testing.assert_frame_equal(tables[table], expected[table], check_flags=False)
         pd.testing.assert_frame_equal(tables.extra, expected.extra)
@@ -168,12 +168,20 @@ def schema(tables: aa.Tables) -> dict[str, dict[str, Any]]:
 @some_sections
 @pytest.mark.parametrize("backend", one_in(2, ["numpy_nullable", "pyarrow"]))
 def test_columns_and_dtypes_do_not_depend_on_the_answer(name: str, backend: str) -> None:
-    whole = sample(name)
-    expected = schema(aa.normalize(name, whole, dtype_backend=backend))
+    original = sample(name)
+    expected = schema(aa.normalize(name, original, dtype_backend=backend))
     assert {table.name: [*table.names] for table in SECTIONS[name]} == {
         table: [*columns] for table, columns in expected.items()
     }
-    for answer in (first_only(whole), emptied(whole), unmeasured(whole), {}, [], "null", '"x"'):
+    for answer in (
+        first_only(original),
+        emptied(original),
+        unmeasured(original),
+        {},
+        [],
+        "null",
+        '"x"',
+    ):
         assert schema(read(name, answer, dtype_backend=backend)) == expected
 
 
@@ -238,8 +246,8 @@ def thing(name: Any = "x", **fields: Any) -> dict[str, Any]:
     return {"name": name, **usual, **fields}
 
 
-def things(*listed: Any, **envelope: Any) -> dict[str, Any]:
-    return {"things": [*listed], **envelope}
+def things(*rows: Any, **envelope: Any) -> dict[str, Any]:
+    return {"things": [*rows], **envelope}
 
 
 def test_what_no_column_takes_is_kept_and_listed() -> None:
@@ -646,8 +654,8 @@ def test_a_single_row_is_not_made_of_an_answer_that_lacks_it(answer: dict[str, o
     with pytest.warns(aa.errors.SchemaDriftWarning):
         assert len(aa.normalize("crawl", answer)["crawl_gateway"]) == 0
     with pytest.warns(aa.errors.SchemaDriftWarning):
-        given = aa.normalize("crawl", {**answer, "gateway": {"cname": {"state": "pending"}}})
-    assert given["crawl_gateway"]["cname_state"].tolist() == ["pending"]
+        pending = aa.normalize("crawl", {**answer, "gateway": {"cname": {"state": "pending"}}})
+    assert pending["crawl_gateway"]["cname_state"].tolist() == ["pending"]
 
 
 def test_a_member_of_a_map_that_is_null_is_a_row_of_which_nothing_is_known() -> None:

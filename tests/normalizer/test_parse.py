@@ -78,10 +78,10 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
     ],
 )
 def test_a_value_is_read_as_it_is_meant(dtype: str, parse: str, written: Any, value: Any) -> None:
-    found = read_as([written, None], Reading(dtype, parse), "2026-11-20")
-    assert found.array.to_pylist() == [value, None]
-    assert not len(found.odd)
-    assert not len(found.missing)
+    result = read_as([written, None], Reading(dtype, parse), "2026-11-20")
+    assert result.array.to_pylist() == [value, None]
+    assert not len(result.odd)
+    assert not len(result.missing)
 
 
 @pytest.mark.parametrize(
@@ -119,23 +119,23 @@ def test_a_value_is_read_as_it_is_meant(dtype: str, parse: str, written: Any, va
     ],
 )
 def test_what_does_not_fit_is_named_and_never_bent(dtype: str, parse: str, written: Any) -> None:
-    found = read_as([written, None], Reading(dtype, parse), "2026-11-20")
-    assert found.array.to_pylist() == [None, None]
-    assert found.odd == [0]
+    result = read_as([written, None], Reading(dtype, parse), "2026-11-20")
+    assert result.array.to_pylist() == [None, None]
+    assert result.odd == [0]
 
 
 def test_percents_become_fractions_without_a_rounding_error() -> None:
-    found = read_as(["34.5%", 7, "0.1%"], Reading("Float64", "number", scale=0.01))
-    assert found.array.to_pylist() == [0.345, 0.07, 0.001]
+    result = read_as(["34.5%", 7, "0.1%"], Reading("Float64", "number", scale=0.01))
+    assert result.array.to_pylist() == [0.345, 0.07, 0.001]
 
 
 def test_a_sentinel_is_missing_and_not_odd() -> None:
     values = [3, -1, "n/a", "—", 9999, None, "x", False]
     marks = (-1, "n/a", "—", 9999, False)
-    found = read_as(values, Reading("Int64", missing=marks))
-    assert found.array.to_pylist() == [3, None, None, None, None, None, None, None]
-    assert found.missing == [1, 2, 3, 4, 7]
-    assert found.odd == [6]
+    result = read_as(values, Reading("Int64", missing=marks))
+    assert result.array.to_pylist() == [3, None, None, None, None, None, None, None]
+    assert result.missing == [1, 2, 3, 4, 7]
+    assert result.odd == [6]
 
 
 def test_the_year_of_a_day_is_beside_it() -> None:

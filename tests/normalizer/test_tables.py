@@ -25,7 +25,9 @@ def tables() -> aa.Tables:
     return aa.normalize("domains", (SAMPLES / "domains.json").read_bytes())
 
 
-def made(name: str, words: str, calls: list[str] | None = None, drifts: int = 0) -> aa.Tables:
+def make_tables(
+    name: str, words: str, calls: list[str] | None = None, drifts: int = 0
+) -> aa.Tables:
     def load() -> pd.DataFrame:
         if calls is not None:
             calls.append(name)
@@ -64,7 +66,7 @@ def test_an_unknown_table_is_refused_with_those_there_are(tables: aa.Tables) -> 
 
 def test_a_frame_is_built_on_first_access_and_kept() -> None:
     calls: list[str] = []
-    tables = made("t", "available", calls)
+    tables = make_tables("t", "available", calls)
     assert repr(tables)
     assert "t" in tables
     assert calls == []
@@ -81,7 +83,7 @@ def test_in_a_line_each(tables: aa.Tables) -> None:
         "  source_domain_engines        7 rows  ● available",
         "  source_domain_types          5 rows  ● available",
     ]
-    assert repr(made("t", "unknown", drifts=2)).splitlines() == [
+    assert repr(make_tables("t", "unknown", drifts=2)).splitlines() == [
         "<Tables of t, 2 drifts (see .drift)>",
         "  t    1,234 rows  ? unknown",
     ]
@@ -98,7 +100,7 @@ def test_in_a_line_each(tables: aa.Tables) -> None:
     ],
 )
 def test_a_mark_shows_what_was_measured(words: str, mark: str) -> None:
-    tables = made("t", words)
+    tables = make_tables("t", words)
     assert repr(tables).endswith(f"rows  {mark} {words}")
     assert f"{mark} {words}" in tables._repr_html_()
     assert f"{mark} {words}" in aa.Dataset({"t": tables})._repr_html_()
@@ -128,12 +130,12 @@ def test_an_empty_table_shows_why_it_is_empty(answer: dict[str, object], reason:
 class Elements(html.parser.HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.found: set[str] = set()
+        self.tags: set[str] = set()
         self.text = ""
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.found.add(tag)
+        self.tags.add(tag)
 
     def handle_data(self, data: str) -> None:
         self.text += data
@@ -145,22 +147,24 @@ ALLOWED |= {"b", "details", "summary", "wbr"}
 
 def dataset() -> aa.Dataset:
     failure = ServerFailed(HOSTILE, status=502)
-    return aa.Dataset({HOSTILE: made(HOSTILE, HOSTILE, drifts=1)}, {HOSTILE + "2": failure})
+    return aa.Dataset({HOSTILE: make_tables(HOSTILE, HOSTILE, drifts=1)}, {HOSTILE + "2": failure})
 
 
-@pytest.mark.parametrize("shown", [made(HOSTILE, HOSTILE), dataset()], ids=["Tables", "Dataset"])
-def test_hostile_text_is_shown_as_text(shown: aa.Tables | aa.Dataset) -> None:
-    elements = Elements(shown._repr_html_())
-    assert elements.found <= ALLOWED
+@pytest.mark.parametrize(
+    "thing", [make_tables(HOSTILE, HOSTILE), dataset()], ids=["Tables", "Dataset"]
+)
+def test_hostile_text_is_shown_as_text(thing: aa.Tables | aa.Dataset) -> None:
+    elements = Elements(thing._repr_html_())
+    assert elements.tags <= ALLOWED
     assert "<script>" in elements.text
-    assert "tex2jax_ignore" in shown._repr_html_()
-    text = repr(shown)
+    assert "tex2jax_ignore" in thing._repr_html_()
+    text = repr(thing)
     assert visible(HOSTILE) in text
     assert text.replace("\n", "").isprintable()
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "escaped"),
     [
         ("plain é 😀 $x$", "plain é 😀 $x$"),
         ("a\tb\r\n", "a\\tb\\r\\n"),
@@ -170,8 +174,8 @@ def test_hostile_text_is_shown_as_text(shown: aa.Tables | aa.Dataset) -> None:
         ("\U000e0001", "\\U000e0001"),
     ],
 )
-def test_what_does_not_print_is_escaped(text: str, shown: str) -> None:
-    assert visible(text) == shown
+def test_what_does_not_print_is_escaped(text: str, escaped: str) -> None:
+    assert visible(text) == escaped
 
 
 # --- many sections --------------------------------------------------------------------------
@@ -182,12 +186,12 @@ def test_what_drift_quotes_steers_no_terminal() -> None:
     body = {"domains": [{"domain": "a.example", evil: evil, "domainType": evil}]}
     with pytest.warns(aa.errors.SchemaDriftWarning) as caught:
         tables = aa.normalize("domains", body)
-    text = "".join(str(each.message) for each in caught)
+    text = "".join(str(message.message) for message in caught)
     text += " ".join(tables.drift[["path", "example"]].stack().dropna())
     assert r"a\u0085b\u009b31m\u202ec" in text
     assert not {*"\x85\x9b\u202e\x7f"} & {*text}
     # Nothing is lost: the examples are JSON.
-    assert evil in {json.loads(each) for each in tables.drift["example"].dropna()}
+    assert evil in {json.loads(message) for message in tables.drift["example"].dropna()}
 
 
 def test_tables_are_pickled_copied_and_compared(tables: aa.Tables) -> None:
