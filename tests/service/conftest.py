@@ -83,10 +83,10 @@ def tiny_tables(answers: int = 24) -> dict[str, pd.DataFrame]:
 
 def count_answers(observations: Any) -> SectionAnswer:
     """A section of the tests: how many answers are in scope, and the filters it was given."""
-    found = observations.value("SELECT count(*) AS found FROM answers")
-    given = {name: list(values) for name, values in observations.question.filters.items()}
+    count = observations.value("SELECT count(*) AS count FROM answers")
+    filters = {name: list(values) for name, values in observations.question.filters.items()}
     return SectionAnswer(
-        {"answerCount": found, "given": given}, SectionAvailability(sample_count=found)
+        {"answerCount": count, "given": filters}, SectionAvailability(sample_count=count)
     )
 
 
@@ -125,8 +125,8 @@ class Api:
         assert response.headers["Cache-Control"] == "no-store"
         assert "Traceback" not in response.text
         assert TOKEN not in response.text
-        found: dict[str, Any] = body["error"]
-        return found
+        error: dict[str, Any] = body["error"]
+        return error
 
     def ask(
         self,
@@ -135,8 +135,8 @@ class Api:
         headers: Mapping[str, str | None] | None = None,
     ) -> requests.Response:
         """Any request; a header of None is left out."""
-        given = {"Authorization": f"Bearer {TOKEN}", **(headers or {})}
-        sent = {name: value for name, value in given.items() if value is not None}
+        values = {"Authorization": f"Bearer {TOKEN}", **(headers or {})}
+        sent = {name: value for name, value in values.items() if value is not None}
         return requests.request(method, self.base_url + path, headers=sent, timeout=20)
 
 

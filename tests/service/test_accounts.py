@@ -123,6 +123,6 @@ def test_a_token_that_no_header_carries_is_refused(token: str) -> None:
 
 def test_no_repr_shows_a_token(tiny_store: Store) -> None:
     accounts = Accounts.single(TOKEN)
-    shown = repr([accounts, Service(tiny_store, accounts)])
-    assert TOKEN not in shown
-    assert digest(TOKEN) not in shown
+    text = repr([accounts, Service(tiny_store, accounts)])
+    assert TOKEN not in text
+    assert digest(TOKEN) not in text

@@ -70,14 +70,14 @@ def test_the_combined_view_holds_each_section_once(
     request: pytest.FixtureRequest, query: str, service: str
 ) -> None:
     api = request.getfixturevalue(service)
-    whole = api.get(f"agent-analytics?{query}").json()
-    assert list(whole) == [*ENVELOPE[:-1], "sections"]
-    assert whole["section"] is None
-    assert list(whole["sections"]) == sorted(api.service.sections)
-    for name, part in whole["sections"].items():
+    combined = api.get(f"agent-analytics?{query}").json()
+    assert list(combined) == [*ENVELOPE[:-1], "sections"]
+    assert combined["section"] is None
+    assert list(combined["sections"]) == sorted(api.service.sections)
+    for name, part in combined["sections"].items():
         alone = api.get(f"agent-analytics?section={name}&{query}").json()
         for key in ("domain", "window", "generatedAt"):
-            assert alone.pop(key) == whole[key]
+            assert alone.pop(key) == combined[key]
         assert alone.pop("section") == name
         assert part == alone
 
@@ -162,15 +162,15 @@ def test_a_refresh_that_fails_leaves_what_was_served(
     write_store(tmp_path, make_tables())
     api = make_api(store=Store.open(tmp_path), sections=counting_sections)
     path = tmp_path / "engines.parquet"
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2])
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
     response = api.get("scope-options?refresh=1")
     assert response.status_code == 502
     assert api.error_of(response)["code"] == "scope_options_unavailable"
     assert str(tmp_path) not in response.text
     assert api.get("scope-options").ok
     assert api.get("agent-analytics?section=counts&engine=chatgpt").ok
-    path.write_bytes(whole)
+    path.write_bytes(content)
     assert api.get("scope-options?refresh=1").ok
 
 

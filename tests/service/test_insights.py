@@ -83,8 +83,8 @@ def drawn(seed: int, rise: float = 0.0, prompts: int = 30, alike: float = 0.3) -
     }
     return Store.of(
         {
-            name: pd.DataFrame([{"host": HOST, **row} for row in listed])
-            for name, listed in rows.items()
+            name: pd.DataFrame([{"host": HOST, **row} for row in entries])
+            for name, entries in rows.items()
         }
     )
 
@@ -97,10 +97,10 @@ def reported(held: Store) -> list[dict[str, Any]]:
 
 
 def test_a_change_of_all_prompts_is_found() -> None:
-    found = reported(drawn(1, rise=0.3))
+    insights = reported(drawn(1, rise=0.3))
     (overall,) = [
         row
-        for row in found
+        for row in insights
         if row["type"] == "visibility_change" and row["scope"]["engine"] is None
     ]
     assert overall["scope"]["brand"] == "Acme"

@@ -15,25 +15,25 @@ NO_FILTERS = {"engine": None, "topic": None, "category": None, "brand": None}
 
 @pytest.mark.parametrize("days", ["8", "", "030", "30.0", "-7", "+7", "%207", "٧", "7,30"])
 def test_another_number_of_days_is_refused(counting: Any, days: str) -> None:
-    found = counting.error_of(counting.get(f"agent-analytics?section=counts&days={days}"))
-    assert (found["status"], found["code"]) == (400, "invalid_parameter")
-    assert (found["parameter"], found["allowed"]) == ("days", [7, 30, 90])
+    error = counting.error_of(counting.get(f"agent-analytics?section=counts&days={days}"))
+    assert (error["status"], error["code"]) == (400, "invalid_parameter")
+    assert (error["parameter"], error["allowed"]) == ("days", [7, 30, 90])
 
 
 @pytest.mark.parametrize("section", ["overviews", "Overview", "", "overview,domains"])
 def test_an_unknown_section_is_refused(api: Any, section: str) -> None:
-    found = api.error_of(api.get(f"agent-analytics?section={section}"))
-    assert (found["code"], found["parameter"]) == ("invalid_parameter", "section")
-    assert found["allowed"] == sorted(SECTIONS)
-    assert found["unknown"] == [section]
+    error = api.error_of(api.get(f"agent-analytics?section={section}"))
+    assert (error["code"], error["parameter"]) == ("invalid_parameter", "section")
+    assert error["allowed"] == sorted(SECTIONS)
+    assert error["unknown"] == [section]
 
 
 def test_an_unknown_value_is_answered_with_what_comes_near(counting: Any) -> None:
-    found = counting.error_of(counting.get("agent-analytics?engine=chatgpt,ChatGPT,perplexcity"))
-    assert found["parameter"] == "engine"
-    assert found["unknown"] == ["ChatGPT", "perplexcity"]
-    assert found["allowed"] == ["chatgpt", "gemini", "perplexity"]
-    assert found["suggestions"] == ["chatgpt", "perplexity"]
+    error = counting.error_of(counting.get("agent-analytics?engine=chatgpt,ChatGPT,perplexcity"))
+    assert error["parameter"] == "engine"
+    assert error["unknown"] == ["ChatGPT", "perplexcity"]
+    assert error["allowed"] == ["chatgpt", "gemini", "perplexity"]
+    assert error["suggestions"] == ["chatgpt", "perplexity"]
 
 
 @pytest.mark.parametrize(
@@ -41,22 +41,22 @@ def test_an_unknown_value_is_answered_with_what_comes_near(counting: Any) -> Non
     [("brand", "acme crm"), ("topic", "crm for startups"), ("category", "Commercial")],
 )
 def test_values_are_compared_to_the_letter(counting: Any, filter_: str, value: str) -> None:
-    found = counting.error_of(counting.get(f"agent-analytics?{filter_}={quote(value)}"))
-    assert found["parameter"] == filter_
-    assert found["suggestions"][0].lower() == value.lower()
+    error = counting.error_of(counting.get(f"agent-analytics?{filter_}={quote(value)}"))
+    assert error["parameter"] == filter_
+    assert error["suggestions"][0].lower() == value.lower()
 
 
 @pytest.mark.parametrize("name", ["persona", "country", "page", "Days", "refresh", ""])
 def test_an_unsupported_parameter_is_refused(counting: Any, name: str) -> None:
-    found = counting.error_of(counting.get(f"agent-analytics?{name}=1"))
-    assert (found["status"], found["code"]) == (400, "unsupported_parameter")
-    assert found["allowed"] == ["section", "days", "engine", "topic", "category", "brand"]
-    assert ("Persona and country" in found["message"]) == (name in ("persona", "country"))
+    error = counting.error_of(counting.get(f"agent-analytics?{name}=1"))
+    assert (error["status"], error["code"]) == (400, "unsupported_parameter")
+    assert error["allowed"] == ["section", "days", "engine", "topic", "category", "brand"]
+    assert ("Persona and country" in error["message"]) == (name in ("persona", "country"))
 
 
 def test_a_parameter_given_twice_is_refused(counting: Any) -> None:
-    found = counting.error_of(counting.get("agent-analytics?engine=chatgpt&engine=chatgpt"))
-    assert (found["status"], found["parameter"]) == (400, "engine")
+    error = counting.error_of(counting.get("agent-analytics?engine=chatgpt&engine=chatgpt"))
+    assert (error["status"], error["parameter"]) == (400, "engine")
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_filters_narrow_the_answers(counting: Any, query: str, count: int) -> No
 )
 @pytest.mark.parametrize("name", ["engine", "topic", "category", "brand"])
 def test_a_blank_value_is_refused(counting: Any, name: str, value: str) -> None:
-    found = counting.error_of(counting.get(f"agent-analytics?section=counts&{name}={value}"))
-    assert (found["status"], found["code"], found["parameter"]) == (400, "invalid_parameter", name)
-    assert "blank" in found["message"]
+    error = counting.error_of(counting.get(f"agent-analytics?section=counts&{name}={value}"))
+    assert (error["status"], error["code"], error["parameter"]) == (400, "invalid_parameter", name)
+    assert "blank" in error["message"]
 
 
 def test_lists_mean_the_same_however_they_are_written(counting: Any) -> None:
@@ -97,7 +97,7 @@ def test_lists_mean_the_same_however_they_are_written(counting: Any) -> None:
         "%20gemini%20,,chatgpt,gemini",
         "gemini%2Cchatgpt",
     ]
-    answers = {counting.get(f"agent-analytics?engine={one}").content for one in written}
+    answers = {counting.get(f"agent-analytics?engine={engines}").content for engines in written}
     assert len(answers) == 1
     filters = json.loads(answers.pop())["filters"]
     assert filters == {**NO_FILTERS, "engine": ["chatgpt", "gemini"]}

@@ -78,29 +78,29 @@ class Observed:
 
     def __init__(self, host: str, days: int, **filters: str) -> None:
         self.host = host
-        self.end = self.whole("projects")["as_of"].iloc[0].normalize().tz_localize(None)
+        self.end = self.rows("projects")["as_of"].iloc[0].normalize().tz_localize(None)
         self.start = self.end - timedelta(days=days - 1)
-        prompts = self.whole("prompts")
+        prompts = self.rows("prompts")
         for name in ("topic", "category"):
             if name in filters:
                 prompts = prompts[prompts[name] == filters[name]]
-        runs = self.whole("answers").merge(prompts[["prompt_id"]], on="prompt_id")
+        runs = self.rows("answers").merge(prompts[["prompt_id"]], on="prompt_id")
         runs["day"] = runs["ran_at"].dt.tz_localize(None).dt.normalize()
         runs = runs[runs["day"].between(self.start, self.end)]
         if "engine" in filters:
             runs = runs[runs["engine"] == filters["engine"]]
         self.answers = runs[runs["outcome"] == "answered"]
-        brands = self.whole("brands")
+        brands = self.rows("brands")
         focus = brands["brand"] == filters.get("brand", "")
         self.focus = {*brands.loc[focus if "brand" in filters else brands["own"].eq(True), "brand"]}
 
-    def whole(self, table: str) -> pd.DataFrame:
+    def rows(self, table: str) -> pd.DataFrame:
         frame = tables()[table].to_pandas()
         return frame[frame["host"] == self.host]
 
     def of_answers(self, table: str) -> pd.DataFrame:
         columns = ["chat_id", "engine", "day"]
-        return self.whole(table).merge(self.answers[columns], on="chat_id")
+        return self.rows(table).merge(self.answers[columns], on="chat_id")
 
 
 SCOPES: tuple[dict[str, Any], ...] = (
@@ -167,7 +167,7 @@ def test_sources_are_those_that_pandas_counts(scope: dict[str, Any], asked: Any)
 @pytest.mark.parametrize("days", [7, 30, 90])
 def test_the_site_is_what_pandas_counts(days: int, asked: Any) -> None:
     observed = Observed("acme.example", days)
-    hits, visits = observed.whole("crawler_hits"), observed.whole("visits")
+    hits, visits = observed.rows("crawler_hits"), observed.rows("visits")
     days_of = hits["hour"].dt.tz_localize(None).dt.normalize()
     hits = hits[days_of.between(observed.start, observed.end)]
     body = asked("acme.example", "crawl", f"days={days}")

@@ -52,21 +52,21 @@ def tables() -> Tables:
 
 def changed(table: str, **columns: Any) -> Tables:
     """The small store with other columns in one table."""
-    given = tables()
-    given[table] = given[table].assign(**columns)
-    return given
+    store = tables()
+    store[table] = store[table].assign(**columns)
+    return store
 
 
 def without(table: str, column: str) -> Tables:
-    given = tables()
-    given[table] = given[table].drop(columns=column)
-    return given
+    store = tables()
+    store[table] = store[table].drop(columns=column)
+    return store
 
 
 def doubled(table: str) -> Tables:
-    given = tables()
-    given[table] = pd.concat([given[table], given[table]])
-    return given
+    store = tables()
+    store[table] = pd.concat([store[table], store[table]])
+    return store
 
 
 def with_mention(**columns: Any) -> Tables:
@@ -76,9 +76,9 @@ def with_mention(**columns: Any) -> Tables:
 
 
 def with_experiments(**columns: Any) -> Tables:
-    given = {"host": HOST, "action_id": ["act_1", "act_2"], "title": "(synthetic)", **columns}
+    entry = {"host": HOST, "action_id": ["act_1", "act_2"], "title": "(synthetic)", **columns}
     days = ("completed_on", "before_start", "before_end", "after_start", "after_end")
-    return {**tables(), "experiments": pd.DataFrame({**given, **dict.fromkeys(days, NOON.date())})}
+    return {**tables(), "experiments": pd.DataFrame({**entry, **dict.fromkeys(days, NOON.date())})}
 
 
 NAIVE = datetime(2026, 11, 20, 12)
@@ -138,9 +138,9 @@ WRONG: dict[str, tuple[Tables, str, str]] = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_named_with_its_table_and_column(name: str, tmp_path: Path) -> None:
-    given, place, detail = WRONG[name]
+    broken, place, detail = WRONG[name]
     with pytest.raises(StoreError) as caught:
-        write_store(tmp_path / "store", given)
+        write_store(tmp_path / "store", broken)
     (problem,) = caught.value.problems
     assert problem.startswith(f"{place}: ")
     assert detail in problem
@@ -150,22 +150,22 @@ def test_what_is_wrong_is_named_with_its_table_and_column(name: str, tmp_path: P
 
 
 def test_every_problem_is_reported_at_once() -> None:
-    given = {**without("answers", "engine"), **without("citations", "url")}
-    given["answers"] = without("answers", "engine")["answers"].assign(ran_at=NAIVE)
+    broken = {**without("answers", "engine"), **without("citations", "url")}
+    broken["answers"] = without("answers", "engine")["answers"].assign(ran_at=NAIVE)
     with pytest.raises(StoreError) as caught:
-        Store.of(given)
+        Store.of(broken)
     places = [problem.partition(":")[0] for problem in caught.value.problems]
     assert places == ["answers.engine", "answers.ran_at", "citations.url"]
 
 
-def held(given: Tables, table: str, column: str) -> list[Any]:
-    rows = Store.of(given).connection.execute(f"SELECT {column} FROM store.{table}").fetchall()
+def held(store: Tables, table: str, column: str) -> list[Any]:
+    rows = Store.of(store).connection.execute(f"SELECT {column} FROM store.{table}").fetchall()
     return [value for (value,) in rows]
 
 
 def test_what_can_be_converted_without_loss_is() -> None:
-    whole = changed("answers", answer_characters=[12.0, float("nan")])
-    assert held(whole, "answers", "answer_characters") == [12, None]
+    store = changed("answers", answer_characters=[12.0, float("nan")])
+    assert held(store, "answers", "answer_characters") == [12, None]
     nothing = changed("answers", model=float("nan"), features=pd.NaT)
     assert held(nothing, "answers", "model") == held(nothing, "answers", "features") == [None] * 2
     there = NOON.astimezone(timezone(timedelta(hours=9)))

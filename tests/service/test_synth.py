@@ -170,7 +170,7 @@ def test_there_is(store: Store, name: str) -> None:
 
 def test_there_is_something_to_find(store: Store) -> None:
     with store.observe(Question(ACME, 30)) as o:
-        found = SECTIONS["insights"].ask(o).body["insights"]
-    kinds = {insight["type"] for insight in found}
+        insights = SECTIONS["insights"].ask(o).body["insights"]
+    kinds = {insight["type"] for insight in insights}
     assert {"competitor_citation_gain", "citation_loss"} <= kinds
-    assert "seen" in {insight["state"] for insight in found}
+    assert "seen" in {insight["state"] for insight in insights}

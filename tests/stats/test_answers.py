@@ -21,10 +21,10 @@ def test_the_counts_are_those_of_the_service(data: aa.Dataset) -> None:
     assert len(answers) == kpis.loc["mentionRate", "denominator"]
     assert answers["mentioned"].sum() == kpis.loc["mentionRate", "numerator"]
     assert answers["position"].notna().sum() == kpis.loc["averagePosition", "denominator"]
-    one = data["prompts"].main.aa.interval("mention_rate", cluster="prompt_id").iloc[0]
+    prompts = data["prompts"].main.aa.interval("mention_rate", cluster="prompt_id").iloc[0]
     two = answers.aa.interval("mentioned", cluster="prompt_id").iloc[0]
     for end in ("", "_low", "_high", "_n", "_deff"):
-        assert one[f"mention_rate{end}"] == pytest.approx(two[f"mentioned{end}"], abs=1e-12)
+        assert prompts[f"mention_rate{end}"] == pytest.approx(two[f"mentioned{end}"], abs=1e-12)
     other = aa.stats.answers(data["chats"], "Globex")
     assert answers.aa.compare(other, "mentioned")["method"].item().startswith("paired by prompt_id")
     with pytest.raises(AvailabilityError, match="spelling"):

@@ -98,10 +98,10 @@ def a_change_of_totals() -> Pairs:
 
 def a_change_of_means() -> Pairs:
     rng = np.random.default_rng(6)
-    one, two = rng.normal(2, 1, 40), rng.normal(2.5, 2, 30)
-    sides = [pd.DataFrame({"place": values}) for values in (one, two)]
+    first, second = rng.normal(2, 1, 40), rng.normal(2.5, 2, 30)
+    sides = [pd.DataFrame({"place": values}) for values in (first, second)]
     row = sides[0].aa.compare(sides[1], "place", rules={"place": "mean"}).iloc[0]
-    welch = stats.ttest_ind(one, two, equal_var=False)
+    welch = stats.ttest_ind(first, second, equal_var=False)
     yield row["p"], welch.pvalue
     yield row["low"], welch.confidence_interval().low
 
@@ -109,9 +109,9 @@ def a_change_of_means() -> Pairs:
 def adjusted_values(correct: str) -> Pairs:
     pairs = [drawn(seed).assign(engine=f"e{seed % 7}") for seed in range(14)]
     now, before = pd.concat(pairs[:7]), pd.concat(pairs[7:])
-    found = now.aa.compare(before, "rate", by="engine", correct=correct, rules=RULES)
+    result = now.aa.compare(before, "rate", by="engine", correct=correct, rules=RULES)
     method = {"holm": "holm", "bh": "fdr_bh"}[correct]
-    yield found["p_adjusted"].tolist(), multitest.multipletests(found["p"], method=method)[1]
+    yield result["p_adjusted"].tolist(), multitest.multipletests(result["p"], method=method)[1]
 
 
 def student_t() -> Pairs:
@@ -127,7 +127,7 @@ def student_t() -> Pairs:
 def effects() -> Pairs:
     rng = np.random.default_rng(7)
     frame = daily(rng, 16, 0.1)
-    found = aa.stats.effect(frame, DAY, [*range(8)], column="rate", rules=RULES)
+    result = aa.stats.effect(frame, DAY, [*range(8)], column="rate", rules=RULES)
     days = (frame["date"] - DAY).dt.days.to_numpy()
     prompts = frame["prompt_id"].to_numpy()
     for kind, use, moved, span in (
@@ -141,7 +141,7 @@ def effects() -> Pairs:
             part = frame[rows]
             params, errors = clustered(part["rate"], columns, prompts[rows], part["runs"])
             sides.append((params[0], errors[0]))
-        row = found[found["kind"] == kind].iloc[0]
+        row = result[result["kind"] == kind].iloc[0]
         yield row["change"], span * (sides[0][0] - sides[1][0])
         yield row["p"], p_of(row, span * float(np.hypot(sides[0][1], sides[1][1])))
 
@@ -156,8 +156,8 @@ def overlaps() -> Pairs:
     frame = pd.DataFrame(rows, columns=["prompt_id", "engine", "chat_id", "site"])
     row = frame.aa.overlap("site").iloc[0]
 
-    def alike(prompt: int, one: tuple[str, int], two: tuple[str, int]) -> float:
-        a, b = lists[(prompt, *one)], lists[(prompt, *two)]
+    def alike(prompt: int, run: tuple[str, int], other_run: tuple[str, int]) -> float:
+        a, b = lists[(prompt, *run)], lists[(prompt, *other_run)]
         return len(a & b) / len(a | b)
 
     between = [
@@ -367,9 +367,9 @@ def test_prompts_that_all_move_alike_cannot_be_judged_and_end_no_other_group() -
         varied = counted(np.random.default_rng(1), rates, np.full(25, 40), group="varied")
         sides.append(pd.concat([alike.assign(group="alike"), varied]))
     before, now = sides
-    found = now.aa.compare(before, "rate", by="group", rules=RULES).set_index("group")
-    assert found.loc["alike", "verdict"] == "cannot say"
-    assert found.loc["varied", "verdict"] == "up"
+    verdicts = now.aa.compare(before, "rate", by="group", rules=RULES).set_index("group")
+    assert verdicts.loc["alike", "verdict"] == "cannot say"
+    assert verdicts.loc["varied", "verdict"] == "up"
     back = before.aa.compare(now, "rate", by="group", rules=RULES).set_index("group")
     assert back.loc["varied", "verdict"] == "down"
 

@@ -42,8 +42,8 @@ def wilson(hits: int, trials: int, z: float = 1.959963984540054) -> tuple[float,
 
 
 def bounds(frame: pd.DataFrame, column: str, row: int) -> tuple[float, float]:
-    found = frame.aa.interval(column).iloc[row]
-    return found.iloc[0], found.iloc[1]
+    interval = frame.aa.interval(column).iloc[row]
+    return interval.iloc[0], interval.iloc[1]
 
 
 def test_brands_overlap_and_each_has_its_interval() -> None:
@@ -99,15 +99,15 @@ def test_every_rate_of_the_demonstration_that_declares_counts_has_its_interval()
                 rule = column.aggregate
                 if not (rule.counts or rule.over) or column.unit not in (FRACTION, PER_UNIT):
                     continue
-                found = frame.aa.interval(column.name)
-                low, high = (found[each].astype(float) for each in found)
+                interval = frame.aa.interval(column.name)
+                low, high = (interval[end].astype(float) for end in interval)
                 value = frame[column.name].astype(float)
-                shown = low.notna()
-                tried += int(shown.any())
-                if frame[column.name].notna().any() and not shown.any():
+                has_bounds = low.notna()
+                tried += int(has_bounds.any())
+                if frame[column.name].notna().any() and not has_bounds.any():
                     without.add(f"{name}.{column.name}")
-                assert (low[shown] <= value[shown] + 1e-9).all(), (name, column.name)
-                assert (high[shown] >= value[shown] - 1e-9).all(), (name, column.name)
+                assert (low[has_bounds] <= value[has_bounds] + 1e-9).all(), (name, column.name)
+                assert (high[has_bounds] >= value[has_bounds] - 1e-9).all(), (name, column.name)
     assert without == set()
     assert tried >= 30
 

@@ -27,10 +27,10 @@ def globex() -> Dataset:
 
 
 def test_each_stage_is_the_number_of_its_section(acme: Dataset) -> None:
-    found = acme.funnel().set_index("path")
+    paths = acme.funnel().set_index("path")
     crawl = acme["crawl"]["crawl_paths"].set_index("path")
     landed = acme["conversions"]["conversion_landing_pages"].set_index("path")
-    row = found.loc["/blog/crm-guide"]
+    row = paths.loc["/blog/crm-guide"]
     assert row["crawled"] == crawl.loc["/blog/crm-guide", "requests"]
     assert row["cited"] == crawl.loc["/blog/crm-guide", "cited_answer_count"]
     assert row["visited"] == landed.loc["/blog/crm-guide", "sessions"]
@@ -44,7 +44,7 @@ def test_each_stage_is_the_number_of_its_section(acme: Dataset) -> None:
     assert row["conversion_rate"] == row["converted"] / complete
     wilson = proportion.proportion_confint(row["converted"], complete, method="wilson")
     assert (low, high) == pytest.approx(wilson, abs=1e-9)
-    assert found["crawled"].sum() == crawl["requests"].sum()
+    assert paths["crawled"].sum() == crawl["requests"].sum()
 
 
 def test_each_column_has_the_statements_of_the_stages_it_rests_on(acme: Dataset) -> None:
@@ -69,30 +69,30 @@ def test_what_several_engines_lack_is_stated_of_each() -> None:
 
 
 def test_what_no_section_lists_is_no_zero(acme: Dataset) -> None:
-    found = acme.funnel().set_index("path")
-    assert pd.isna(found.loc["/robots.txt", "visited"])
-    assert pd.isna(found.loc["/robots.txt", "crawl_to_refer"])
+    paths = acme.funnel().set_index("path")
+    assert pd.isna(paths.loc["/robots.txt", "visited"])
+    assert pd.isna(paths.loc["/robots.txt", "crawl_to_refer"])
     assert (
-        "visited and converted: not listed, which is not 0" in found.loc["/robots.txt", "verdict"]
+        "visited and converted: not listed, which is not 0" in paths.loc["/robots.txt", "verdict"]
     )
-    assert pd.isna(found.loc["(not set)", "crawled"])
-    assert found.aa.availability.loc["visited", "status"] == "partial"
+    assert pd.isna(paths.loc["(not set)", "crawled"])
+    assert paths.aa.availability.loc["visited", "status"] == "partial"
 
 
 def test_a_stage_that_was_not_measured_says_why(globex: Dataset) -> None:
-    found = globex.funnel()
-    assert found["crawled"].isna().all()
-    assert found["crawl_to_refer"].isna().all()
-    assert found["verdict"].str.contains("crawled: unavailable (not connected)", regex=False).all()
-    assert found.aa.availability.loc["crawled", "status"] == "unavailable"
-    assert found["visited"].notna().any()
+    paths = globex.funnel()
+    assert paths["crawled"].isna().all()
+    assert paths["crawl_to_refer"].isna().all()
+    assert paths["verdict"].str.contains("crawled: unavailable (not connected)", regex=False).all()
+    assert paths.aa.availability.loc["crawled", "status"] == "unavailable"
+    assert paths["visited"].notna().any()
 
 
 def test_sections_that_were_not_read_or_are_of_another_window(acme: Dataset) -> None:
     part = Dataset({"crawl": acme["crawl"]}, {})
-    found = part.funnel()
-    assert found["visited"].isna().all()
-    assert found["verdict"].str.contains("the section conversions was not read").all()
+    paths = part.funnel()
+    assert paths["visited"].isna().all()
+    assert paths["verdict"].str.contains("the section conversions was not read").all()
     with pytest.raises(AvailabilityError, match="no funnel: the section crawl was not read"):
         Dataset({}, {}).funnel()
     week = aa.demo().read("conversions", days=7)
@@ -107,13 +107,13 @@ def test_tables_of_another_make_are_found_by_what_they_count(acme: Dataset) -> N
         "crawl": {"paths": crawl.drop(columns="cited_answer_count")},
         "conversions": {"pages": pages.drop(columns=["complete_sessions", "cited_answer_count"])},
     }
-    found = funnel(data, {}, 0.95).set_index("path")
+    paths = funnel(data, {}, 0.95).set_index("path")
     expected = acme.funnel().set_index("path")
     for name in ("crawled", "visited", "converted"):
-        pd.testing.assert_series_equal(found[name], expected[name], check_index_type=False)
-    assert found["cited"].isna().all()
-    assert found["verdict"].str.contains("the service gives no answers that cite a page").all()
-    assert found["method"].str.contains("conversions over all visits").all()
+        pd.testing.assert_series_equal(paths[name], expected[name], check_index_type=False)
+    assert paths["cited"].isna().all()
+    assert paths["verdict"].str.contains("the service gives no answers that cite a page").all()
+    assert paths["method"].str.contains("conversions over all visits").all()
 
 
 def test_a_section_without_the_table_says_what_it_lacks(acme: Dataset) -> None:

@@ -41,9 +41,9 @@ def windows(rng: np.random.Generator, shift: float, k: int = 25, runs: float = 1
     return aa.Dataset({"prompts": aa.normalize("prompts", {**SAMPLE, "rows": rows})})
 
 
-def planned(found: pd.DataFrame) -> pd.Series:
-    (at,) = np.flatnonzero(found["family"].str.startswith("planned").fillna(False))
-    return found.iloc[int(at)]
+def planned(changes: pd.DataFrame) -> pd.Series:
+    (at,) = np.flatnonzero(changes["family"].str.startswith("planned").fillna(False))
+    return changes.iloc[int(at)]
 
 
 def test_the_window_before_is_paired_by_prompt_and_planted_changes_are_found() -> None:
@@ -67,31 +67,31 @@ def test_planted_changes_are_found_as_often_as_promised_and_others_are_not() -> 
     mean = np.mean(
         [np.mean(4 * r * (1 - r)) for r in (rates_of(rng, 25, 0.35, 0.3) for _ in range(300))]
     )
-    found = [planned(windows(rng, promised / mean).compare()) for _ in range(times)]
-    assert np.mean([row["verdict"] == "up" for row in found]) >= 0.8 - 0.8 / times**0.5
+    rows = [planned(windows(rng, promised / mean).compare()) for _ in range(times)]
+    assert np.mean([row["verdict"] == "up" for row in rows]) >= 0.8 - 0.8 / times**0.5
 
 
 def test_a_dataset_is_compared_with_the_window_before(project: aa.Project) -> None:
     dataset = project.read_all(sections=["overview", "prompts"], progress=False)
-    found = dataset.compare()
-    whole = planned(found)
-    assert (whole["subject"], whole["measure"]) == ("all prompts", "mention_rate")
-    assert found.index[found["family"].eq(whole["family"]).fillna(False)].tolist() == [0]
-    assert whole["p_adjusted"] == whole["p"]
+    changes = dataset.compare()
+    headline = planned(changes)
+    assert (headline["subject"], headline["measure"]) == ("all prompts", "mention_rate")
+    assert changes.index[changes["family"].eq(headline["family"]).fillna(False)].tolist() == [0]
+    assert headline["p_adjusted"] == headline["p"]
     kpis = dataset["overview"]["overview_kpis"].set_index("metric")
-    assert whole["after"] == pytest.approx(kpis.loc["mentionRate", "value"], abs=1e-12)
-    assert whole["before"] == pytest.approx(kpis.loc["mentionRate", "previous_value"], abs=1e-12)
-    rest = found[found["p"].notna()].iloc[1:]
+    assert headline["after"] == pytest.approx(kpis.loc["mentionRate", "value"], abs=1e-12)
+    assert headline["before"] == pytest.approx(kpis.loc["mentionRate", "previous_value"], abs=1e-12)
+    rest = changes[changes["p"].notna()].iloc[1:]
     assert rest["family"].eq(f"one of a family of {len(rest)}").all()
     assert rest["p_adjusted"].to_numpy(float) == pytest.approx(
         estimate.adjusted(rest["p"].to_numpy(float), "holm")
     )
-    engines = found[(found["subject"] == "engine") & found["p"].notna()]
+    engines = changes[(changes["subject"] == "engine") & changes["p"].notna()]
     assert len(engines) == 4
     assert engines["method"].str.startswith("paired by prompt_id").all()
-    brands = found[(found["subject"] == "brand") & found["p"].notna()]
+    brands = changes[(changes["subject"] == "brand") & changes["p"].notna()]
     assert brands["method"].str.contains("design effect of the own mention rate").all()
-    figures = found[found["subject"] == "key figure"]
+    figures = changes[changes["subject"] == "key figure"]
     assert {*figures["measure"]} == {"sentiment_score", "citation_share", "share_of_voice"}
     assert (figures["verdict"] == "cannot say").all()
     assert figures[["before", "after"]].notna().all(axis=None)
@@ -119,22 +119,22 @@ def test_what_is_called_otherwise_is_found_by_its_counts_and_words() -> None:
     own = Profile("own", Section("prompts", "Prompts.", table, cells))
     of_cells = [{"promptId": f"q{at}", "engineId": "x", **row} for at, row in enumerate(counts)]
     body = {"rows": rows, "cells": of_cells}
-    found = aa.Dataset({"prompts": aa.normalize("prompts", body, profile=own)}).compare()
-    row = planned(found)
+    changes = aa.Dataset({"prompts": aa.normalize("prompts", body, profile=own)}).compare()
+    row = planned(changes)
     assert (row["measure"], row["verdict"]) == ("mention_rate", "up")
     assert row["method"].startswith("paired by question")
-    assert found.loc[found["subject"].eq("topic"), "name"].tolist() == ["a", "b"]
-    (engine,) = found.loc[found["subject"].eq("engine"), "method"]
+    assert changes.loc[changes["subject"].eq("topic"), "name"].tolist() == ["a", "b"]
+    (engine,) = changes.loc[changes["subject"].eq("engine"), "method"]
     assert engine.startswith("paired by prompt_id")
 
 
 def test_no_number_stands_under_two_names(project: aa.Project) -> None:
     sections = ["overview", "prompts", "ranking"]
-    found = project.read_all(sections=sections, progress=False).compare()
-    assert not found["measure"].str.contains("[A-Z]", regex=True).any()
-    pairs = found.loc[found["change"].notna() & (found["change"] != 0), ["before", "after"]]
+    changes = project.read_all(sections=sections, progress=False).compare()
+    assert not changes["measure"].str.contains("[A-Z]", regex=True).any()
+    pairs = changes.loc[changes["change"].notna() & (changes["change"] != 0), ["before", "after"]]
     assert not pairs.duplicated().any()
-    (voice,) = found[found["measure"] == "share_of_voice"].to_dict("records")
+    (voice,) = changes[changes["measure"] == "share_of_voice"].to_dict("records")
     assert (voice["subject"], voice["name"]) == ("brand", "Acme CRM")
     assert voice["method"].startswith("paired by prompt_id")
 
@@ -147,21 +147,21 @@ def test_what_cannot_be_compared_says_so(project: aa.Project) -> None:
     assert set(dataset.compare(crawl)["verdict"]) == {"cannot say"}
     assert set(crawl.compare()["verdict"]) == {"cannot say"}
     overview = project.read_all(sections=["overview"], progress=False).compare()
-    whole = overview.iloc[0]
-    assert whole["measure"] == "mention_rate"
+    headline = overview.iloc[0]
+    assert headline["measure"] == "mention_rate"
     assert overview.loc[overview["name"].eq("mention_rate"), "change"].notna().all()
-    assert "the section prompts was not read" in whole["why"]
+    assert "the section prompts was not read" in headline["why"]
 
 
 def test_two_datasets_without_prompts_are_compared_by_day(project: aa.Project) -> None:
-    one, two = (
+    after, before = (
         project.read_all(scope=aa.Scope(topic=topic), sections=["overview"], progress=False)
         for topic in ("CRM for startups", "Sales automation")
     )
-    found = one.compare(two).iloc[0]
-    assert (found["subject"], found["measure"]) == ("all answers", "mention_rate")
-    assert "days" in found["method"]
-    assert found["verdict"] in ("up", "no evidence")
+    headline = after.compare(before).iloc[0]
+    assert (headline["subject"], headline["measure"]) == ("all answers", "mention_rate")
+    assert "days" in headline["method"]
+    assert headline["verdict"] in ("up", "no evidence")
 
 
 def test_totals_are_refused_where_nothing_says_how_prompts_differ(
@@ -172,18 +172,18 @@ def test_totals_are_refused_where_nothing_says_how_prompts_differ(
 
     both = ("overview", "prompts")
     many, few = read("CRM for startups", *both), read("Support & service", *both)
-    found = many.compare(few)
-    assert set(found["verdict"]) == {"cannot say"}
-    brands = found[(found["subject"] == "brand") & found["change"].notna()]
+    changes = many.compare(few)
+    assert set(changes["verdict"]) == {"cannot say"}
+    brands = changes[(changes["subject"] == "brand") & changes["change"].notna()]
     assert brands["why"].str.contains("how prompts differ: 4 prompt_id on one side").all()
     assert brands[["p", "low", "high", "detectable"]].isna().all(axis=None)
     # Two windows or topics with other prompts are two samples, and totals have their design effect.
-    found = many.compare(read("Sales automation", *both))
-    assert found.loc[found["subject"] == "brand", "p"].notna().all()
-    whole = found[found["subject"] == "all prompts"].iloc[0]
-    assert "two samples of prompt_id" in whole["method"]
-    assert whole["why"].count("This engine has not run yet") == 1
-    tested = found[found["p"].notna() & (found["unit"] == "fraction 0-1")]
+    changes = many.compare(read("Sales automation", *both))
+    assert changes.loc[changes["subject"] == "brand", "p"].notna().all()
+    headline = changes[changes["subject"] == "all prompts"].iloc[0]
+    assert "two samples of prompt_id" in headline["method"]
+    assert headline["why"].count("This engine has not run yet") == 1
+    tested = changes[changes["p"].notna() & (changes["unit"] == "fraction 0-1")]
     silent = tested[tested["detectable"].isna() & (tested["verdict"] == "no evidence")]
     assert len(silent)
     assert silent["why"].str.contains("no change at all would have shown").all()
@@ -199,7 +199,7 @@ def test_totals_are_refused_where_nothing_says_how_prompts_differ(
 def test_flat_totals_raise_few_alarms(is_paired: bool, k: int, icc: float, uneven: bool) -> None:
     """Totals of another brand, with the design effect of the own one and as much correlation."""
     rng = np.random.default_rng([is_paired, k, int(100 * icc), uneven])
-    times, found = effort(400), []
+    times, alarms = effort(400), []
     for _ in range(times):
         runs = [runs_of(rng, k, 10, uneven=uneven) for _ in range(2)]
         counts = []
@@ -208,11 +208,11 @@ def test_flat_totals_raise_few_alarms(is_paired: bool, k: int, icc: float, uneve
             second = first if is_paired else rates_of(rng, k, rate, icc)
             counts.append(
                 [
-                    rng.binomial(each, rates).astype(float)
-                    for each, rates in zip(runs, (first, second), strict=True)
+                    rng.binomial(sizes, rates).astype(float)
+                    for sizes, rates in zip(runs, (first, second), strict=True)
                 ]
             )
-        now, before = zip(counts[0], [each.astype(float) for each in runs], strict=True)
+        now, before = zip(counts[0], [sizes.astype(float) for sizes in runs], strict=True)
         if is_paired:
             own = estimate.changed(*now, *before, 0.95, is_rate=True)
         else:
@@ -224,6 +224,6 @@ def test_flat_totals_raise_few_alarms(is_paired: bool, k: int, icc: float, uneve
                 for pair in zip(counts[1], runs, strict=True)
                 for part in pair
             ]
-            found.append(estimate.changed_totals(*totals, 0.95, *design_of(own)).p < 0.05)
-    assert len(found) >= 0.85 * times  # of 5 uneven prompts one has most answers in 12 %
-    assert np.mean(found) <= 0.08
+            alarms.append(estimate.changed_totals(*totals, 0.95, *design_of(own)).p < 0.05)
+    assert len(alarms) >= 0.85 * times  # of 5 uneven prompts one has most answers in 12 %
+    assert np.mean(alarms) <= 0.08

@@ -27,14 +27,14 @@ def test_the_share_of_voice_of_each_brand_is_compared_with_the_window_before(
     ranking: aa.Tables,
 ) -> None:
     by_prompt = ranking["ranking_prompts"]
-    found = by_prompt.aa.compare("previous", "share_of_voice", by="brand").set_index("brand")
+    table = by_prompt.aa.compare("previous", "share_of_voice", by="brand").set_index("brand")
     brands = ranking.main.set_index("brand")
-    compared = found[~found["why"].str.contains("the set of prompt_id changed")]
+    compared = table[~table["why"].str.contains("the set of prompt_id changed")]
     assert len(compared) == len(brands)
     for mine, theirs in (("after", "share_of_voice"), ("before", "previous_share_of_voice")):
-        assert np.allclose(found[mine].astype(float), brands.loc[found.index, theirs].astype(float))
-    assert set(found["verdict"]) <= {"up", "down", "no evidence", "cannot say"}
-    tested = found[found["verdict"] != "cannot say"]
+        assert np.allclose(table[mine].astype(float), brands.loc[table.index, theirs].astype(float))
+    assert set(table["verdict"]) <= {"up", "down", "no evidence", "cannot say"}
+    tested = table[table["verdict"] != "cannot say"]
     assert len(tested) >= 5
     assert (tested["low"] < tested["change"]).all()
     assert (tested["change"] < tested["high"]).all()
@@ -47,8 +47,8 @@ def test_the_share_of_voice_of_each_brand_is_compared_with_the_window_before(
         for of in (counts, totals)
     ]
     by_hand = estimate.changed(*parts, 0.95)
-    assert found.loc["Acme CRM", "p"] == pytest.approx(by_hand.p, abs=1e-12)
-    assert found.aa.explain("Acme CRM", "before").is_complete
+    assert table.loc["Acme CRM", "p"] == pytest.approx(by_hand.p, abs=1e-12)
+    assert table.aa.explain("Acme CRM", "before").is_complete
 
 
 def test_what_was_not_measured_before_is_not_compared(ranking: aa.Tables) -> None:
@@ -64,10 +64,10 @@ def test_what_was_not_measured_before_is_not_compared(ranking: aa.Tables) -> Non
         for cell in prompt["brands"].values():
             cell["previousMentionCount"] = cell["previousShareOfVoice"] = None
     frame = aa.normalize("ranking", answer)["ranking_prompts"]
-    found = frame.aa.compare("previous", "share_of_voice", by="brand")
-    assert set(found["verdict"]) == {"cannot say"}
-    assert found["why"].str.startswith("before: unavailable: Answers were not collected then").all()
-    assert found["before"].isna().all()
+    rows = frame.aa.compare("previous", "share_of_voice", by="brand")
+    assert set(rows["verdict"]) == {"cannot say"}
+    assert rows["why"].str.startswith("before: unavailable: Answers were not collected then").all()
+    assert rows["before"].isna().all()
 
 
 def test_refusals_name_what_would_do(ranking: aa.Tables) -> None:
@@ -122,11 +122,11 @@ def test_counts_of_the_window_before_compare_by_what_they_are_counted_of() -> No
     frame = aa.normalize("domains", {"rows": rows}, profile=COUNTED).main
     with pytest.raises(AvailabilityError, match="pair its rows: pair='domain'"):
         frame.aa.compare("previous", "citation_count")
-    whole = frame.aa.compare("previous", "citation_count", pair="domain")
+    changes = frame.aa.compare("previous", "citation_count", pair="domain")
     ends = frame[["citations_previous", "citation_count"]].sum().tolist()
-    assert whole[["before", "after"]].iloc[0].tolist() == ends
-    assert whole["verdict"].tolist() == ["up"]
-    assert whole.aa.explain(0, "change").value == ends[1] - ends[0]
+    assert changes[["before", "after"]].iloc[0].tolist() == ends
+    assert changes["verdict"].tolist() == ["up"]
+    assert changes.aa.explain(0, "change").value == ends[1] - ends[0]
     # One domain of a kind says nothing of how they vary, and ends no other group.
     groups = frame.aa.compare("previous", "citation_count", by="kind", pair="domain")
     verdicts = groups.set_index("kind")["verdict"].to_dict()
@@ -147,8 +147,8 @@ def test_shares_of_mentions_raise_few_false_alarms(icc: float) -> None:
         counts, totals = mentions[..., 0] * 1.0, mentions.sum(axis=2)
         there = (totals > 0).all(axis=0)
         now, before = zip(counts[:, there], totals[:, there], strict=True)
-        found = estimate.changed(*now, *before, 0.95, is_rate=True)
-        alarms += found.p < 0.05
+        change = estimate.changed(*now, *before, 0.95, is_rate=True)
+        alarms += change.p < 0.05
     assert alarms / tries <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / tries)
 
 
@@ -161,16 +161,16 @@ def test_key_figures_are_compared_each_by_itself_also_without_their_counts(
     overview: aa.Tables,
 ) -> None:
     figures = overview["overview_kpis"]
-    whole = figures.aa.compare("previous", "value").set_index("metric")  # rows do not combine
+    changes = figures.aa.compare("previous", "value").set_index("metric")  # rows do not combine
     named = figures.aa.compare("previous", "value", by="metric").set_index("metric")
-    assert whole["change"].equals(named["change"])
-    assert set(whole["verdict"]) == {"cannot say"}  # nothing says how prompts differ
+    assert changes["change"].equals(named["change"])
+    assert set(changes["verdict"]) == {"cannot say"}  # nothing says how prompts differ
     alone = figures[figures["metric"] == "mentionRate"][["metric", "value", "previous_value"]]
     result = alone.aa.compare("previous", "value").iloc[0]
     value = figures.set_index("metric")["value"]["mentionRate"]
     assert (result["after"], result["verdict"]) == (value, "cannot say")
     assert "gives no counts of it" in result["why"]
-    assert result["change"] == whole.loc["mentionRate", "change"]
+    assert result["change"] == changes.loc["mentionRate", "change"]
     assert alone.aa.compare("previous", "value").aa.explain(0, "change").is_complete
 
 

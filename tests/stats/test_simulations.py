@@ -16,10 +16,10 @@ import aatoolkit as aa
 Random = np.random.Generator
 
 
-def holds(found: pd.DataFrame, name: str, truth: Any, low: str = "", high: str = "") -> float:
+def holds(intervals: pd.DataFrame, name: str, truth: Any, low: str = "", high: str = "") -> float:
     """How often an interval holds a number."""
     low, high = low or f"{name}_low", high or f"{name}_high"
-    return float(((found[low] <= truth) & (found[high] >= truth)).mean())
+    return float(((intervals[low] <= truth) & (intervals[high] >= truth)).mean())
 
 
 def sides(
@@ -53,9 +53,9 @@ def test_an_interval_over_prompts_covers(
     k: int, icc: float, rate: float, runs: int, uneven: bool
 ) -> None:
     rng = np.random.default_rng([k, int(100 * icc), int(100 * rate)])
-    whole, _ = sides(rng, 3000 if explores() else 400, k, rate, icc, runs, uneven=uneven)
-    found = whole.aa.interval("rate", by="at", cluster="prompt_id", rules=RULES)
-    assert holds(found, "rate", rate) >= 0.92
+    answers, _ = sides(rng, 3000 if explores() else 400, k, rate, icc, runs, uneven=uneven)
+    intervals = answers.aa.interval("rate", by="at", cluster="prompt_id", rules=RULES)
+    assert holds(intervals, "rate", rate) >= 0.92
 
 
 @pytest.mark.parametrize(("icc", "rate"), one_in(3, [(0.3, 0.5), (0.0, 0.3), (0.8, 0.2)]))
@@ -64,10 +64,10 @@ def test_an_interval_of_a_fixed_panel_covers_the_rate_of_its_prompts(
 ) -> None:
     rng = np.random.default_rng(4)
     rates, runs = rates_of(rng, 25, rate, icc), runs_of(rng, 25, 12)
-    whole = framed([(rng.binomial(runs, rates), runs, {"at": at}) for at in range(400)])
+    answers = framed([(rng.binomial(runs, rates), runs, {"at": at}) for at in range(400)])
     how = {"by": "at", "cluster": "prompt_id", "panel": "fixed", "rules": RULES}
-    found = whole.aa.interval("rate", **how)
-    assert holds(found, "rate", (rates * runs).sum() / runs.sum()) >= 0.93
+    intervals = answers.aa.interval("rate", **how)
+    assert holds(intervals, "rate", (rates * runs).sum() / runs.sum()) >= 0.93
 
 
 @pytest.mark.thorough
@@ -85,9 +85,9 @@ def test_families_without_a_change_raise_few_alarms(
     )
     alarms = []
     for family in range(times):
-        one, two = (frame[frame["family"] == family] for frame in (now, before))
-        found = one.aa.compare(two, "rate", by="engine", rules=RULES)
-        alarms.append(found["verdict"].isin(["up", "down"]).any())
+        after, earlier = (frame[frame["family"] == family] for frame in (now, before))
+        changes = after.aa.compare(earlier, "rate", by="engine", rules=RULES)
+        alarms.append(changes["verdict"].isin(["up", "down"]).any())
     # Of 800 families 5 % are 40, with a standard error of 6; of 200 they are 10, and 3.
     assert np.mean(alarms) <= (0.065 if explores() else 0.08)
 
@@ -112,8 +112,8 @@ def test_the_detectable_change_is_detected_as_often_as_it_says(
     promised = float(flat["detectable"].fillna(1.0).median())
     draws = [rates_of(rng, k, rate, icc) for _ in range(400)]
     moved = np.mean([(4 * rates * (1 - rates)).mean() for rates in draws])
-    shown = (compared(promised / moved)["verdict"] == "up").mean()
-    assert 0.8 - 2 * (0.16 / times) ** 0.5 <= shown <= 0.92, (shown, promised)
+    power = (compared(promised / moved)["verdict"] == "up").mean()
+    assert 0.8 - 2 * (0.16 / times) ** 0.5 <= power <= 0.92, (power, promised)
 
 
 def acted(rng: Random, k: int, **more: float) -> pd.DataFrame:
@@ -174,8 +174,8 @@ def autoregressive(rng: Random, days: int, by: float) -> Any:
 def test_a_change_is_found_near_its_day(kind: str) -> None:
     rng, inside = np.random.default_rng(3), 0
     for _ in range(12):
-        found = steps(series(rng, [0.3] * 45 + [0.55] * 45, kind), kind)
-        row = found.iloc[int(found["change"].abs().fillna(0).to_numpy(float).argmax())]
+        changes = steps(series(rng, [0.3] * 45 + [0.55] * 45, kind), kind)
+        row = changes.iloc[int(changes["change"].abs().fillna(0).to_numpy(float).argmax())]
         assert row["verdict"] == "up"
         inside += row["first_day"] <= pd.Timestamp("2026-02-15") <= row["last_day"]
     assert inside >= 9
@@ -198,16 +198,16 @@ def test_a_change_is_found_near_its_day(kind: str) -> None:
 )
 def test_flat_series_have_few_changes(draw: Callable[[Random], Any], most: float) -> None:
     rng, times = np.random.default_rng(8), 400 if explores() else 120
-    found = [steps(series(rng, draw(rng))) for _ in range(times)]
-    alarms = np.mean([frame["day"].notna().any() for frame in found])
+    series_changes = [steps(series(rng, draw(rng))) for _ in range(times)]
+    alarms = np.mean([frame["day"].notna().any() for frame in series_changes])
     assert alarms <= most + 2 * (most / times) ** 0.5
 
 
 @pytest.mark.thorough
 def test_a_step_of_twelve_points_is_found_in_most_series_of_90_days() -> None:
     rng = np.random.default_rng(8)
-    found = [steps(series(rng, [0.35] * 45 + [0.47] * 45)) for _ in range(60)]
-    assert np.mean([frame["day"].notna().any() for frame in found]) >= 0.5
+    series_changes = [steps(series(rng, [0.35] * 45 + [0.47] * 45)) for _ in range(60)]
+    assert np.mean([frame["day"].notna().any() for frame in series_changes]) >= 0.5
 
 
 def ranked(rng: Random, k: int, means: list[float], shape: float) -> pd.DataFrame:
@@ -231,9 +231,9 @@ def test_rank_sets_hold_all_ranks_at_once(k: int, means: list[float], shape: flo
     worst = len(values) - (values[None, :] < values[:, None]).sum(axis=1)
     held, times = 0, 400 if explores() else 60
     for _ in range(times):
-        found = ranked(rng, k, means, shape)
-        at = found["site"].to_numpy(int)  # of members that are equal any order is true
-        held += bool(((found["rank_low"] <= worst[at]) & (found["rank_high"] >= best[at])).all())
+        ranks = ranked(rng, k, means, shape)
+        at = ranks["site"].to_numpy(int)  # of members that are equal any order is true
+        held += bool(((ranks["rank_low"] <= worst[at]) & (ranks["rank_high"] >= best[at])).all())
     assert held / times >= 0.9
     clear = ranked(rng, 60, [60, 20, 5], 4.0)
     assert clear["verdict"].tolist() == ["rank 1 of 3", "rank 2 of 3", "rank 3 of 3"]
@@ -243,25 +243,25 @@ def test_rank_sets_hold_all_ranks_at_once(k: int, means: list[float], shape: flo
 def test_concentration_holds_where_members_tie_and_where_they_do_not(shares: Any) -> None:
     rng, shares = np.random.default_rng(3), shares / shares.sum()
     draws = [pd.DataFrame({"n": rng.multinomial(400, shares), "at": at}) for at in range(60)]
-    found = pd.concat(draws).aa.concentration("n", by="at")
+    measures = pd.concat(draws).aa.concentration("n", by="at")
     squares = (shares**2).sum()
     truths = {"top_share": np.sort(shares)[-5:].sum(), "effective": 1 / squares, "hhi": squares}
     for name, truth in truths.items():
-        assert holds(found, name, truth) >= 0.87, name
+        assert holds(measures, name, truth) >= 0.87, name
 
 
 @pytest.mark.parametrize(
     ("k", "runs", "icc"), one_in(4, [(60, 8, 0.3), (12, 8, 0.3), (25, 6, 0.1), (60, 8, 0.8)])
 )
 def test_the_correlation_of_repeats_is_found_and_covered(k: int, runs: int, icc: float) -> None:
-    rng, found = np.random.default_rng(k), []
+    rng, results = np.random.default_rng(k), []
     for _ in range(120 if explores() else 24):
         named = rng.random(k * runs) < np.repeat(rates_of(rng, k, 0.4, icc), runs)
         frame = pd.DataFrame({"prompt_id": np.repeat(np.arange(k), runs), "mentioned": named})
-        found.append(frame.aa.stability(by=["prompt_id"]))
-    whole = pd.concat(found)
-    assert abs(whole["icc"].mean() - icc) < 0.08
-    assert holds(whole, "icc", icc) >= 0.87
+        results.append(frame.aa.stability(by=["prompt_id"]))
+    measures = pd.concat(results)
+    assert abs(measures["icc"].mean() - icc) < 0.08
+    assert holds(measures, "icc", icc) >= 0.87
 
 
 def test_engines_with_one_pool_are_as_alike_as_repeats_and_others_are_not() -> None:

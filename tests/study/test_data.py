@@ -28,9 +28,9 @@ def study() -> aa.Study:
 
 def test_it_is_as_it_was_sealed_and_read_as_it_was_then(study: aa.Study) -> None:
     """The hashes in it were written with some pandas; those of today's are compared with them."""
-    found = study.verify(replay=True)
-    assert found, str(found)
-    assert found.digest == DIGEST
+    report = study.verify(replay=True)
+    assert report, str(report)
+    assert report.digest == DIGEST
 
 
 def test_it_holds_what_its_datasheet_describes(study: aa.Study) -> None:
@@ -60,8 +60,8 @@ def test_its_commands_make_the_same_responses(study: aa.Study, tmp_path: Path) -
         globex.read("crawl")
     difference = study.diff(again)
     assert difference.is_same, str(difference)
-    made, kept = ({path.name for path in (s.path / "responses").iterdir()} for s in (again, study))
-    assert made == kept
+    names, kept = ({path.name for path in (s.path / "responses").iterdir()} for s in (again, study))
+    assert names == kept
 
 
 NOTEBOOK = ROOT / "notebooks" / "07_studies.ipynb"
@@ -77,8 +77,8 @@ def response(section: str) -> dict[str, Any]:
             and "/acme.example/" in record["request"]["path"]
         ):
             body = (FOLDER / "responses" / f"{record['response']['sha256']}.json").read_bytes()
-            found: dict[str, Any] = json.loads(body)
-            return found
+            document: dict[str, Any] = json.loads(body)
+            return document
     raise LookupError(section)
 
 

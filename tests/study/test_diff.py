@@ -46,9 +46,9 @@ def test_a_number_that_changed_is_one_row(record: Record) -> None:
         response["domains"][0]["citationCount"] += 5
 
     before, after = record("a"), record("b", more)
-    found = before.diff(after)
+    diff = before.diff(after)
     domain = json.loads((SAMPLES / "domains.json").read_bytes())["domains"][0]
-    response, row = found.changes.to_dict("records")
+    response, row = diff.changes.to_dict("records")
     assert response["kind"] == "response"
     assert row == {
         "kind": "cell",
@@ -62,7 +62,7 @@ def test_a_number_that_changed_is_one_row(record: Record) -> None:
         "after": str(domain["citationCount"] + 5),
         "change": 5,
     }
-    assert "(+5)" in repr(found)
+    assert "(+5)" in repr(diff)
     assert after.diff(before).changes["change"].dropna().tolist() == [-5]
 
 
@@ -72,8 +72,8 @@ def test_rows_texts_and_lists(record: Record) -> None:
         gone = response["domains"].pop(1)
         response["domains"].append({**gone, "domain": "new.example"})
 
-    found = record("a").diff(record("b", edit))
-    main = found.changes[found.changes["table"] == "source_domains"]
+    diff = record("a").diff(record("b", edit))
+    main = diff.changes[diff.changes["table"] == "source_domains"]
     rows = main[main["kind"] == "row"]
     assert rows["before"].isna().tolist() == [False, True]
     assert rows["key"].iloc[1] == "source_domain=new.example"
@@ -89,8 +89,8 @@ def test_drift_and_availability(record: Record) -> None:
     def pending(response: Any) -> None:
         response["availability"] = {"status": "unavailable", "reason": "not_connected"}
 
-    found = record("a").diff(record("b", drift))
-    drifts = found.changes[found.changes["kind"] == "drift"]
+    diff = record("a").diff(record("b", drift))
+    drifts = diff.changes[diff.changes["kind"] == "drift"]
     assert drifts[["before", "after"]].to_numpy().tolist() == [[pd.NA, "new"]]
     assert "brandNew" in drifts["column"].iloc[0]
     other = record("c", section="crawl").diff(record("d", pending, section="crawl"))

@@ -55,14 +55,14 @@ def test_a_file_of_any_kind_is_a_typed_error(
 ) -> None:
     folder = Path(shutil.copytree(sound, tmp_path / "study"))
     file = folder / name
-    whole = file.read_bytes() if file.is_file() else b"{}"
+    content = file.read_bytes() if file.is_file() else b"{}"
     file.unlink(missing_ok=True)
     if how == "a folder":
         file.mkdir()
     elif how == "a pipe":
         os.mkfifo(file)
     elif how != "missing":
-        file.write_bytes(CONTENTS.get(how, whole[:-20]))
+        file.write_bytes(CONTENTS.get(how, content[:-20]))
     if not is_sealed:
         (folder / "SHA256SUMS").unlink()
     for act in ACTS.values():

@@ -91,8 +91,8 @@ def test_a_profile_that_was_altered_is_found(study):
 
 def test_rows_that_a_function_makes_cannot_be_stored_which_is_reported(scripted, reply, tmp_path):
     scripted.script = reply(RESPONSE)
-    made = Table("t", "Rows.", computed("sites", list), "d", (Column("d", "string"),))
-    profile = Profile("acme", Section("domains", "D.", made))
+    table = Table("t", "Rows.", computed("sites", list), "d", (Column("d", "string"),))
+    profile = Profile("acme", Section("domains", "D.", table))
     with (
         aa.Study.create(tmp_path / "mine") as study,
         aa.Client(scripted.url, token="t", cache=False, profile=profile) as client,

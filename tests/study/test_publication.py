@@ -31,11 +31,11 @@ def test_its_rows_are_those_of_a_replay(out: Path) -> None:
         scopes = {r.scope for r in study._current if r.host == host and r.section == "domains"}
         for scope in scopes:
             replayed = study.project(host).read("domains", scope).main
-            whole = aa.read_parquet(out / "data" / "source_domains.parquet")
-            one = replayed.aa.with_context()
-            same = whole["host"].eq(host) & whole["fetched_at"].eq(one["fetched_at"].iloc[0])
-            found = whole[same][[*one.columns]].reset_index(drop=True)
-            pd.testing.assert_frame_equal(found, one, check_dtype=False)
+            full = aa.read_parquet(out / "data" / "source_domains.parquet")
+            expected = replayed.aa.with_context()
+            same = full["host"].eq(host) & full["fetched_at"].eq(expected["fetched_at"].iloc[0])
+            rows = full[same][[*expected.columns]].reset_index(drop=True)
+            pd.testing.assert_frame_equal(rows, expected, check_dtype=False)
 
 
 @pytest.mark.thorough

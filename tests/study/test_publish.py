@@ -64,9 +64,12 @@ def everything() -> list[aa.Tables]:
     A fast run has some of the sections.
     """
     names = sorted(path.stem for path in SAMPLES.glob("*.json"))
-    found = [response(name) for name in names if is_thorough() or name in FAST]
-    found += [response("domains", "initech.example"), response("chats", days=7, engine="chatgpt")]
-    return found
+    responses = [response(name) for name in names if is_thorough() or name in FAST]
+    responses += [
+        response("domains", "initech.example"),
+        response("chats", days=7, engine="chatgpt"),
+    ]
+    return responses
 
 
 def few(**changes: Any) -> list[aa.Tables]:
@@ -82,7 +85,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def publication(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A publication of everything."""
     out = tmp_path_factory.mktemp("published") / "out"
     return publish(everything(), out, ABOUT)
@@ -92,19 +95,19 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.thorough
-def test_frictionless_finds_every_table_as_it_is_described(whole: Path) -> None:
+def test_frictionless_finds_every_table_as_it_is_described(publication: Path) -> None:
     import frictionless  # it takes a second of each run that only collects
 
-    package = frictionless.Package(whole / "datapackage.json")
+    package = frictionless.Package(publication / "datapackage.json")
     report = package.validate()
     assert report.valid, report.flatten(["name", "message"])[:5]
-    assert report.stats["tasks"] == len([*(whole / "data").iterdir()])
+    assert report.stats["tasks"] == len([*(publication / "data").iterdir()])
     assert package.get_resource("source_domains").schema.primary_key == [
         "response",
         "source_domain",
     ]
     assert package.licenses == [{"name": "CC-BY-4.0"}]
-    assert [one["title"] for one in package.contributors] == [*ABOUT.creators]
+    assert [person["title"] for person in package.contributors] == [*ABOUT.creators]
 
 
 @pytest.mark.parametrize(
@@ -119,21 +122,21 @@ def test_any_title_can_be_cited(title: str, tmp_path: Path) -> None:
     assert json.loads((out / "datapackage.json").read_bytes())["title"] == title
 
 
-def test_the_checksums_are_those_of_every_file(whole: Path) -> None:
-    lines = (whole / "SHA256SUMS").read_text().splitlines()
-    listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    there = files(whole)
+def test_the_checksums_are_those_of_every_file(publication: Path) -> None:
+    lines = (publication / "SHA256SUMS").read_text().splitlines()
+    checksums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    there = files(publication)
     del there["SHA256SUMS"]
-    assert listed == {name: hashlib.sha256(body).hexdigest() for name, body in there.items()}
+    assert checksums == {name: hashlib.sha256(body).hexdigest() for name, body in there.items()}
 
 
-def test_the_codebook_explains_every_column(whole: Path) -> None:
-    book = pd.read_csv(whole / "codebook.csv", dtype="string").map(
+def test_the_codebook_explains_every_column(publication: Path) -> None:
+    book = pd.read_csv(publication / "codebook.csv", dtype="string").map(
         lambda text: unguarded(text) if isinstance(text, str) else text
     )
     columns = {
         (path.stem, name)
-        for path in (whole / "data").glob("*.parquet")
+        for path in (publication / "data").glob("*.parquet")
         for name in pq.read_schema(path).names
     }
     assert {*zip(book["table"], book["column"], strict=True)} == columns
@@ -147,19 +150,21 @@ def test_the_codebook_explains_every_column(whole: Path) -> None:
 
 
 def test_rows_of_all_hosts_and_scopes_are_in_one_table_with_where_they_are_from(
-    whole: Path,
+    publication: Path,
 ) -> None:
-    domains = aa.read_parquet(whole / "data" / "source_domains.parquet")
-    one = response("domains").main
-    assert domains["host"].tolist() == ["acme.example"] * len(one) + ["initech.example"] * len(one)
-    assert domains[[*one.columns]].iloc[: len(one)].equals(one)
-    chats = aa.read_parquet(whole / "data" / "chats.parquet")
+    domains = aa.read_parquet(publication / "data" / "source_domains.parquet")
+    expected = response("domains").main
+    assert domains["host"].tolist() == ["acme.example"] * len(expected) + ["initech.example"] * len(
+        expected
+    )
+    assert domains[[*expected.columns]].iloc[: len(expected)].equals(expected)
+    chats = aa.read_parquet(publication / "data" / "chats.parquet")
     assert {*chats["filter_engine"].dropna()} == {"chatgpt"}
     assert {*chats["days"]} == {7, 30}
-    responses = aa.read_parquet(whole / "data" / "responses.parquet").set_index("response")
+    responses = aa.read_parquet(publication / "data" / "responses.parquet").set_index("response")
     assert len(responses) == len(everything())
     for table in ("source_domains", "chats"):
-        rows = aa.read_parquet(whole / "data" / f"{table}.parquet")
+        rows = aa.read_parquet(publication / "data" / f"{table}.parquet")
         facts = responses.loc[rows["response"]]
         for name in ("host", "days", "window_start", "filter_engine", "fetched_at"):
             left, right = rows[name], facts[name].reset_index(drop=True)
@@ -177,8 +182,8 @@ def test_what_could_be_measured_is_reported_of_the_whole_and_of_each_response(
     with pytest.warns(aa.errors.SchemaDriftWarning):
         lacking = aa.normalize("crawl", payload)
     out = publish([lacking, measured], tmp_path / "out", ABOUT)
-    whole = aa.read_parquet(out / "data" / "crawl_bots.parquet")
-    assert whole.aa.availability.loc["requests", "status"] == "partial"
+    crawls = aa.read_parquet(out / "data" / "crawl_bots.parquet")
+    assert crawls.aa.availability.loc["requests", "status"] == "partial"
     availability = aa.read_parquet(out / "data" / "availability.parquet").merge(
         aa.read_parquet(out / "data" / "responses.parquet")[["response", "host"]], on="response"
     )
@@ -193,15 +198,17 @@ def test_what_could_be_measured_is_reported_of_the_whole_and_of_each_response(
         "acme.example": "",
         "initech.example": "not_connected",
     }
-    bots = whole[whole["host"] == "initech.example"]
+    bots = crawls[crawls["host"] == "initech.example"]
     assert len(bots) == 0
 
 
 @pytest.mark.thorough
-def test_the_crate_holds_every_file_with_its_checksum_and_where_it_is_from(whole: Path) -> None:
+def test_the_crate_holds_every_file_with_its_checksum_and_where_it_is_from(
+    publication: Path,
+) -> None:
     from rocrate.rocrate import ROCrate  # it takes a second of each run that only collects
 
-    crate, contents = ROCrate(whole), files(whole)
+    crate, contents = ROCrate(publication), files(publication)
     assert crate.root_dataset["name"] == ABOUT.title
     assert [person["name"] for person in crate.root_dataset["author"]] == [*ABOUT.creators]
     described = {entity.id: entity for entity in crate.data_entities}
@@ -245,7 +252,7 @@ AGAIN = """
 def test_the_same_responses_give_the_same_bytes_wherever_and_in_whatever_order(
     tmp_path: Path,
 ) -> None:
-    found = []
+    published = []
     for at, (zone, seed, locale) in enumerate(
         [("UTC", "0", "C"), ("Asia/Kathmandu", "1", "C.UTF-8"), ("America/St_Johns", "7", "C")]
     ):
@@ -258,11 +265,11 @@ def test_the_same_responses_give_the_same_bytes_wherever_and_in_whatever_order(
             cwd=ROOT,
             env={**os.environ, "TZ": zone, "PYTHONHASHSEED": seed, "LC_ALL": locale},
         )
-        found.append(files(place / "deep" / "out"))
-    assert found[0].keys() == found[1].keys() == found[2].keys()
-    for name, body in found[0].items():
-        assert body == found[1][name] == found[2][name], name
-    assert "tables.xlsx" in found[0]
+        published.append(files(place / "deep" / "out"))
+    assert published[0].keys() == published[1].keys() == published[2].keys()
+    for name, body in published[0].items():
+        assert body == published[1][name] == published[2][name], name
+    assert "tables.xlsx" in published[0]
 
 
 # --- what is left out -----------------------------------------------------------------------
@@ -291,7 +298,7 @@ def planted(canary: str) -> aa.Tables:
 
 def traces(folder: Path, word: str) -> list[str]:
     """The files in which a word stands, in whatever way they are packed."""
-    found = []
+    names = []
     for name, body in files(folder).items():
         parts = [body]
         if name.endswith(".parquet"):
@@ -303,8 +310,8 @@ def traces(folder: Path, word: str) -> list[str]:
             sheets = pd.read_excel(folder / name, sheet_name=None)
             parts += [sheet.to_csv().encode() for sheet in sheets.values()]
         if any(word.encode() in part for part in parts):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 @pytest.mark.thorough
@@ -314,9 +321,9 @@ def test_what_is_left_out_is_nowhere(tmp_path: Path) -> None:
     canary = "CANARY7c1f"
     redact = ["texts", "features", "answer_format"]
     everywhere = publish([planted(canary)], tmp_path / "all", ABOUT, csv=True, excel=True)
-    shown = traces(everywhere, canary)
-    assert {"data/chats.parquet", "data/availability.parquet", "codebook.csv"} < {*shown}
-    assert {"tables.xlsx", "csv/chats.csv"} < {*shown}
+    leaks = traces(everywhere, canary)
+    assert {"data/chats.parquet", "data/availability.parquet", "codebook.csv"} < {*leaks}
+    assert {"tables.xlsx", "csv/chats.csv"} < {*leaks}
     out = publish([planted(canary)], tmp_path / "out", ABOUT, csv=True, excel=True, redact=redact)
     assert traces(out, canary) == []
     columns = pq.read_schema(out / "data" / "chats.parquet").names

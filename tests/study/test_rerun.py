@@ -88,10 +88,10 @@ print(study.seal(), "te" + "st-token-of-one-account")"""
     out = tmp_path / "executed.ipynb"
     command = ["study", "rerun", str(book), str(study.path), "-o", str(out)]
     assert main([*command, "--json"]) == 1
-    found = json.loads(capsys.readouterr().out)
-    assert (found["ok"], found["problem"], found["digest"]) == (False, None, study.digest)
-    by_name = {one["name"]: one for one in found["results"]}
-    assert {name: one["status"] for name, one in by_name.items()} == {
+    report = json.loads(capsys.readouterr().out)
+    assert (report["ok"], report["problem"], report["digest"]) == (False, None, study.digest)
+    by_name = {result["name"]: result for result in report["results"]}
+    assert {name: result["status"] for name, result in by_name.items()} == {
         "brands": "differs",
         "mean": "differs",
         "gone": "missing",
@@ -124,18 +124,18 @@ listed = json.loads((folder / "results.json").read_text())
     folder / "results" / f"{study.results.hashes['brands']}.parquet")
 row["hash"] = study.results.hashes["brands"]
 (folder / "results.json").write_text(json.dumps(listed))"""
-    found = study.rerun(notebook(tmp_path / "book.ipynb", START, lies))
-    status = {one.name: (one.status, one.differences[:1]) for one in found.compared}
+    rerun = study.rerun(notebook(tmp_path / "book.ipynb", START, lies))
+    status = {result.name: (result.status, result.differences[:1]) for result in rerun.compared}
     assert status["brands"] == ("differs", ("1 cells differ",))
 
     copy = aa.Study(shutil.copytree(study.path, tmp_path / "copy"))
     alters = """study.results["brands"] = brands
 file = study.path / "results.json"
 file.write_bytes(file.read_bytes().replace(b"gone", b"come"))"""
-    found = copy.rerun(notebook(tmp_path / "other.ipynb", START, alters))
-    assert not found
-    assert "the study is not as it was before it" in str(found.problem)
-    assert {one.name for one in found.compared} == {"brands", "mean", "gone"}
+    rerun = copy.rerun(notebook(tmp_path / "other.ipynb", START, alters))
+    assert not rerun
+    assert "the study is not as it was before it" in str(rerun.problem)
+    assert {result.name for result in rerun.compared} == {"brands", "mean", "gone"}
 
 
 @pytest.mark.thorough
@@ -148,12 +148,12 @@ def test_a_notebook_that_never_ends_is_ended_with_all_that_it_started(
 made = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 open({str(started)!r}, "w").write(str(made.pid))"""
     endless = "while True:\n    pass"
-    found = study.rerun(notebook(tmp_path / "book.ipynb", START, child, endless), timeout=6)
-    assert not found
-    assert found.cell == 3
-    assert found.problem == "it did not end within 6 seconds"
-    assert {one.status for one in found.compared} == {"missing"}
-    assert "in code cell 3" in repr(found)
+    rerun = study.rerun(notebook(tmp_path / "book.ipynb", START, child, endless), timeout=6)
+    assert not rerun
+    assert rerun.cell == 3
+    assert rerun.problem == "it did not end within 6 seconds"
+    assert {result.status for result in rerun.compared} == {"missing"}
+    assert "in code cell 3" in repr(rerun)
     until = time.monotonic() + 20
     while os.name == "posix" and is_alive(int(started.read_text())) and time.monotonic() < until:
         time.sleep(0.1)

@@ -58,15 +58,15 @@ def test_a_tampered_result_is_found(tmp_path: Path) -> None:
     (file,) = (study.path / "results").iterdir()
     content = file.read_bytes()
     FRAME.fillna({"rate": 0.0}).to_parquet(file)
-    found = aa.Study(study.path).verify()
-    assert [problem.kind for problem in found.problems] == ["altered"]
+    report = aa.Study(study.path).verify()
+    assert [problem.kind for problem in report.problems] == ["altered"]
     with pytest.raises(StudyError, match="not what was sealed"):
         aa.Study(study.path).results["rates"]
     with pytest.raises(StudyError, match=r"altered.*can be rerun"):
         aa.Study(study.path).rerun(tmp_path / "a.ipynb")
     file.write_bytes(content)
-    listed = study.path / "results.json"
-    listed.write_bytes(listed.read_bytes().replace(b"rates", b"rotes"))
+    index = study.path / "results.json"
+    index.write_bytes(index.read_bytes().replace(b"rates", b"rotes"))
     assert not aa.Study(study.path).verify()
     with pytest.raises(StudyError, match="does not match the seal"):
         _ = aa.Study(study.path).results.hashes
@@ -123,7 +123,7 @@ LISTS = pd.DataFrame({"x": [["a"], ["b", "c"]]})
 def test_a_difference_is_shown_by_its_rows_columns_and_cells(
     sealed: pd.DataFrame, rerun: pd.DataFrame, words: tuple[str, ...]
 ) -> None:
-    found = compare_results("r", sealed, rerun)
-    assert found.status == "differs"
+    comparison = compare_results("r", sealed, rerun)
+    assert comparison.status == "differs"
     for word in words:
-        assert any(word in line for line in found.differences), (word, found.differences)
+        assert any(word in line for line in comparison.differences), (word, comparison.differences)

@@ -192,15 +192,15 @@ def test_the_half_line_of_a_killed_writer_is_dropped(
 ) -> None:
     live.fetch("urls")
     manifest = study.path / "manifest.jsonl"
-    whole = manifest.read_bytes()
+    content = manifest.read_bytes()
     (study.path / "responses" / ".tmp-0123456789abcdef").write_bytes(b"half")
-    manifest.write_bytes(whole + b'{"response":{"fetched')
+    manifest.write_bytes(content + b'{"response":{"fetched')
     with pytest.raises(errors.StudyError, match="unfinished"):
         _ = study.records
     with aa.Study.resume(study.path) as again:
         again.project(HOST, base_url=scripted.url, cache=False).fetch("ads")
     assert [record.section for record in again.records] == ["urls", "ads"]
-    assert manifest.read_bytes().startswith(whole)
+    assert manifest.read_bytes().startswith(content)
     assert again.verify()
 
 
@@ -290,20 +290,20 @@ def test_a_replay_gives_the_same_frames(study: aa.Study, live: aa.Project) -> No
     combined, payload = live.combined(days=90), live.fetch("urls", days=7)
     again = replayed(study)
     assert repr(again.scope_options()) == repr(options)
-    for one, other in (
+    for recorded, played in (
         (dataset, again.read_all(progress=False)),
         (combined, again.combined(days=90)),
     ):
-        assert list(one) == list(other)
-        for section, tables in one.items():
+        assert list(recorded) == list(played)
+        for section, tables in recorded.items():
             for name, frame in tables.items():
-                assert frame.equals(other[section][name])
-                assert frame.attrs == other[section][name].attrs
-            assert tables.extra.equals(other[section].extra)
-            assert tables.drift.equals(other[section].drift)
-            assert tables.availability.equals(other[section].availability)
-    found = again.fetch("urls", days=7)
-    assert (found.body, found.url, found.fetched_at) == (
+                assert frame.equals(played[section][name])
+                assert frame.attrs == played[section][name].attrs
+            assert tables.extra.equals(played[section].extra)
+            assert tables.drift.equals(played[section].drift)
+            assert tables.availability.equals(played[section].availability)
+    response = again.fetch("urls", days=7)
+    assert (response.body, response.url, response.fetched_at) == (
         payload.body,
         payload.url,
         payload.fetched_at,

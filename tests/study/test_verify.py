@@ -113,19 +113,20 @@ def test_it_names_which_response_and_which_tables(folder: Path) -> None:
     response = folder / "responses" / f"{record.sha256}.json"
     body = response.read_bytes()
     response.write_bytes(body.replace(b"1", b"2", 1))
-    (found,) = problems(folder)
-    assert (found.kind, found.file) == ("altered", f"responses/{record.sha256}.json")
-    assert found.responses == ("urls of acme.example, Scope(days=7)",)
-    assert set(found.tables) == {f"urls.{table.name}" for table in aa.sections.get("urls")}
+    (problem,) = problems(folder)
+    assert (problem.kind, problem.file) == ("altered", f"responses/{record.sha256}.json")
+    assert problem.responses == ("urls of acme.example, Scope(days=7)",)
+    assert set(problem.tables) == {f"urls.{table.name}" for table in aa.sections.get("urls")}
     response.unlink()
-    (found,) = problems(folder)
-    assert (found.kind, found.responses) == ("missing", ("urls of acme.example, Scope(days=7)",))
+    (problem,) = problems(folder)
+    assert problem.kind == "missing"
+    assert problem.responses == ("urls of acme.example, Scope(days=7)",)
 
 
 def test_without_a_seal_it_reports_that_and_still_finds_what_it_can(folder: Path) -> None:
     (folder / "SHA256SUMS").unlink()
-    (found,) = problems(folder)
-    assert found.kind == "not sealed"
+    (first,) = problems(folder)
+    assert first.kind == "not sealed"
     manifest = folder / "manifest.jsonl"
     manifest.write_bytes(manifest.read_bytes().replace(b'"status":200', b'"status":201', 1))
     assert {problem.kind for problem in problems(folder)} == {"not sealed", "broken chain"}
@@ -147,7 +148,7 @@ def test_opening_compares_the_seal(folder: Path, forged: str) -> None:
     if forged == "time":
         forge_last_line(folder, fetched_at=records[-1].fetched_at - timedelta(days=30))
     elif forged == "response":
-        other = next(each for each in records if each.sha256 != records[-1].sha256)
+        other = next(record for record in records if record.sha256 != records[-1].sha256)
         forge_last_line(folder, sha256=other.sha256, size=other.size)
     elif forged == "status":
         forge_last_line(folder, status=203)
@@ -208,8 +209,8 @@ def test_other_tables_are_distinguished_from_altered_bytes(
 
     monkeypatch.setattr(module, "table_hashes", other)
     assert aa.Study(folder).verify()
-    (found,) = aa.Study(folder).verify(replay=True).problems
-    assert (found.kind, found.tables) == ("other tables", ("gaps.gap_counts",))
+    (problem,) = aa.Study(folder).verify(replay=True).problems
+    assert (problem.kind, problem.tables) == ("other tables", ("gaps.gap_counts",))
 
 
 # -- opening what somebody made up -----------------------------------------------------------
@@ -303,18 +304,18 @@ def test_a_folder_behind_a_link_is_not_entered(folder: Path, tmp_path: Path) -> 
 
 
 def test_a_bundle_is_the_study_in_one_file(original: Path, folder: Path, tmp_path: Path) -> None:
-    one = aa.Study(original).pack(tmp_path / "one.zip")
+    bundle = aa.Study(original).pack(tmp_path / "one.zip")
     for path in folder.rglob("*"):
         os.utime(path, (1, 1))
-    assert aa.Study(folder).pack(tmp_path / "other.zip").read_bytes() == one.read_bytes()
-    study = aa.Study(one)
+    assert aa.Study(folder).pack(tmp_path / "other.zip").read_bytes() == bundle.read_bytes()
+    study = aa.Study(bundle)
     assert study.verify(replay=True)
     assert study.digest == aa.Study(original).digest
-    assert study.pack(tmp_path / "again.zip").read_bytes() == one.read_bytes()
+    assert study.pack(tmp_path / "again.zip").read_bytes() == bundle.read_bytes()
     frame = study.project(HOST).read("domains", days=7).main
     assert frame.equals(aa.Study(original).project(HOST).read("domains", days=7).main)
     with pytest.raises(errors.StudyError, match="packed"):
-        aa.Study.resume(one)
+        aa.Study.resume(bundle)
     before = sorted(tmp_path.rglob("*"))
     study.verify()
     assert sorted(tmp_path.rglob("*")) == before
