@@ -44,7 +44,7 @@ def test_no_two_classes_have_one_name() -> None:
     for path in MODULES:
         for name in re.findall(r"^ *class ([A-Za-z]\w*)[(:\[]", text_of(path), re.MULTILINE):
             homes[name].append(path.relative_to(PACKAGE).as_posix())
-    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
 
 
 def test_the_layers_are_few_and_justify_what_they_leave_out() -> None:

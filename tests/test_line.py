@@ -42,7 +42,7 @@ def options(acme: aa.Project) -> aa.ScopeOptions:
 
 
 @pytest.fixture(scope="module")
-def demo_sections() -> aa.Dataset:
+def demo() -> aa.Dataset:
     return shared_dataset()
 
 
@@ -58,11 +58,7 @@ def scope_of(filters: dict, options: aa.ScopeOptions) -> aa.Scope:
     ("section", "filters"), one_in(14, [*product(aa.sections.names(), FILTERS)])
 )
 def test_every_section_with_every_filter(
-    acme: aa.Project,
-    options: aa.ScopeOptions,
-    demo_sections: aa.Dataset,
-    section: str,
-    filters: str,
+    acme: aa.Project, options: aa.ScopeOptions, demo: aa.Dataset, section: str, filters: str
 ) -> None:
     scope = scope_of(FILTERS[filters], options)
     with warnings.catch_warnings():
@@ -72,7 +68,7 @@ def test_every_section_with_every_filter(
     assert list(tables) == [table.name for table in declared]
     for table in declared:
         frame = tables[table.name]
-        assert frame.dtypes.to_dict() == demo_sections[section][table.name].dtypes.to_dict()
+        assert frame.dtypes.to_dict() == demo[section][table.name].dtypes.to_dict()
         assert frame.columns.tolist() == list(table.names)
         key = list(table.key)
         assert not frame[key].isna().to_numpy().any()
@@ -113,11 +109,9 @@ def test_citations_agree_across_sections(acme: aa.Project, options: aa.ScopeOpti
         assert total(urls["cited_url_prompts"], "citation_count") == len(cited)
 
 
-def test_a_filter_to_one_engine_is_that_engines_part(
-    acme: aa.Project, demo_sections: aa.Dataset
-) -> None:
-    engines = demo_sections["overview"]["overview_engines"].set_index("engine")
-    parts = demo_sections["domains"]["source_domain_engines"]
+def test_a_filter_to_one_engine_is_that_engines_part(acme: aa.Project, demo: aa.Dataset) -> None:
+    engines = demo["overview"]["overview_engines"].set_index("engine")
+    parts = demo["domains"]["source_domain_engines"]
     for engine in ("chatgpt", "perplexity"):
         alone = acme.read_all(engine=engine, sections=["overview", "domains"], progress=False)
         kpis = alone["overview"].main.set_index("metric")
@@ -147,27 +141,23 @@ def test_a_filter_to_one_engine_is_that_engines_part(
     ],
 )
 def test_rates_equal_their_numerators_over_denominators(
-    demo_sections: aa.Dataset, section: str, table: str, rate: str, numerator: str, denominator: str
+    demo: aa.Dataset, section: str, table: str, rate: str, numerator: str, denominator: str
 ) -> None:
-    frame = demo_sections[section][table].dropna(subset=[numerator, denominator, rate])
+    frame = demo[section][table].dropna(subset=[numerator, denominator, rate])
     if table == "overview_kpis":
         frame = frame[frame["metric"] != "visibilityScore"]
     assert len(frame)
     computed = frame[numerator].astype(float) / frame[denominator].astype(float)
     assert (computed == frame[rate].astype(float)).all()
     # A rate over nothing is missing, not zero.
-    empty = demo_sections[section][table]
+    empty = demo[section][table]
     assert empty.loc[(empty[denominator] == 0).fillna(False), rate].isna().all()
 
 
-def test_an_engine_that_cannot_report_is_named_in_the_availability(
-    demo_sections: aa.Dataset,
-) -> None:
-    availability = demo_sections["fanouts"].availability
+def test_an_engine_that_cannot_report_is_named_in_the_availability(demo: aa.Dataset) -> None:
+    availability = demo["fanouts"].availability
     engine = availability[availability["scope"] == "engine"].set_index("target")["status"]
-    support = demo_sections["fanouts"]["fanout_engine_support"].set_index("engine")[
-        "exposes_fanouts"
-    ]
+    support = demo["fanouts"]["fanout_engine_support"].set_index("engine")["exposes_fanouts"]
     mute = [name for name in support.index[~support.fillna(True)] if name in engine]
     assert mute
     assert (engine[mute] == Status.NOT_APPLICABLE).all()
