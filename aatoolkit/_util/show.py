@@ -20,6 +20,7 @@ from aatoolkit._util.text import (
     counted,
     joined,
     name_parts,
+    some_of,
     terminal_width,
     visible,
     wrap_cell,
@@ -138,8 +139,7 @@ def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
         return "\n\n".join([plain, *notes])
     columns, notes, rest = _in_sight(frame, view, width)
     if rest:
-        more = f" and {len(rest) - _NAMED} more" if len(rest) > _NAMED else ""
-        notes.append(f"not shown: {', '.join(rest[:_NAMED])}{more}")
+        notes.append(f"not shown: {some_of(rest, _NAMED)}")
     lines = (line for note in notes for line in wrap_cell(note, width))
     return "\n".join([_lines(columns, width), *lines])
 

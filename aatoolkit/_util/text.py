@@ -125,6 +125,18 @@ def combined_reason(reasons: Iterable[str | None]) -> str | None:
     return "; ".join(dict.fromkeys(part.rstrip(" .") or part for part in parts))
 
 
+def some_of(names: Sequence[str], most: int = 3, separator: str = ", ") -> str:
+    """Name the first few of several things, and count the others.
+
+    Examples
+    --------
+    >>> some_of([*"abc"]), some_of([*"abcde"])
+    ('a, b, c', 'a, b, c and 2 more')
+    """
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return separator.join(names[:most]) + rest
+
+
 def counted(number: int, noun: str) -> str:
     """Format a number of things, such as "3 rows".
 

@@ -326,7 +326,8 @@ class Accessor(NamesNear):
             are unknown.
         status : bool
             Whether every column has its status beside it, as ``x_availability`` and the cause and
-            reason, also where all groups are alike.
+            reason, also where all groups are alike. It is missing beside a number of which nothing
+            is stated, as of all that a profile without availability reads.
 
         Returns
         -------

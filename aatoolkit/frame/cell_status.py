@@ -104,6 +104,14 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     held = states
     if column.statements:
         states, codes = rows_of(frame, metadata).states(column.elsewhere, column.statements)
+        conditions = (it for statement in column.statements for it in statement.rows)
+        if not all(metadata.holds(it.column) for it in conditions):
+            states = [
+                Availability(Status.UNKNOWN, s.cause, f"{_IN_SOME}{s.reason}")
+                if s.status == Status.PARTIAL
+                else s
+                for s in states
+            ]
         # A cell that holds a value nevertheless was measured in part.
         held = [replace(s, status=Status.PARTIAL) if s.status in EMPTY else s for s in states]
     silent = Availability(Status.UNKNOWN)  # which gives no reason either
@@ -254,6 +262,7 @@ _MOST_NAMED = 1000
 _ENDINGS = (f"_{ROW}", f"_{ROW}{CAUSE}", f"_{ROW}{REASON}", COVERAGE)
 """How the columns end that say how those before them were measured."""
 
+_IN_SOME = "partial in some of the rows: "
 _REST = "; skip_missing=True adds the rest"
 _REASONS = 4
 """How many different reasons of partial numbers are listed below the table."""
@@ -281,21 +290,16 @@ def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
             continue
         cells = cells_of(frame, name, metadata)
         partial = cells.given & cells.having(Status.PARTIAL)
-        conditions = (
-            it for statement in metadata.columns[str(name)].statements for it in statement.rows
-        )
-        is_sure = f"{name}_{ROW}" in frame or all(metadata.holds(it.column) for it in conditions)
-        if partial.any() and is_sure:
+        if partial.any():
             marks[str(name)] = partial
-        for code in np.unique(cells.codes[partial]).tolist():
-            reason = cells.states[code].reason or ""
-            if not is_sure:
-                lacking.append(f"{name}: partial in some of the rows: {visible(reason)}")
-                continue
-            rows = partial & (cells.codes == code)
-            reasons[reason] = reasons.get(reason, False) | rows
-        missing = {cells.states[code].reason or "" for code in cells.codes[~cells.given].tolist()}
-        lacking += [f"{name}: {why}{_REST}" for why in sorted(missing) if why.endswith(" no value")]
+        for code in np.unique(cells.codes).tolist():
+            reason, rows = cells.states[code].reason or "", cells.codes == code
+            if (rows & partial).any():
+                reasons[reason] = reasons.get(reason, False) | (rows & partial)
+            elif reason.startswith(_IN_SOME):
+                lacking.append(f"{name}: {visible(reason)}")
+            elif reason.endswith(" no value") and not cells.given[rows].all():
+                lacking.append(f"{name}: {reason}{_REST}")
     notes = [
         f"* partial ({row_ranges(frame.index, rows)}){': ' if reason else ''}{visible(reason)}"
         for reason, rows in sorted(reasons.items(), key=lambda item: int(item[1].argmax()))[

@@ -324,7 +324,7 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
             or len({*names} & {*table.names}) >= _ALIKE
         )
     ]
-    if column.of or not tables:
+    if metadata.holds(name) or not tables:
         rule = "sum" if pd.api.types.is_numeric_dtype(frame[name].dtype) else "count"
         return f"it has no declared rule; give one, such as rules={{{name!r}: {rule!r}}}"
     lost = "a plain pandas step lost its declaration"

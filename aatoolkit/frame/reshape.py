@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from aatoolkit._util.text import some_of
 from aatoolkit.availability import Availability, Status, combine
+from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import AvailabilityError, NotWritten
 from aatoolkit.frame.cell_status import (
     CAUSE,
@@ -176,7 +178,9 @@ def complete(
     flat = flat.assign(**{name: flat[name].astype(values.dtype) for name, values in typed.items()})
     new = _lacking(flat, metadata, typed)
     filled = _fill_attributes(new, flat, metadata, [*metadata.key, *levels])
-    added = _row_states(new, metadata, engines, NO_ROW)
+    rows = new[[*levels]].drop_duplicates().itertuples(index=False)
+    why = f"no row in the response for {some_of([' '.join(map(as_text, row)) for row in rows])}"
+    added = _row_states(new, metadata, engines, replace(NO_ROW, reason=why))
     states = _row_states(flat, metadata, engines, Availability(Status.AVAILABLE))
     stacked = pd.concat([flat, new], ignore_index=True)
     for name in _OF_ROWS:
@@ -271,7 +275,7 @@ def _row_states(
         for name in metadata.columns
         if name not in metadata.key and name in rows.columns and not is_status_column(rows, name)
     ]
-    is_added, states = otherwise == NO_ROW, [*engines.values()]
+    is_added, states = otherwise.cause == NO_ROW.cause, [*engines.values()]
     if is_added:
         unmeasured = combine(metadata.columns[name].availability for name in others)
         otherwise = unmeasured if unmeasured.status in EMPTY else otherwise

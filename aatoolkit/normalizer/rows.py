@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from aatoolkit._util.dtypes import MOMENTS
-from aatoolkit._util.text import json_text
+from aatoolkit._util.text import json_text, some_of
 from aatoolkit.availability.detect import is_size
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.jsontree.coerce import identity
@@ -588,10 +588,9 @@ class DriftReport:
                 problems=problems,
             )
         if problems:
-            more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
             warnings.warn(
-                f"the response of {section.name} is not as declared: {'; '.join(problems[:3])}"
-                f"{more}; all are in .drift and .extra of its tables",
+                f"the response of {section.name} is not as declared: "
+                f"{some_of(problems, separator='; ')}; all are in .drift and .extra of its tables",
                 SchemaDriftWarning,
                 stacklevel=5,
             )

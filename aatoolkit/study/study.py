@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.files import sweep, write_whole
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import code, visible
+from aatoolkit._util.text import code, some_of, visible
 from aatoolkit.client.client import Client, Project
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import (
@@ -502,9 +502,8 @@ class Study(metaclass=Chaptered):
         writer = self._recording()
         conflicts = [] if replace else [*self._conflicts(other)]
         if conflicts:
-            more = f" and {len(conflicts) - 3} more" if len(conflicts) > 3 else ""
             raise StudyError(
-                f"the studies differ in {'; '.join(conflicts[:3])}{more}; compare them by "
+                f"the studies differ in {some_of(conflicts, separator='; ')}; compare them by "
                 "study.diff(other), or pass replace=True to replay those of the other",
                 path=str(self.path),
                 problems=tuple(conflicts),

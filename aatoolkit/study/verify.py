@@ -8,7 +8,7 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from aatoolkit._util.files import mismatches
-from aatoolkit._util.text import visible, wrapped_in_ipython
+from aatoolkit._util.text import some_of, visible, wrapped_in_ipython
 from aatoolkit.errors import StudyError
 from aatoolkit.study.files import (
     MANIFEST,
@@ -62,8 +62,7 @@ class Problem:
     def __str__(self) -> str:
         parts = [f"{self.kind}: {self.file}: {self.message}"]
         for name, names in (("responses", self.responses), ("tables", self.tables)):
-            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-            parts += [f"{name}: {', '.join(names[:3])}{more}"] if names else []
+            parts += [f"{name}: {some_of(names)}"] if names else []
         return visible("; ".join(parts))
 
 

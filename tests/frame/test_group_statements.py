@@ -40,6 +40,9 @@ def test_part_weeks_are_marked_after_a_selection_and_whole_ones_never(tmp_path: 
         bare = repr(weeks[["answer_count"]])
         assert "*" not in bare
         assert "partial in some of the rows" in bare
+        keyless = few[["answer_count"]].assign(week=range(len(few)))
+        assert {*keyless.aa.to_long()["availability"]} == {"unknown"}
+        assert "*" not in repr(keyless.aa.aggregate("week", "answer_count"))
 
 
 def status(frame: pd.DataFrame, column: str = "mention_rate") -> str:

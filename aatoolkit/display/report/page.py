@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, p_value, signed
-from aatoolkit._util.text import counted, visible
+from aatoolkit._util.text import counted, some_of, visible
 from aatoolkit.display.plot.style import capitalized, describe_scope, humanize
 from aatoolkit.display.report.evidence import CellExplainer, SectionEvidence
 from aatoolkit.display.report.html import (
@@ -237,14 +237,15 @@ class _Page:
             for why, names in reasons.items()
         ]
         names = [*dict.fromkeys(name for names in reasons.values() for name in names)]
-        some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         parts = [
             self._cards(rows),
             element("p", f"<b>{head}</b>") if head else "",
             bullets(changed),
             bullets(failed),
             bullets(unchanged, "Not shown to differ; what is seen may be chance"),
-            bullets(untested, text(f"Whether {some} changed cannot be tested; reasons", 300)),
+            bullets(
+                untested, text(f"Whether {some_of(names)} changed cannot be tested; reasons", 300)
+            ),
         ]
         if evidence:
             note = element("p", text(_METHOD + " ".join(
