@@ -54,6 +54,10 @@ class Cause(Words):
     NO_ROW = "no_row"
 
 
+EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
+"""The statuses of columns that hold no value."""
+
+
 @dataclass(frozen=True)
 class Availability:
     """The status of one thing, the cause, and the service's own words.

@@ -26,7 +26,6 @@ from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.groupby import By, by_period, names_of
 from aatoolkit.frame.overview import as_html, as_text
 from aatoolkit.frame.parquet import arrow_table, write_parquet
-from aatoolkit.frame.views import codebook_of
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.metadata.attrs import Source, metadata_of
 
@@ -34,10 +33,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from aatoolkit.stats.explain.explanation import Explanation
-
-
-def _words(values: Iterable[object]) -> pd.Index:
-    return pd.Index([*values], dtype="string")
 
 
 def _baseline(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
@@ -93,10 +88,10 @@ class Accessor(NamesNear):
                 "status": pd.Categorical(
                     [str(state.status) for _, state in states], [str(status) for status in Status]
                 ),
-                "cause": _words(state.cause and str(state.cause) for _, state in states),
-                "reason": _words(state.reason for _, state in states),
+                "cause": views.words(state.cause and str(state.cause) for _, state in states),
+                "reason": views.words(state.reason for _, state in states),
             },
-            index=_words(name for name, _ in states).rename("column"),
+            index=views.words(name for name, _ in states).rename("column"),
         )
 
     @property
@@ -114,7 +109,7 @@ class Accessor(NamesNear):
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         """
-        return codebook_of(self._frame)
+        return views.codebook_of(self._frame)
 
     @property
     def sources(self) -> pd.DataFrame:

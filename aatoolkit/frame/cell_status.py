@@ -107,7 +107,7 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
         conditions = (it for statement in column.statements for it in statement.rows)
         if not all(metadata.holds(it.column) for it in conditions):
             states = [
-                Availability(Status.UNKNOWN, s.cause, f"{_IN_SOME}{s.reason}")
+                replace(s, status=Status.UNKNOWN, reason=f"{_IN_SOME}{s.reason}")
                 if s.status == Status.PARTIAL
                 else s
                 for s in states

@@ -247,11 +247,9 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     placed = check.placed()
     if placed is not None:
-        cells = [hash_cells(values.array) for _, values in frame.items()]
-        frame = frame[_alike([*cells, placed[0]]) == np.arange(len(frame))]
+        frame = frame[_is_first(frame, placed[0])]
         tables &= {*stored.repeated}
-    first = _alike([hash_cells(values.array) for _, values in frame.items()])
-    is_first = first == np.arange(len(frame))
+    is_first = _is_first(frame)
     if not tables or is_first.all():
         return frame
     keys = dict.fromkeys(name for table in sorted(tables) for name in grains.get(table, (NO_KEY,)))
@@ -263,6 +261,13 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
         raise AvailabilityError(f"{why} apart; {keep}", columns=dict.fromkeys(missing, why))
     distinct: pd.DataFrame = frame.loc[is_first]
     return distinct
+
+
+def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
+    """Mask of the rows that no row before is like, in columns beside the frame's own too."""
+    columns = (values.array for _, values in frame.items())
+    is_first: Mask = _alike([*columns, *others]) == np.arange(len(frame))
+    return is_first
 
 
 def _alike(columns: Sequence[Any]) -> Codes:

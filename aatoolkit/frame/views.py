@@ -29,18 +29,18 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
     dtypes = {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
     return Shown(
         {
-            "dtype": _words(dtypes.values()),
-            "unit": _words(
+            "dtype": words(dtypes.values()),
+            "unit": words(
                 common_unit(frame, metadata, name) or (column and column.unit)
                 for name, column in what.items()
             ),
-            "aggregation": _words(column and str(column.aggregate) for column in what.values()),
-            "doc": _words((column and column.doc) or None for column in what.values()),
-            "availability": _words(
+            "aggregation": words(column and str(column.aggregate) for column in what.values()),
+            "doc": words((column and column.doc) or None for column in what.values()),
+            "availability": words(
                 str(availability_of(frame, name, column)) for name, column in columns.items()
             ),
-            "caution": _words(caution(frame, metadata, name) for name in columns),
-            "of": _words(
+            "caution": words(caution(frame, metadata, name) for name in columns),
+            "of": words(
                 None if is_joined(column.table) else column.of for column in columns.values()
             ),
         },
@@ -48,7 +48,8 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _words(values: Iterable[object]) -> pd.Index:
+def words(values: Iterable[object]) -> pd.Index:
+    """Values as text, of which some may be missing."""
     return pd.Index([*values], dtype="string")
 
 

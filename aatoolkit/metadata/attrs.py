@@ -22,8 +22,8 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from aatoolkit.availability import Availability, Status
+from aatoolkit.availability.status import EMPTY as EMPTY
 from aatoolkit.errors import MetadataError
-from aatoolkit.metadata.column import EMPTY as EMPTY
 from aatoolkit.metadata.column import NOTHING as NOTHING
 from aatoolkit.metadata.column import ColumnMetadata as ColumnMetadata
 from aatoolkit.metadata.column import (

@@ -108,9 +108,6 @@ class ColumnMetadata:
         )
 
 
-EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
-"""The statuses of columns that hold no value."""
-
 NOTHING = ColumnMetadata()
 """The metadata of a column that has none."""
 

@@ -220,9 +220,9 @@ def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any,
     elif len(places) != fingerprint.rows or (np.diff(places, prepend=-1) != 1).any():
         changes["rows"] = dump_rows(places)
     arrays = arrays_of(frame)
-    stated = {n: column.availability.status for n, column in metadata.columns.items()}
-    blank = {n for n, status in stated.items() if status in EMPTY and check.is_empty(n)}
-    changed = [name for name in arrays if name not in same | blank]
+    columns = metadata.columns.items()
+    same |= {n for n, of in columns if of.availability.status in EMPTY and check.is_empty(n)}
+    changed = [name for name in arrays if name not in same]
     if {*metadata.columns} - {*arrays}:
         changes["columns"] = [name for name in arrays if name not in changed]
     if index_names(frame.index) != fingerprint.index:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
-    EMPTY,
     because,
     denial,
     flag,
@@ -20,7 +19,7 @@ from aatoolkit.availability.detect.words import (
     subject,
     understand,
 )
-from aatoolkit.availability.status import UNKNOWN, Availability, Status, combine
+from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
 from aatoolkit.jsontree.paths import Each, Entries, Field, key_step, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.availability_rule import REFERENCE, Rule, word_of

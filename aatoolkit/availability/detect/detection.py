@@ -52,7 +52,6 @@ from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal
 from aatoolkit.availability.detect.places import find_hints
 from aatoolkit.availability.detect.rules import ENVELOPE, apply, texts_of, word_of
 from aatoolkit.availability.detect.words import (
-    EMPTY,
     FAILED,
     STATED,
     STATES,
@@ -73,7 +72,7 @@ from aatoolkit.availability.detect.words import (
     understand,
     weighed,
 )
-from aatoolkit.availability.status import combine
+from aatoolkit.availability.status import EMPTY, combine
 from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.jsontree.layout import columns_of
 from aatoolkit.jsontree.vectors import Vector

@@ -27,7 +27,7 @@ from aatoolkit._util.lexicon import (
     tokens,
     words,
 )
-from aatoolkit.availability.status import Availability, Cause, Status
+from aatoolkit.availability.status import EMPTY, Availability, Cause, Status
 
 WEAK, STRONG, PLAIN = 1, 2, 3
 """Words for availability keys only; for envelopes and fields too; unmistakable even in rows."""
@@ -66,7 +66,6 @@ STATUSES: Mapping[int, Availability] = {
 """The statuses that mean more than that a call failed."""
 
 FAILED = STATES["error"]
-EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
 
 _STRENGTHS = {"weak": WEAK, "strong": STRONG, "plain": PLAIN}
 _AFTER_SOURCE = ("not_connected", "not_configured", "insufficient_sample", "forbidden", "not_run")
