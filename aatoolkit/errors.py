@@ -322,21 +322,21 @@ def near_matches(
     folded: dict[str, str] = {}
     for name in candidates:
         folded.setdefault(str(name).casefold(), name)
-    near = (
+    matches = (
         folded[match]
         for name in names
         for match in difflib.get_close_matches(
             str(name).casefold()[:_LONGEST], folded, n=3, cutoff=cutoff
         )
     )
-    return tuple(dict.fromkeys(near))
+    return tuple(dict.fromkeys(matches))
 
 
 _LONGEST = 200
 """Longer texts are no names; comparing them takes time in proportion to their length squared."""
 
 
-def did_you_mean(near: Sequence[str], otherwise: str = "") -> str:
+def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
     """Return the question for an error message, or something else where nothing is near.
 
     Examples
@@ -346,7 +346,7 @@ def did_you_mean(near: Sequence[str], otherwise: str = "") -> str:
     >>> did_you_mean([], "there are gemini, claude")
     'there are gemini, claude'
     """
-    return f"did you mean {' or '.join(map(repr, near))}?" if near else otherwise
+    return f"did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else fallback
 
 
 def unknown(kind: str, name: object, names: Iterable[str]) -> str:
@@ -360,8 +360,8 @@ def unknown(kind: str, name: object, names: Iterable[str]) -> str:
     "there is no theme 'pink'; there are dark, light"
     """
     names = [*map(str, names)]
-    otherwise = f"there are {', '.join(names)}" if names else "there are none"
-    return f"there is no {kind} {name!r}; {did_you_mean(near_matches(str(name), names), otherwise)}"
+    fallback = f"there are {', '.join(names)}" if names else "there are none"
+    return f"there is no {kind} {name!r}; {did_you_mean(near_matches(str(name), names), fallback)}"
 
 
 __all__: list[str] = []  # ``help`` would print every class in full after the tree of them

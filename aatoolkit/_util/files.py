@@ -139,8 +139,8 @@ def sweep(folder: str | os.PathLike[str]) -> list[Path]:
     """
     swept = []
     for path in [*Path(folder).glob(".tmp-*"), *Path(folder).glob(".old-*")]:
-        aside = _ASIDE.fullmatch(path.name)
-        if not aside and not _UNFINISHED.fullmatch(path.name):
+        match = _ASIDE.fullmatch(path.name)
+        if not match and not _UNFINISHED.fullmatch(path.name):
             continue
         with contextlib.suppress(OSError), contextlib.ExitStack() as at_end:
             if fcntl is None:
@@ -149,8 +149,8 @@ def sweep(folder: str | os.PathLike[str]) -> list[Path]:
                 is_abandoned = _lock(path, at_end) is True
             if not is_abandoned:
                 continue
-            if aside and not path.with_name(aside["name"]).exists():
-                path.rename(path.with_name(aside["name"]))
+            if match and not path.with_name(match["name"]).exists():
+                path.rename(path.with_name(match["name"]))
             else:
                 _remove(path)
             swept.append(path)
@@ -322,7 +322,7 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def mismatches(expected: Mapping[str, str], there: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield how the hashes of files differ from those expected: what it is, and the name.
 
     Examples
@@ -330,12 +330,12 @@ def mismatches(expected: Mapping[str, str], there: Mapping[str, str]) -> Iterato
     >>> list(mismatches({"a": "1", "b": "2"}, {"b": "3", "c": "4"}))
     [('missing', 'a'), ('altered', 'b'), ('added', 'c')]
     """
-    for name in sorted({*expected, *there}):
-        if name not in there:
+    for name in sorted({*expected, *actual}):
+        if name not in actual:
             yield "missing", name
         elif name not in expected:
             yield "added", name
-        elif there[name] != expected[name]:
+        elif actual[name] != expected[name]:
             yield "altered", name
 
 

@@ -444,8 +444,8 @@ class Archive(metaclass=Chaptered):
                 parts.append(f"{name} = {quoted(fact)}")
         for group in groups_of(self._snapshot(), " AND ".join(parts)):
             for row in group:
-                own = source if source.sha256 else source_of(vars(row))
-                yield StoredResponse(own, row.payload, self._profile, self._max_nodes)
+                response_source = source if source.sha256 else source_of(vars(row))
+                yield StoredResponse(response_source, row.payload, self._profile, self._max_nodes)
 
     def _archived_frame(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
         """Read a frame from the archive again, as it was read before.
@@ -504,7 +504,7 @@ class Archive(metaclass=Chaptered):
         section, _, name = table.rpartition(".")
         if not section:
             places = stored_tables(self._store).values()
-            owners = [own for own, other in places if other == name]
+            owners = [table_owner for table_owner, other in places if other == name]
             section, name = (owners[0], name) if len(owners) == 1 else (name, "")
         frame = self.read(section, name or None, hosts=host, scope=scope, since=since, until=until)
         if isinstance(row, Mapping) and "fetched_at" not in row and len(frame):

@@ -76,10 +76,12 @@ class TableReader:
 
     def __init__(self, snapshot: Snapshot, section: str, table: str | None) -> None:
         self.snapshot = snapshot
-        there = stored_tables(snapshot.store)
-        sections = dict.fromkeys(name for name, _ in there.values())
+        tables_there = stored_tables(snapshot.store)
+        sections = dict.fromkeys(name for name, _ in tables_there.values())
         owner = section if section in sections else str(section).replace("-", "_")
-        paths = {name: path for path, (own, name) in there.items() if own == owner}
+        paths = {
+            name: path for path, (table_owner, name) in tables_there.items() if table_owner == owner
+        }
         kind, name, names = "section", str(section), [*sections]
         if paths and table is not None:
             kind, name, names = f"table of {owner}", str(table), [*paths]
@@ -173,9 +175,9 @@ class TableReader:
         table = self.stored
         responses, failed = self._states(selection)
         names = [name for name in rows.column_names if name in table.columns]
-        own = [*key, *table.key]
+        row_key = [*key, *table.key]
         if rows["_row"].null_count < rows.num_rows:
-            added, own = ["_row", *added], [*own, "_row"]
+            added, row_key = ["_row", *added], [*row_key, "_row"]
         frame = to_frame(_with_categories(rows.select([*context, *names, *added]), table))
         columns = self._columns(names, responses, moment)
         if failed:
@@ -184,7 +186,7 @@ class TableReader:
             columns = {name: column.lacking(absent) for name, column in columns.items()}
         metadata = FrameMetadata(
             {name: columns.get(name, MEASURED) for name in map(str, frame.columns)},
-            unique_key(frame, tuple(dict.fromkeys(own))) if table.key else (),
+            unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),
             tuple(dict.fromkeys(response.source for response in responses)),
             recipe=recipe,
         )
@@ -233,9 +235,9 @@ def _conditions(
     shared = Counter(host for names in hosts.values() for host in names)
     conditions: list[tuple[str, tuple[Condition, ...]]] = []
     for text, group in groups.items():
-        alone = tuple(host for host in hosts[text] if shared[host] == 1)
-        if alone:
-            conditions.append((text, (Condition("host", "in", alone),)))
+        unshared = tuple(host for host in hosts[text] if shared[host] == 1)
+        if unshared:
+            conditions.append((text, (Condition("host", "in", unshared),)))
         for host in [host for host in hosts[text] if shared[host] > 1]:
             moments = sorted({row.fetched_at for row in group if row.host == host})
             words = tuple(time.astimezone(UTC).isoformat() for time in moments)

@@ -136,8 +136,8 @@ class StoredTable:
 
     def schema(self) -> pa.Schema:
         """The schema that the table is created with."""
-        own = [pa.field(name, TYPES[column.dtype]) for name, column in self.columns.items()]
-        return pa.schema([*CONTEXT_FIELDS, *own, pa.field("_row", pa.int64())])
+        fields = [pa.field(name, TYPES[column.dtype]) for name, column in self.columns.items()]
+        return pa.schema([*CONTEXT_FIELDS, *fields, pa.field("_row", pa.int64())])
 
     def configuration(self) -> dict[str, str]:
         """The declaration as properties of the Delta table, which `load` reads."""
@@ -260,8 +260,8 @@ def declaration_of(store: ArchiveStore, path: str) -> StoredTable:
 
 def prepare(store: ArchiveStore, tables: Iterable[StoredTable]) -> None:
     """Enter tables into the list of changes before they are created."""
-    there = stored_tables(store)
-    new = [table for table in tables if table.name not in there]
+    existing = stored_tables(store)
+    new = [table for table in tables if table.name not in existing]
     record(store, [(table.section, table.table.name, None, _NEW, None, None) for table in new])
 
 

@@ -546,15 +546,15 @@ class Checksums:
         if table.version() < last:
             yield f"its last commits are gone: it is at {table.version()}, and was at {last}"
         paths = [*paths_of(store, name, table)]
-        there = {
+        actual = {
             path: _sha256(store, f"{name}/{path}")
             for path in paths
             # A pipe or a device would be waited for, for ever.
             if store.files.get_file_info(f"{name}/{path}").is_file
         }
         self.unchecked += len({*paths} - {*recorded})
-        expected = {path: recorded.get(path, there.get(path, "")) for path in paths}
-        for kind, path in mismatches(expected, there):
+        expected = {path: recorded.get(path, actual.get(path, "")) for path in paths}
+        for kind, path in mismatches(expected, actual):
             state = "missing, or no file" if kind == "missing" else "not what was written"
             yield f"the file {path} is {state}"
 

@@ -142,11 +142,11 @@ def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> N
         sizes.setdefault(row.get("partition.month"), []).append(row["size_bytes"] or 0)
     with store.errors(name):
         for month, files in sizes.items():
-            only = None if month is None else [("month", "=", month)]
+            partitions = None if month is None else [("month", "=", month)]
             if len(files) > 1 and (month is None or sum(files) > _LARGE):
-                table.optimize.compact(only, writer_properties=written())
+                table.optimize.compact(partitions, writer_properties=written())
             elif len(files) > 1:
-                table.optimize.z_order(["host"], only, writer_properties=written())
+                table.optimize.z_order(["host"], partitions, writer_properties=written())
         options = {"dry_run": False, "enforce_retention_duration": False}
         hours = math.ceil(keep_hours)
         table.vacuum(hours, **options)
@@ -211,14 +211,14 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
     def count() -> int:
         return sum(row["num_records"] for row in store.actions(name, table))
 
-    there = count()
+    count_before = count()
     # Not DeltaTable.delete: the files that it writes have view types, which pyarrow cannot filter.
     with store.errors(name):
         engine().write_deltalake(
             table, rows, mode="overwrite", predicate=condition, writer_properties=written()
         )
         table.update_incremental()
-    return there - count()
+    return count_before - count()
 
 
 def _heirs(snapshot: Snapshot, before: str) -> pa.Table:
@@ -350,12 +350,12 @@ def _responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
                 row.payload()
             except ArchiveError as error:
                 problems.append((RESPONSES, error.message))
-    twice = snapshot.rows(
+    duplicates = snapshot.rows(
         f"SELECT host, section, scope, fetched_at, count(*) AS n FROM responses WHERE {USABLE} "
         "GROUP BY host, section, scope, fetched_at, sha256 HAVING n > 1",
         RESPONSES,
     )
-    for facts in twice:
+    for facts in duplicates:
         *place, times = map(str, facts.values())
         problems.append((RESPONSES, f"{' '.join(place)}: it is there {times} times"))
     return count, problems
@@ -483,11 +483,11 @@ def _replace(
     store: ArchiveStore, tables: Mapping[str, StoredTable], files: Mapping[str, Sequence[Path]]
 ) -> None:
     """Replace the rows that are there, table by table."""
-    there = stored_tables(store)
+    existing = stored_tables(store)
     changes: list[Change] = []
     for name, table in tables.items():
         with contextlib.suppress(ArchiveError):  # metadata that is damaged is made anew
-            changes += _changes(declaration_of(store, name), table) if name in there else ()
+            changes += _changes(declaration_of(store, name), table) if name in existing else ()
         prepare(store, [table])
         facts = table.configuration()
         delta = store.create(name, table.schema(), configuration=facts)
@@ -495,7 +495,7 @@ def _replace(
         with store.errors(name):
             delta.update_incremental()
             delta.alter.set_table_properties(facts, raise_if_not_exists=False)
-    for name, (section, short) in there.items():
+    for name, (section, short) in existing.items():
         if name in tables:
             continue
         changes.append((section, short, None, "no longer declared", None, None))

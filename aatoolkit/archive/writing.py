@@ -150,9 +150,9 @@ class TableBuffer:
         if all(table.schema.equals(tables[0].schema) for table in tables):
             tables = [pa.concat_tables(tables)]
         stored = self.declared[name].stored
-        own = pa.schema([field for field in schema if field.name not in CONTEXT])
+        row_schema = pa.schema([field for field in schema if field.name not in CONTEXT])
         fit = pa.concat_tables(
-            fitted(table.rename_columns([*map(stored, table.column_names)]), own)
+            fitted(table.rename_columns([*map(stored, table.column_names)]), row_schema)
             for table in tables
         )
         places = np.repeat([at for _, at in parts], [part.num_rows for part, _ in parts])
@@ -342,9 +342,9 @@ class RunWriter:
             )
         new = runs.committed - self._seen.committed
         if new:
-            theirs = self._identities(new)
-            if theirs & self._identities(frozenset({self.run})):
-                raise _Doubled(theirs)
+            committed = self._identities(new)
+            if committed & self._identities(frozenset({self.run})):
+                raise _Doubled(committed)
             self._seen = runs
 
     def _identities(self, runs: frozenset[str]) -> set[Identity]:

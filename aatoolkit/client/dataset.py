@@ -50,8 +50,8 @@ class Dataset(Keyed[str, Tables]):
             failure = self.errors[section]
             raise ItemNotFound(f"{section} failed: {failure}", key=section) from failure
         if section not in self._items:
-            near = near_matches(str(section), self)
-            raise ItemNotFound(unknown("section", section, self), key=section, suggestions=near)
+            matches = near_matches(str(section), self)
+            raise ItemNotFound(unknown("section", section, self), key=section, suggestions=matches)
         return self._items[section]
 
     def _item_named(self, name: str) -> str:
@@ -441,8 +441,8 @@ class Collection(Keyed[HostScope, Dataset]):
         parts = [dataset[section] for dataset in self.values() if section in dataset]
         if not parts:
             failed = [f"; {error}" for (*_, name), error in self.errors.items() if name == section]
-            there = dict.fromkeys(name for dataset in self.values() for name in dataset)
-            raise ItemNotFound(unknown("section", section, there) + "".join(failed), key=section)
+            names = dict.fromkeys(name for dataset in self.values() for name in dataset)
+            raise ItemNotFound(unknown("section", section, names) + "".join(failed), key=section)
         frames = (tables.main if table is None else tables[table] for tables in parts)
         frame = concat([with_context(frame) for frame in frames], ignore_index=True)
         missing = [host for (host, _), dataset in self.items() if section in dataset.errors]

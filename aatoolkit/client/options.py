@@ -29,9 +29,9 @@ def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeO
     """
     declared = get(SCOPE_OPTIONS)
     if reading.profile is not None:
-        own = reading.profile.get(SCOPE_OPTIONS)
+        section = reading.profile.get(SCOPE_OPTIONS)
         # A declaration that names the tables otherwise is no help in finding them.
-        declared = own if own is not None and {*_TABLES} <= {*own.names} else declared
+        declared = section if section is not None and {*_TABLES} <= {*section.names} else declared
     declared, document = _as_values(declared, payload), payload.json
     tables = normalize(declared, payload, max_nodes=reading.max_nodes)
     engines, topics, categories, brands = (tables[name] for name in _TABLES)

@@ -261,8 +261,8 @@ def _words(name: str, parts: Mapping[str, Tables]) -> str:
     if len({*words.values()}) == 1:
         return next(iter(words.values()))
     lacking = ", ".join(v for v, word in words.items() if not word.startswith("available"))
-    some = any(word.startswith(("available", "partial")) for word in words.values())
-    return f"{'partial' if some else 'unavailable'} (a part is missing for {lacking})"
+    has_values = any(word.startswith(("available", "partial")) for word in words.values())
+    return f"{'partial' if has_values else 'unavailable'} (a part is missing for {lacking})"
 
 
 def _listing(by: str, parts: Mapping[str, Tables], name: str) -> pd.DataFrame:

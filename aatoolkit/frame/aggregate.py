@@ -157,13 +157,13 @@ def aggregate(
     described = {str(name): metadata.columns[str(name)] for name in kept}
     for planned in plans:
         values, state, beside = _outcome(planned, parts, skip_missing, status or bool(parts))
-        name, own = planned.plan.column, metadata.columns[planned.plan.described]
+        name, source_column = planned.plan.column, metadata.columns[planned.plan.described]
         within = planned.plan.rule.within
         if within and within not in kept:
             use = (flat[name].notna() & flat[within].notna()).to_numpy(bool)
             kept[within] = chosen(flat[within], use, groups, "last")
             described[within] = metadata.columns[within]
-        of = planned.plan.of or (own.of if own.table in several else None)
+        of = planned.plan.of or (source_column.of if source_column.table in several else None)
         column = ColumnMetadata(of, state, caution=planned.plan.caution)
         if (stated := f"{name}_{ROW}") in beside:
             statuses = pd.DataFrame({part: beside[part] for part in beside if ROW in part})
@@ -172,7 +172,7 @@ def aggregate(
             is_silent = statuses[stated].isna().any()  # of a number nothing is stated
             otherwise = Availability() if is_silent else statements[0].availability
             column = replace(column, statements=statements, otherwise=otherwise)
-        absent = () if planned.absent else own.absent
+        absent = () if planned.absent else source_column.absent
         described |= {name: column.lacking(*absent), **dict.fromkeys(beside, MEASURED)}
         kept |= {name: values, **beside}
     key = tuple(str(name) for name in groups.keys.columns)
@@ -198,11 +198,11 @@ def _outcome(
     used_rows, expected, wholes = groups.count(cells.given), planned.expected, plan.wholes
     full = (expected > 0) & (used_rows == expected)
     is_pooled = plan.rule.rule in ("ratio", "mean")
-    there = used_rows > 0 if skip_missing or is_pooled else full
+    has_number = used_rows > 0 if skip_missing or is_pooled else full
     if wholes is not None and not skip_missing:
-        there = there & (wholes.lacking == 0)
+        has_number = has_number & (wholes.lacking == 0)
     values, undefined = planned.values()
-    there = there & ~undefined
+    has_number = has_number & ~undefined
     codes, states = groups.combined(cells)
     # Where a part was measured and the group has no value, it is of the other part.
     bare = [
@@ -226,38 +226,38 @@ def _outcome(
             why = f"{wholes.lacking[at]} of {wholes.total[at]} responses have no row of it"
             more.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
         state = combine([state, *more]) if more else state
-        is_unknown = state.status == Status.UNKNOWN and not there[at]
+        is_unknown = state.status == Status.UNKNOWN and not has_number[at]
         if at in parts and state.status not in EMPTY and not is_unknown:
             reason = combined_reason((state.reason, parts[at][1]))
             state = replace(state, status=Status.PARTIAL, reason=reason)
         codes[at] = numbers.setdefault(state, first + len(numbers))
     states += numbers
     # After the states as they are come the same of groups in part, then two of none.
-    own = combine(planned.metadata.columns[part].availability for part in plan.parts)
-    nothing = _NO_ROWS if own.status == Status.AVAILABLE else own
-    empty = nothing if groups.keys.columns.empty or own.status in EMPTY else NO_ROW
-    codes = np.where(there & ~full, codes + len(states), codes)
+    part_state = combine(planned.metadata.columns[part].availability for part in plan.parts)
+    nothing = _NO_ROWS if part_state.status == Status.AVAILABLE else part_state
+    empty = nothing if groups.keys.columns.empty or part_state.status in EMPTY else NO_ROW
+    codes = np.where(has_number & ~full, codes + len(states), codes)
     is_nothing = undefined & (groups.count(cells.whole) == expected) & full
     codes = np.where(is_nothing, 2 * len(states), codes)
     codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
     partial = [replace(state, status=Status.PARTIAL) for state in states]
-    every = [*states, *partial, _ZERO, empty]
+    all_states = [*states, *partial, _ZERO, empty]
     share = np.divide(
         planned.covered, expected, out=np.full(len(groups), np.nan), where=expected > 0
     )
     for at, (period, _) in parts.items():
         share[at] *= period
-    used = [every[code] for code in np.unique(codes).tolist()]
+    used = [all_states[code] for code in np.unique(codes).tolist()]
     state = combine(used) if used else nothing
-    values, coverage = values.where(there), pd.Series(pd.array(share, dtype="Float64"))
-    there = values.notna().to_numpy(bool)
-    in_part = skip_missing or bool((coverage[there] < 1).any())
+    values, coverage = values.where(has_number), pd.Series(pd.array(share, dtype="Float64"))
+    has_number = values.notna().to_numpy(bool)
+    in_part = skip_missing or bool((coverage[has_number] < 1).any())
     beside = {f"{plan.column}{COVERAGE}": coverage} if in_part else {}
     if len(used) < 2 and not is_stated:
         return values, state, beside
-    statuses = status_columns(every, codes, f"{plan.column}_{ROW}")
-    mask = Cells(every, codes, there).having(Status.UNKNOWN)
-    statuses[there & mask] = None
+    statuses = status_columns(all_states, codes, f"{plan.column}_{ROW}")
+    mask = Cells(all_states, codes, has_number).having(Status.UNKNOWN)
+    statuses[has_number & mask] = None
     if is_stated or (not mask.all() and len(statuses.drop_duplicates()) > 1):
         beside |= {str(column): statuses[column] for column in statuses}
     return values, state, beside
@@ -286,10 +286,10 @@ def cells_of_plan(
         none = is_zero(trials, counted.given if rule.rule == "sum" else counted.whole)
         cells = cells.without(none & ~cells.given, ZERO)
     if rule.among and rule.among[0] in frame.columns:
-        among, *kinds = rule.among
-        stated = cells_of(frame, among, metadata).given
-        other = stated & ~frame[among].isin(kinds).to_numpy(bool) if kinds else None
-        nothing = is_zero(among, stated) if other is None else other
+        kind_column, *kinds = rule.among
+        stated = cells_of(frame, kind_column, metadata).given
+        other = stated & ~frame[kind_column].isin(kinds).to_numpy(bool) if kinds else None
+        nothing = is_zero(kind_column, stated) if other is None else other
         cells = cells.without(nothing & ~cells.given, "nothing to count")
     if rule.over:
         above, below = rule.over

@@ -231,7 +231,7 @@ class _Planner:
             return []
         name = f"{tables[0].rpartition(':')[2].removesuffix('s')}_count"
         names = [*map(str, self.frame.columns)]
-        if name in names or any(_has_rule(metadata, own) for own in names):
+        if name in names or any(_has_rule(metadata, other) for other in names):
             return []
         return [self._once(Plan(name, Aggregation("count"), source=metadata.key[0]))]
 
@@ -284,8 +284,8 @@ class _Planner:
 
     def _is_mixed(self, name: str, kinds: pd.Series) -> bool:
         """Whether values of a group are of several kinds, such as currencies; none is another."""
-        there = self.frame[name].notna().to_numpy(bool)
-        kinds, ids = kinds[there], self.groups.ids[there]
+        has_name = self.frame[name].notna().to_numpy(bool)
+        kinds, ids = kinds[has_name], self.groups.ids[has_name]
         several = kinds.groupby(ids).nunique(dropna=False) > 1
         return bool((several | (kinds.isna().groupby(ids).sum() > 1)).any())
 
@@ -341,19 +341,19 @@ class _Planner:
         if not {*rule.counts} <= {*names}:
             return None
         above, below = (names[part][-1] for part in rule.counts)
-        apart = [part for part in metadata.key if metadata.columns[part].table != table]
-        apart += [part for part in CONTEXT if metadata.holds(part)]
-        apart = [*dict.fromkeys(part for part in apart if part in frame.columns)]
-        grouped = [part for part in groups.keys.columns if part in apart]
+        outer = [part for part in metadata.key if metadata.columns[part].table != table]
+        outer += [part for part in CONTEXT if metadata.holds(part)]
+        outer = [*dict.fromkeys(part for part in outer if part in frame.columns)]
+        grouped = [part for part in groups.keys.columns if part in outer]
         key = [names.get(part, [""])[-1] for part in sections.table(table).key]
         # Rows of a rate overlap unless they are of one thing, such as one brand.
         is_one = bool(key) and all(map(metadata.holds, key))
         if is_one:
             ids = frame[key].assign(_group=groups.ids).drop_duplicates()["_group"]
             is_one = not ids.duplicated().any()
-        if not apart or not {*grouped} <= groups.by_value or (rule.rule != "sum" and not is_one):
+        if not outer or not {*grouped} <= groups.by_value or (rule.rule != "sum" and not is_one):
             return None
-        codes: Any = frame.groupby(apart, dropna=False, sort=False).ngroup().to_numpy(np.int64)
+        codes: Any = frame.groupby(outer, dropna=False, sort=False).ngroup().to_numpy(np.int64)
         counts = pd.DataFrame({n: as_floats(frame[n]) for n in (above, below)}).groupby(codes)
         if (counts[below].nunique(dropna=False) != 1).any():
             return None
@@ -397,10 +397,12 @@ def _rule_to_give(
     if is_whole:
         return f"; if you know that they add up: rules={{{name!r}: 'sum'}}"
     counts = [
-        own
-        for own in frame.select_dtypes("integer").columns
-        if own not in CONTEXT
-        and ((what := declared(metadata.columns[str(own)])) is None or what.unit in (None, COUNT))
+        column
+        for column in frame.select_dtypes("integer").columns
+        if column not in CONTEXT
+        and (
+            (what := declared(metadata.columns[str(column)])) is None or what.unit in (None, COUNT)
+        )
     ]
     by = repr(counts[0]) if len(counts) == 1 else "COUNTS"
     joined = "" if counts else ", with the table of the counts joined by df.aa.merge"

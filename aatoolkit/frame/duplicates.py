@@ -76,7 +76,7 @@ class Extent:
     def __str__(self) -> str:
         window = f"{self.start} to {self.end}" if self.start else f"{self.days or '?'} days"
         pairs = zip(FILTERS, self.filters, strict=True)
-        filters = "; ".join(f"{name}={','.join(sorted(own))}" for name, own in pairs if own)
+        filters = "; ".join(f"{name}={','.join(sorted(texts))}" for name, texts in pairs if texts)
         return " ".join(part for part in (self.host, window, filters) if part)
 
 
@@ -146,26 +146,26 @@ class Duplicates:
         overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]
         overlapping = [extent for pair in overlaps for extent in pair]
         grain, missing = self._grain(table)
-        ids, every = self._groups.ids, np.arange(len(self._frame))
+        ids, all_rows = self._groups.ids, np.arange(len(self._frame))
         is_repeated = table in self._metadata.repeated
         placed = check_of(self._frame).placed() if is_repeated and not overlapping else None
         if placed and table not in stored_of(self._frame)[0].repeated:
             return _alike([ids, placed[0]]), overlapping  # by plain pandas, and it is known which
         if missing or grain is None:
             self._check_without_key(table, missing, overlapping, codes)
-            return every, []
+            return all_rows, []
         names = [name for name in grain if name not in self._groups.by_value]
         columns = [ids, *(self._frame[name].array for name in names)]
         first = _alike(columns)
-        if (first == every).all() and grain:
-            return every, []
+        if (first == all_rows).all() and grain:
+            return all_rows, []
         if codes is None and len(overlaps) < len(pairs):
             if overlaps or is_repeated:
                 raise Refused(
                     "rows of several responses have one key; add df.aa.with_context() to each "
                     "frame before combining them"
                 )
-            return every, []
+            return all_rows, []
         if codes is not None and not overlaps:
             first = _alike([*columns, codes])
         elif codes is not None and len(overlaps) < len(pairs):
@@ -226,7 +226,7 @@ class Duplicates:
         extents = []
         for row in distinct.where(distinct.notna(), None).to_dict("records"):
             texts = [str(row.get(f"filter_{name}") or "").split(",") for name in FILTERS]
-            filters = tuple(frozenset(filter(None, own)) for own in texts)
+            filters = tuple(frozenset(filter(None, values)) for values in texts)
             window = [row.get(n) for n in ("host", "window_start", "window_end", "days")]
             extents.append(Extent(*window, filters))  # type: ignore[call-arg, arg-type]
         return extents, codes
@@ -282,7 +282,7 @@ def _alike(columns: Sequence[Any]) -> Codes:
 def _has(source: Source, table: str) -> bool:
     """Whether a response may hold rows of a table."""
     with suppress(ScopeError, KeyError):
-        return any(own.name == table for own in sections.get(source.section or ""))
+        return any(declaration.name == table for declaration in sections.get(source.section or ""))
     return True
 
 
@@ -316,7 +316,7 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         lost = "its values are not those that were read" if reason == OVERWRITTEN else reason
         return f"{lost}; aggregate the frame that was read, or give the rule of new values: rules="
     bare, *names = (
-        own.removesuffix("_x").removesuffix("_y") for own in (name, *map(str, frame.columns))
+        other.removesuffix("_x").removesuffix("_y") for other in (name, *map(str, frame.columns))
     )
     # A column that says little by its name alone is of a table whose others are here too.
     tables = [

@@ -375,9 +375,9 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
         name: _in_words(name) if declared(metadata.get(name, NOTHING)) else name
         for name in map(str, frame.columns)
     }
-    often = Counter(header.casefold() for header in plain.values())
+    uses = Counter(header.casefold() for header in plain.values())
     return {
-        name: header if often[header.casefold()] == 1 else name for name, header in plain.items()
+        name: header if uses[header.casefold()] == 1 else name for name, header in plain.items()
     }
 
 

@@ -149,13 +149,13 @@ def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
     ItemNotFound
         If one is; its reason holds near matches.
     """
-    there = [name for name in frame.columns if isinstance(name, str)]
+    text_names = [name for name in frame.columns if isinstance(name, str)]
     wrong = {
         name: f"several columns are called {name!r}"
-        if name in there
-        else unknown("column", name, there)
+        if name in text_names
+        else unknown("column", name, text_names)
         for name in names
-        if there.count(name) != 1
+        if text_names.count(name) != 1
     }
     if wrong:
         raise ItemNotFound("; ".join(wrong.values()), columns=wrong)
@@ -284,10 +284,10 @@ def part_periods(
         is_end = grouper.closed == "right"  # type: ignore[attr-defined]
         start, end = (label - offset + day, label) if is_end else (label, label + offset - day)
         size = (end - start).days + 1
-        there = present[at] if is_keyed else (min(last, end) - max(first, start)).days + 1
-        if there < size:
-            words = f"{there} of the {size} days from {start.date()} to {end.date()}"
-            parts[at] = (there / size, words)
+        day_count = present[at] if is_keyed else (min(last, end) - max(first, start)).days + 1
+        if day_count < size:
+            words = f"{day_count} of the {size} days from {start.date()} to {end.date()}"
+            parts[at] = (day_count / size, words)
     return parts
 
 

@@ -94,11 +94,13 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         for table in tables_of(metadata):
             grain = metadata.grain(table)
             if grain is not None and table not in grains:
-                here = after | (in_place if place and is_joined(table) else {})
-                grains[table] = tuple(here.get(name, name) for name in grain)
-    both = [{*tables_of(metadata)} for metadata in tabled]
+                new_names = after | (in_place if place and is_joined(table) else {})
+                grains[table] = tuple(new_names.get(name, name) for name in grain)
+    sides = [{*tables_of(metadata)} for metadata in tabled]
     repeated = {table for metadata in tabled for table in metadata.repeated}
-    repeated |= set().union(*(tables for tables, again in zip(both, repeats, strict=True) if again))
+    repeated |= set().union(
+        *(tables for tables, again in zip(sides, repeats, strict=True) if again)
+    )
     kept = {table for metadata in stored for table in metadata.grains}
     new = next((table for it in tabled for table in it.grains if table not in kept), "")
     for name in shared:
@@ -107,14 +109,14 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         is_known = column.of or column.availability.status != Status.UNKNOWN or not new
         columns[name] = column if is_known else replace(column, of=f"{new}.{name}")
     for place, rows in enumerate(lacking):
-        theirs = [names[1 - place].get(key) for key in keys[1 - place] if isinstance(key, str)]
-        unmatched = merged[[name for name in merged if name in theirs]][rows]
+        other_keys = [names[1 - place].get(key) for key in keys[1 - place] if isinstance(key, str)]
+        unmatched = merged[[name for name in merged if name in other_keys]][rows]
         is_named = are_named(unmatched, FrameMetadata(columns))
         state = no_match(counts[place], len(rows))
         stated = key_statements(unmatched, [state]) if is_named else []
         for name in tabled[place].columns.keys() - {*shared} if counts[place] else ():
-            own = names[place][name]
-            columns[own] = without_rows(columns[own], state, stated)
+            key_column = names[place][name]
+            columns[key_column] = without_rows(columns[key_column], state, stated)
     key = [
         [n if n in shared else after[n] for n in m.key]
         for m, after in zip(tabled, names, strict=True)
@@ -124,7 +126,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         columns,
         unique_key(merged, tuple(own_key) if key[0] else ()),
         sources_of(tabled),
-        {table: grain for table, grain in grains.items() if table not in both[0] & both[1]},
+        {table: grain for table, grain in grains.items() if table not in sides[0] & sides[1]},
         tuple(sorted(repeated)),
     )
     return attach(merged, described)
@@ -158,14 +160,14 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     columns, sources, key = dict(metadata.columns), [metadata], metadata.key
     repeated = {*metadata.repeated}
     for other in frames:
-        theirs = metadata_of(other, levels=True)
-        fitting, again = _fitting(frame, other, theirs)
+        other_metadata = metadata_of(other, levels=True)
+        fitting, again = _fitting(frame, other, other_metadata)
         new = {name: fitting[name] for name in columns.keys() & fitting if not columns[name].of}
         if new:
             columns |= new
-            sources.append(theirs)
-            repeated |= {*theirs.repeated, *again}
-            key = key or (theirs.key if {*theirs.key} <= columns.keys() else ())
+            sources.append(other_metadata)
+            repeated |= {*other_metadata.repeated, *again}
+            key = key or (other_metadata.key if {*other_metadata.key} <= columns.keys() else ())
     adopted = frame.copy(deep=False)
     grains = {table: grain for own in reversed(sources) for table, grain in own.grains.items()}
     unique = unique_key(adopted, key)
@@ -219,8 +221,8 @@ def _of_key(
 def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
     """The key if it still identifies the rows of a frame."""
     rows = flattened(frame)
-    there = bool(key) and {*key} <= {*rows.columns}
-    return key if there and not rows.duplicated([*key]).any() else ()
+    has_key = bool(key) and {*key} <= {*rows.columns}
+    return key if has_key and not rows.duplicated([*key]).any() else ()
 
 
 def sources_of(described: Iterable[FrameMetadata]) -> tuple[Any, ...]:
@@ -262,38 +264,38 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
     Its key is of the fewest columns that identify the rows, what it is merged on first.
     """
     arrays = arrays_of(frame)
-    own = [
+    owned = [
         name
         for name, column in metadata.columns.items()
         if name in arrays
         and column.of is None
         and column.availability.reason not in (OVERWRITTEN, MOVED)
     ]
-    if not own:
+    if not owned:
         return metadata
     rows = flattened(frame)
-    there = [n for n in rows.columns if isinstance(n, str) and [*rows.columns].count(n) == 1]
-    words = [name for name in there if not pd.api.types.is_float_dtype(rows[name].dtype)]
+    unique = [n for n in rows.columns if isinstance(n, str) and [*rows.columns].count(n) == 1]
+    words = [name for name in unique if not pd.api.types.is_float_dtype(rows[name].dtype)]
     on = [name for name in keys if isinstance(name, str)]
     candidates = [on, *([metadata.key] if metadata.key else []), *([*on, word] for word in words)]
     grain: tuple[str, ...] = (NO_KEY,)
-    for names in map(dict.fromkeys, (*candidates, [*on, *words], [*on, *own], there)):
+    for names in map(dict.fromkeys, (*candidates, [*on, *words], [*on, *owned], unique)):
         with suppress(TypeError):  # lists have no hash
-            if {*names} <= {*there} and not (
+            if {*names} <= {*unique} and not (
                 rows.duplicated([*names]).any() if names else len(rows) > 1
             ):
                 grain = tuple(names)
                 break
-    hashed = sorted({*own, *grain} & {*arrays})
+    hashed = sorted({*owned, *grain} & {*arrays})
     hashes = np.sort(row_hashes([hash_cells(arrays[name]) for name in hashed]))
     about = hashlib.sha256(repr((hashed, metadata.sources)).encode() + hashes.tobytes())
     table = f"{JOINED}{about.hexdigest()[:12]}"
     columns = {
-        name: replace(column, of=f"{table}.{name}") if name in own else column
+        name: replace(column, of=f"{table}.{name}") if name in owned else column
         for name, column in metadata.columns.items()
     }
     # Rows of a frame of which nothing was known are distinguished by their key from now on.
-    is_new = len(own) == len(metadata.columns) and grain != (NO_KEY,)
+    is_new = len(owned) == len(metadata.columns) and grain != (NO_KEY,)
     return replace(
         metadata,
         columns=columns,
@@ -341,9 +343,9 @@ def _check_keys(
     ArgumentError
         If no key is named, and a column that both frames have is a measure by its declaration.
     """
-    for frame, side, own in zip((left, right), ("left", "right"), keys, strict=True):
+    for frame, side, side_keys in zip((left, right), ("left", "right"), keys, strict=True):
         names = [str(name) for name in (*frame.columns, *frame.index.names)]
-        for key in own:
+        for key in side_keys:
             if isinstance(key, str) and key not in names:
                 why = unknown(f"column of the {side} frame", key, names)
                 how = "where the frames name it differently, give left_on= and right_on="
@@ -437,7 +439,7 @@ def concat(
     columns = {str(name): _stacked(str(name), held, every, apart) for name in stacked.columns}
     complete = (Status.AVAILABLE, Status.NOT_APPLICABLE)
     for name, column in columns.items():
-        parts = [(frame, own.columns[name]) for frame, own in every if name in own.columns]
+        parts = [(frame, facts.columns[name]) for frame, facts in every if name in facts.columns]
         absent = [state for _, part in parts for state in part.absent]
         empty = (part.availability for frame, part in parts if not len(frame) and held != every)
         absent += [state for state in empty if state.status not in complete]
@@ -528,7 +530,7 @@ def _apart(frames: Sequence[Described]) -> list[tuple[Condition, ...]] | None:
         is_sure = all(map(all, values)) and len(rows) <= _MOST_VALUES
         if is_sure and len(rows) == len({*rows}):
             return [
-                tuple(Condition(n, "in", own) for n, own in zip(columns, texts, strict=True))
+                tuple(Condition(n, "in", kept) for n, kept in zip(columns, texts, strict=True))
                 for texts in values
             ]
     return None
@@ -585,12 +587,12 @@ def _in_common(frames: Sequence[pd.DataFrame], *, every: bool) -> list[pd.DataFr
         dtype = _common([None if c is None or c.isna().all() else c.dtype for c in columns])
         kinds = [column.dtype for column in columns if column is not None]
         dtype = dtype or (kinds[0] if len({*kinds}) == 1 else None)
-        for frame, column, own in zip(frames, columns, cast, strict=True):
+        for frame, column, new in zip(frames, columns, cast, strict=True):
             if column is not None and (dtype is None or not column.isna().all()):
-                own[label] = column if dtype is None else column.astype(dtype)
+                new[label] = column if dtype is None else column.astype(dtype)
             elif column is not None or every:
-                own[label] = pd.Series(None, index=frame.index, dtype=dtype or object)
-    return [pd.DataFrame(own, index=frame.index) for frame, own in zip(frames, cast, strict=True)]
+                new[label] = pd.Series(None, index=frame.index, dtype=dtype or object)
+    return [pd.DataFrame(new, index=frame.index) for frame, new in zip(frames, cast, strict=True)]
 
 
 def _common(dtypes: Sequence[Any]) -> Any:

@@ -146,8 +146,8 @@ def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
     return attach(result, replace(metadata, columns={name: MEASURED, **metadata.columns}))
 
 
-def _check_free(there: Iterable[str], added: Iterable[str]) -> None:
-    taken = sorted({*there} & {*added})
+def _check_free(existing: Iterable[str], added: Iterable[str]) -> None:
+    taken = sorted({*existing} & {*added})
     if taken:
         raise AvailabilityError(
             f"the frame already has {', '.join(taken)}; rename it first",
@@ -184,8 +184,10 @@ def complete(
     states = _row_states(flat, metadata, engines, Availability(Status.AVAILABLE))
     stacked = pd.concat([flat, new], ignore_index=True)
     for name in _OF_ROWS:
-        there = flat[name] if is_status_column(flat, name) else states[name]
-        stacked[name] = pd.concat([there.astype(added[name].dtype), added[name]], ignore_index=True)
+        column_states = flat[name] if is_status_column(flat, name) else states[name]
+        stacked[name] = pd.concat(
+            [column_states.astype(added[name].dtype), added[name]], ignore_index=True
+        )
     keys = new[[*dict.fromkeys((*metadata.key, *levels))]]
     statements = tuple(row_statements(added, ROW, keys, metadata))
     described = {
@@ -231,8 +233,8 @@ def _lacking(
         wanted = wanted.merge(values.to_frame(), how="cross")
     key = [*others, *levels]
     wanted = wanted[key].astype(frame[key].dtypes)
-    there = pd.concat([frame[key], wanted], ignore_index=True).duplicated()
-    new = wanted[~there.to_numpy()[len(frame) :]] if levels else wanted.iloc[:0]
+    exists = pd.concat([frame[key], wanted], ignore_index=True).duplicated()
+    new = wanted[~exists.to_numpy()[len(frame) :]] if levels else wanted.iloc[:0]
     blank = frame.iloc[:0].reindex(range(len(new)))
     for name in key:
         blank[name] = new[name].array

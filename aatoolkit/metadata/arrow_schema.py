@@ -48,10 +48,10 @@ LAYOUT = "2.1"
 
 def declared(column: ColumnMetadata) -> Column | None:
     """The declaration of a column; None for a column that no table declares."""
-    name, _, own = (column.of or "").partition(".")
+    name, _, field = (column.of or "").partition(".")
     table = find_table(name)
     try:
-        return None if table is None else table[own]
+        return None if table is None else table[field]
     except KeyError:
         return None
 
@@ -117,8 +117,8 @@ def _body(metadata: FrameMetadata) -> dict[str, Any]:
     other profiles than the default one, which a reader need not have, are declared.
     """
     columns = metadata.columns.items()
-    own = {name: dump_state(column.availability) for name, column in columns}
-    states = [state for state, _ in Counter(own.values()).most_common()]
+    states_by_name = {name: dump_state(column.availability) for name, column in columns}
+    states = [state for state, _ in Counter(states_by_name.values()).most_common()]
     body = {
         "version": LAYOUT,
         "key": metadata.key,
@@ -127,7 +127,7 @@ def _body(metadata: FrameMetadata) -> dict[str, Any]:
             for state in states
         ],
         "columns": {
-            name: ({"state": at} if (at := states.index(own[name])) else {})
+            name: ({"state": at} if (at := states.index(states_by_name[name])) else {})
             | _present(_facts(column))
             for name, column in columns
         },

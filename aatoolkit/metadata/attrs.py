@@ -152,7 +152,9 @@ class FrameMetadata:
             return FrameMetadata(
                 columns,
                 tuple(body["key"]),
-                tuple(Source(**{n: own[n] for n in facts & own.keys()}) for own in body["sources"]),
+                tuple(
+                    Source(**{n: item[n] for n in facts & item.keys()}) for item in body["sources"]
+                ),
                 {table: tuple(grain) for table, grain in body.get("grains", {}).items()},
                 tuple(body.get("repeated", ())),
                 None if fingerprint is None else Fingerprint.from_dict(fingerprint),

@@ -172,13 +172,13 @@ class RowStatus:
         columns = [{condition.column for condition in statement.rows} for statement in matching]
         is_sure = [names <= self._here for names in columns]
         sets = [{*s.rows} for s, sure in zip(matching, is_sure, strict=True) if sure]
-        narrow, perhaps = [], []
+        narrow, possible = [], []
         for statement, sure in zip(matching, is_sure, strict=True):
             if not sure:
-                perhaps.append(statement.availability)
+                possible.append(statement.availability)
             elif not any({*statement.rows} < other for other in sets):
                 narrow.append(statement.availability)
-        parts = [*(narrow or [otherwise]), *perhaps]
+        parts = [*(narrow or [otherwise]), *possible]
         return combine(parts) if len(parts) > 1 else parts[0]
 
 
@@ -224,7 +224,7 @@ def load_statements(body: Mapping[str, Any]) -> dict[str, Stated]:
 
     return {
         name: (
-            tuple(Statement(load_state(of), tuple(map(rows, own))) for of, own in statements),
+            tuple(Statement(load_state(of), tuple(map(rows, items))) for of, items in statements),
             load_state(elsewhere),
             tuple(map(load_state, absent)),
         )

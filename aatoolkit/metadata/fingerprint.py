@@ -67,11 +67,11 @@ def hash_cells(values: Array) -> Hashes:
         of_codes: Hashes = levels[values.codes]
         return of_codes
     missing = values.isna()
-    there = values[~missing] if missing.any() else values
-    if pd.api.types.is_object_dtype(there.dtype):
-        there = pd.Series(there).infer_objects().array
+    present = values[~missing] if missing.any() else values
+    if pd.api.types.is_object_dtype(present.dtype):
+        present = pd.Series(present).infer_objects().array
     hashes: Hashes = np.full(len(values), _MISSING, np.uint64)
-    hashes[~missing] = _hashed(there)
+    hashes[~missing] = _hashed(present)
     return hashes
 
 
@@ -254,14 +254,14 @@ def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
     """The values of every column and index level whose name is unique."""
     rows = pd.DataFrame(rows)  # without attrs, which each of its columns would copy
     names = [str(name) for name in rows.columns]
-    twice = {name for name, count in Counter(names).items() if count > 1}
+    repeated = {name for name, count in Counter(names).items() if count > 1}
     arrays = {
         str(name): rows.index.get_level_values(level).array
         for level, name in enumerate(rows.index.names)
         if name is not None
     }
     arrays |= {name: column.array for name, (_, column) in zip(names, rows.items(), strict=True)}
-    return {name: array for name, array in arrays.items() if name not in twice}
+    return {name: array for name, array in arrays.items() if name not in repeated}
 
 
 def _sampled(rows: int) -> Places:
@@ -415,7 +415,7 @@ class FingerprintCheck:
         gone = dict.fromkeys(self.hashed.difference(self._there), "not one column of this name")
         if len(self._index) == 0:
             return gone
-        changes = [own for _, _, own in self._matches] or [dict.fromkeys(self._there, MOVED)]
+        changes = [change for _, _, change in self._matches] or [dict.fromkeys(self._there, MOVED)]
         return gone | min(changes, key=len)
 
     @cached_property

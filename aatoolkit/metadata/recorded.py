@@ -131,7 +131,7 @@ def record(
     rest |= {name: value for name, value in rest.pop("options", {}).items() if value}
     metadata = stored_of(result)[0] if has_metadata(result) else FrameMetadata()
     views = [view_of(frame) for frame in frames]
-    sources = dict.fromkeys((*metadata.sources, *(s for _, own, _ in views for s in own)))
+    sources = dict.fromkeys((*metadata.sources, *(s for _, read, _ in views for s in read)))
     numbers = {source: number for number, source in enumerate(sources)}
     written, lost = {}, []
     for name, value in rest.items():
@@ -139,11 +139,11 @@ def record(
             written[name] = _written(value)
         except TypeError:
             lost.append(name)
-    parts = [renumbered(r, {n: numbers[s] for n, s in enumerate(own)}) for r, own, _ in views]
+    parts = [renumbered(r, {n: numbers[s] for n, s in enumerate(read)}) for r, read, _ in views]
     recipe: Recipe = [DO, verb, written, parts]
     if lost:
         recipe = [END, f"{verb} was given {', '.join(lost)}, which cannot be written down"]
-    responses = [response for _, _, own in views for response in own]
+    responses = [response for _, _, read in views for response in read]
     describe_anew(result, replace(metadata, recipe=recipe, sources=tuple(sources)), responses)
 
 

@@ -259,8 +259,8 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
 
     Statements of one weight are combined. Those about some rows only are not among them.
     """
-    own = [signal for signal in signals if signal.scope == "section" and not signal.rows]
-    first = [signal for signal in own if signal.rule == "transport"] or own
+    of_section = [signal for signal in signals if signal.scope == "section" and not signal.rows]
+    first = [signal for signal in of_section if signal.rule == "transport"] or of_section
     return _combined(signal.availability for signal in first) if first else None
 
 
@@ -323,16 +323,16 @@ def reach(target: str, pattern: str) -> str | None:
         return "all"
     if not steps or len(steps) > len(column):
         return None
-    some = False
-    for step, every in zip(steps, column, strict=False):
-        if step == every:
+    is_partial = False
+    for step, column_step in zip(steps, column, strict=False):
+        if step == column_step:
             continue
-        of_array = isinstance(every, Each) and isinstance(step, Position)
-        of_object = isinstance(every, Entries) and isinstance(step, Field)
+        of_array = isinstance(column_step, Each) and isinstance(step, Position)
+        of_object = isinstance(column_step, Entries) and isinstance(step, Field)
         if not (of_array or of_object):
             return None
-        some = True
-    return "some" if some else "all"
+        is_partial = True
+    return "some" if is_partial else "all"
 
 
 def in_words(metadata: FrameMetadata, signals: list[Signal]) -> str:

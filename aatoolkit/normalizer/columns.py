@@ -134,8 +134,8 @@ class BuiltTable:
         """Read a column value by value; what does not fit it is reported and kept."""
 
         def rows_of(numbers: Sequence[int]) -> RowIndex:  # that rows of the table read
-            there = np.asarray(numbers, np.int64)
-            return there[np.isin(there, index)] if index is not None and len(there) else there
+            rows = np.asarray(numbers, np.int64)
+            return rows[np.isin(rows, index)] if index is not None and len(rows) else rows
 
         year = None
         if column.year is not None:
@@ -184,8 +184,8 @@ class BuiltTable:
                 denied = mask[at] = statements.denied(column, is_valid[at], path)
                 if denied.any():
                     place, index = self.rows.find(column.source or "")
-                    there = np.flatnonzero(denied)
-                    report.keep(place, there if index is None else np.unique(index[there]), WHY)
+                    rows = np.flatnonzero(denied)
+                    report.keep(place, rows if index is None else np.unique(index[rows]), WHY)
             if mask.any():
                 masked = pc.if_else(mask.ravel(), pa.scalar(None, array.type), array)
                 self._blocks[number] = dtype, masked, names

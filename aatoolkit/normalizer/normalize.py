@@ -220,8 +220,8 @@ class _Reader:
             of.table.name: BuiltTable(of, f"{before}{of.table.name}", signals, source, report)
             for of in rows
         }
-        for place, there, why, where in untaken(rows):
-            report.keep(place, there, why, where if why == "new" else None)
+        for place, rows_untaken, why, where in untaken(rows):
+            report.keep(place, rows_untaken, why, where if why == "new" else None)
         for table in built.values():
             table.check_key(report)
         if is_error:

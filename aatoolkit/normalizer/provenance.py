@@ -67,11 +67,11 @@ def provenance(
 def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
     """Yield the values that a column took as they are, by their paths."""
     place, index = table.rows.find(column.source or "")
-    there = np.arange(len(place)) if index is None else index
+    elements = np.arange(len(place)) if index is None else index
     fits = np.asarray(coerce_values(place.values, column.dtype)[0].is_valid())
-    chosen = np.flatnonzero((there >= 0) & np.asarray(table.array(column.name).is_valid()))
+    chosen = np.flatnonzero((elements >= 0) & np.asarray(table.array(column.name).is_valid()))
     paths, values = place.paths, place.values
-    for row, origin in zip(chosen.tolist(), there[chosen].tolist(), strict=True):
+    for row, origin in zip(chosen.tolist(), elements[chosen].tolist(), strict=True):
         if fits[origin]:
             style = _style(values[origin], column.dtype)
             yield paths[origin], (table.table.name, column.name, row, style)
@@ -169,12 +169,12 @@ def _put(response: Any, path: str, value: Any) -> None:
         if not isinstance(part, Field | Position):
             raise PayloadError(f"{path} is no path of one value", problems=[path])
         steps.append(part.name if isinstance(part, Field) else part.number)
-    for step, further in pairwise([*steps, None]):
+    for step, following in pairwise([*steps, None]):
         if isinstance(response, list):
             response.extend([None] * (step + 1 - len(response)))
         below = response.get(step) if isinstance(response, dict) else response[step]
-        if further is None:
+        if following is None:
             below = response[step] = value
-        elif not isinstance(below, list if isinstance(further, int) else dict):
-            below = response[step] = [] if isinstance(further, int) else {}
+        elif not isinstance(below, list if isinstance(following, int) else dict):
+            below = response[step] = [] if isinstance(following, int) else {}
         response = below

@@ -393,8 +393,8 @@ def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str
         is_filtered = rows.plan.is_filtered
         for source in rows.plan.beyond:
             whys[rows.find(source)[0]] = "left out" if is_filtered else "known"
-        for elements, arrays, there in rows.reads:
-            reads.setdefault(elements, []).append((arrays, there))
+        for elements, arrays, row_map in rows.reads:
+            reads.setdefault(elements, []).append((arrays, row_map))
     places = [rows.find(c.source or "") for rows in tables if whys for c in rows.table.columns]
     for place, why in whys.items():
         indexes = (index for other, index in places if other is place)
@@ -405,7 +405,7 @@ def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str
             arrays = np.concatenate([arrays for arrays, _ in parts if arrays is not None])
             met = np.flatnonzero(np.isin(elements.level.parents, arrays))
         around = [index for rows in tables for index in rows.around(elements)]
-        left = _left(elements, met, [*(there for _, there in parts), *around])
+        left = _left(elements, met, [*(row_map for _, row_map in parts), *around])
         yield elements, left, "new", format_path(elements.steps)
 
 
@@ -471,9 +471,9 @@ def field_map(section: Section) -> FieldNode:
                 continue
             # Where it passes through the rows, with the keys that they name.
             steps = list(parse_pattern(column.pattern))
-            for at, (step, own) in enumerate(zip(steps, rows.steps, strict=False)):
-                if isinstance(own, Entries) and isinstance(step, Entries):
-                    steps[at] = own
+            for at, (step, row_step) in enumerate(zip(steps, rows.steps, strict=False)):
+                if isinstance(row_step, Entries) and isinstance(step, Entries):
+                    steps[at] = row_step
             for node in root.down(steps):
                 node.is_read = True
     for path in expected:

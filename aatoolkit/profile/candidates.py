@@ -105,25 +105,25 @@ def candidates(
     read = [signal.path for signal in detect(document).signals]
     scored = []
     for path, values in seen.items():
-        here, blank = value_at(document, path), value_at(empty, path)
+        current, blank = value_at(document, path), value_at(empty, path)
         held = {host: value_at(other, path) for host, other in beside.items()}
         score, why = _score(path, values, idle)
-        has_states = all(map(_is_state, (here, *held.values(), blank)))
-        hosts = [host for host, value in held.items() if value != here]
-        is_new = blank is not None and here in (None, "", [], {})
-        is_other = blank not in (None, here) and (score or has_states)
+        has_states = all(map(_is_state, (current, *held.values(), blank)))
+        hosts = [host for host, value in held.items() if value != current]
+        is_new = blank is not None and current in (None, "", [], {})
+        is_other = blank not in (None, current) and (score or has_states)
         if is_new or is_other:
             score += 2 if is_new else 3
             why = "; ".join(filter(None, [why, f"is {raw(blank)[:60]} where nothing was measured"]))
         elif hosts and score + has_states > 0:
             score += has_states
             why = "; ".join(filter(None, [why, f"differs for {', '.join(hosts)}"]))
-        if here is None:  # in rows, where the rarest value says most, or in another response
+        if current is None:  # in rows, where the rarest value says most, or in another response
             plain = [value for value, _ in values]
-            here = min(plain, key=lambda value: (plain.count(value), repr(value)))
+            current = min(plain, key=lambda value: (plain.count(value), repr(value)))
         if score >= _LEAST and not _is_read(format_path(path), read):
             meanings = _meanings(path, values, idle)
-            scored.append(Candidate(format_path(path), here, why, score, held, meanings))
+            scored.append(Candidate(format_path(path), current, why, score, held, meanings))
     # Of the places inside each other the likeliest is kept.
     kept: list[Candidate] = []
     for place in sorted(scored, key=lambda place: -place.score):
@@ -142,30 +142,30 @@ def _places(
     if not isinstance(document, dict) or len(path) > _DEEPEST:
         return
     for key, value in document.items():
-        here = (*path, Field(key))
+        place = (*path, Field(key))
         if is_echo(key):
             continue
         if isinstance(value, dict):
             if _is_by_engine(value, engines):
-                yield here, value, None
-            elif here in maps:
+                yield place, value, None
+            elif place in maps:
                 records = [item for item in value.values() if isinstance(item, dict)]
-                yield from _in_rows(records, (*here, Entries()), engines)
+                yield from _in_rows(records, (*place, Entries()), engines)
             else:
-                yield from _places(value, here, engines, maps)
+                yield from _places(value, place, engines, maps)
         elif isinstance(value, list):
             texts = [item for item in value if isinstance(item, str) and len(item) <= _LONGEST]
             records = [item for item in value if isinstance(item, dict)]
             if value and len(texts) == len(value) <= _FEW_ROWS:
-                yield here, value, None
+                yield place, value, None
             elif len(records) <= _FEW_ROWS and all(map(_is_notice, records)):
                 for name, item in (item for record in records for item in record.items()):
                     if isinstance(item, str) and _CODE.fullmatch(item):
-                        yield (*here, Each(), Field(name)), item, None
+                        yield (*place, Each(), Field(name)), item, None
             else:
-                yield from _in_rows(records, (*here, Each()), engines)
+                yield from _in_rows(records, (*place, Each()), engines)
         elif isinstance(value, str | bool) and len(str(value)) <= _LONGEST:
-            yield here, value, None
+            yield place, value, None
 
 
 def _in_rows(
@@ -173,13 +173,13 @@ def _in_rows(
 ) -> Iterator[tuple[Path, Any, bool | None]]:
     """Yield fields of rows with a name for states and few words, and maps by engine."""
     for key in dict.fromkeys(key for record in records for key in record):
-        values, here = [record.get(key) for record in records], (*path, Field(key))
+        values, place = [record.get(key) for record in records], (*path, Field(key))
         objects = [value for value in values if isinstance(value, dict)]
         by_engine = [value for value in objects if _is_by_engine(value, engines)]
         if by_engine:
-            yield here, by_engine[0], None
+            yield place, by_engine[0], None
         elif len(path) <= _DEEPEST:
-            yield from _in_rows(objects, here, engines)
+            yield from _in_rows(objects, place, engines)
         texts = {value for value in values if isinstance(value, str)}
         if not names(key, "place") or not 0 < len(texts) <= _FEW_WORDS:
             continue
@@ -190,7 +190,7 @@ def _in_rows(
         lacking = texts - {value for value, number in pairs if number}
         is_apart = lacking < texts and any(map(_denies, lacking))
         if names(key, "place_data") or names(key, "place_reason") or is_apart:
-            yield from ((here, value, number) for value, number in pairs)
+            yield from ((place, value, number) for value, number in pairs)
 
 
 def _has_numbers(value: Any, key: str = "") -> bool:

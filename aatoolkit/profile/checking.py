@@ -101,11 +101,11 @@ def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
                     yield f"no {column.unit}", column.pattern, len(odd), str(odd.iloc[0])
     sizes = profile.baseline.get("sizes", {})
     for label, size in _sizes(profile[name], tables).items() if sizes else ():
-        was = sizes.get(label, 0.0)
-        if size is None and was is not None:
+        previous = sizes.get(label, 0.0)
+        if size is None and previous is not None:
             yield "no values any more", label, 1, None
-        elif was and size and not 1 / _OTHER_SCALE < size / was < _OTHER_SCALE:
-            yield "another scale", label, 1, f"{size:.3g}, was {was:.3g}"
+        elif previous and size and not 1 / _OTHER_SCALE < size / previous < _OTHER_SCALE:
+            yield "another scale", label, 1, f"{size:.3g}, was {previous:.3g}"
 
 
 def _sizes(section: Section, tables: Tables) -> dict[str, float | None]:
@@ -167,8 +167,8 @@ def problem_of(
             return None
     values = [line[name] for line in lines for name in line if name.lower() == rule.header]
     if rule.kind != "header":
-        there = Vector(responses).descend(parse_pattern(rule.at)).values
-        values = [value for value in there if value is not MISSING]
+        stated = Vector(responses).descend(parse_pattern(rule.at)).values
+        values = [value for value in stated if value is not MISSING]
     if not values:
         paths = {
             re.sub(r"\[\d+\]", "[]", path)[2:] for r in responses for path, _ in leaves(r, "$")

@@ -104,8 +104,8 @@ def answers_of(
         )
     result["date"] = result["ran_at"].dt.tz_localize(None).dt.normalize()
     result["mentioned"] = result["chat_id"].isin(mentions_of["chat_id"]).astype("boolean")
-    own = ", ".join(sorted(map(str, mentions_of["brand"].dropna().unique()))) or None
-    result["brand"] = pd.Series([brand or own] * len(result), dtype="string")
+    own_brands = ", ".join(sorted(map(str, mentions_of["brand"].dropna().unique()))) or None
+    result["brand"] = pd.Series([brand or own_brands] * len(result), dtype="string")
     places = mentions_of.groupby("chat_id")["position"].min()
     result["position"] = result["chat_id"].map(places).astype("Float64")
     owned = citations["domain_type"].astype("string").eq("owned").fillna(False).to_numpy(bool)
@@ -188,9 +188,9 @@ def cited_and_mentioned(
 @statistic("cited_and_mentioned", "rows")
 def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     """The association of citations and mentions, of one row an answer."""
-    there = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
-    codes, prompts = pd.factorize(rows["prompt_id"].iloc[there])
-    cited, mentioned = (rows[name].iloc[there].to_numpy(bool) for name in ("cited", "mentioned"))
+    usable = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
+    codes, prompts = pd.factorize(rows["prompt_id"].iloc[usable])
+    cited, mentioned = (rows[name].iloc[usable].to_numpy(bool) for name in ("cited", "mentioned"))
 
     def counted(kind: str) -> Any:
         """The answers of a kind to each prompt."""
@@ -199,10 +199,10 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
         counts = np.bincount(codes[mask], minlength=len(prompts)).astype(np.float64)
 
         def part(tracer: Any, at: int) -> Any:
-            its = there[mask & (codes == at)]
-            words = f"{len(its)} answers that are {kind.replace('_', ' ')}"
+            answers = usable[mask & (codes == at)]
+            words = f"{len(answers)} answers that are {kind.replace('_', ' ')}"
             key = {"prompt_id": prompts[at]}
-            return tracer.rows(kind, counts[at], rows, its, ("cited", "mentioned"), words, key)
+            return tracer.rows(kind, counts[at], rows, answers, ("cited", "mentioned"), words, key)
 
         return leaf(kind, counts, part)
 
@@ -230,8 +230,8 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     }
     values |= {"odds_ratio": odds, "low": odds * np.exp(-half), "high": odds * np.exp(half)}
     values["p"] = two_sided(np.log(odds) / error, math.inf)
-    tell = (plain_value(r) > 0) | (plain_value(s) > 0)
-    values["clusters"] = One.count(take(n, np.flatnonzero(tell)))
+    is_informative = (plain_value(r) > 0) | (plain_value(s) > 0)
+    values["clusters"] = One.count(take(n, np.flatnonzero(is_informative)))
     numbers = {name: number(value) for name, value in values.items()}
     ratio = numbers["odds_ratio"]
     verdict = verdict_of(numbers["p"], ratio - 1, level, ("more often", "less often"))

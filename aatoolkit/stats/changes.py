@@ -156,8 +156,8 @@ def _split(y: Numbers, n: Numbers, at: Integers, kind: str) -> tuple[Numbers, In
     rows, days = np.arange(len(y)), y.shape[1]
     sum_y, sum_n = (np.pad(np.cumsum(part, axis=1), ((0, 0), (1, 0))) for part in (y, n))
     place = np.arange(days + 1)[None, :]
-    late = place >= at[:, None]
-    left, right = np.where(late, at[:, None], 0), np.where(late, days, at[:, None])
+    is_late = place >= at[:, None]
+    left, right = np.where(is_late, at[:, None], 0), np.where(is_late, days, at[:, None])
     (left_y, left_n), (right_y, right_n) = (
         [np.take_along_axis(sums, ends, axis=1) for sums in (sum_y, sum_n)]
         for ends in (left, right)
@@ -258,8 +258,8 @@ def _segments(y: Numbers, n: Numbers, level: float, kind: str) -> tuple[list[int
     )
     # The place of each series among all, by one split and by two; the better of both counts.
     above = [(gains >= gains[:, None] - 1e-9).sum(axis=1) for gains in (first, both)]
-    better = np.minimum(*above)
-    p = int((better <= better[0]).sum()) / len(better)
+    best_rank = np.minimum(*above)
+    p = int((best_rank <= best_rank[0]).sum()) / len(best_rank)
     if p > 1 - level:
         return [], p, 1.0
     quantile = float(np.quantile(first[1:], level))

@@ -137,14 +137,16 @@ def compared(
     prompt: str = PROMPT,
 ) -> Iterator[ComparedRow]:
     """The comparisons of one measure, a group each, not yet corrected."""
-    own, forbids = rules, ""
+    before_rules, forbids = rules, ""
     if before is None:
-        before, own = previous_window(now, measure, rules)
+        before, before_rules = previous_window(now, measure, rules)
     else:
         forbids = overlapping(now, before)
     pair, cluster = pairing(now, before, by, pair, cluster, prompt)
     repeats, frames = pair or cluster, [now, before]
-    of_sides = [_counted(frame, measure, by, rule) for frame, rule in ((now, rules), (before, own))]
+    of_sides = [
+        _counted(frame, measure, by, rule) for frame, rule in ((now, rules), (before, before_rules))
+    ]
     try:
         sides = [
             cluster_sums(frame, measure, by, repeats, rule, counts=bool(repeats))
@@ -181,11 +183,11 @@ def _counted(
     frame: pd.DataFrame, measure: str, by: Sequence[str], rules: Rules | None
 ) -> Rules | None:
     """The rules of a column: of rows that do not combine each has the rate of its counts."""
-    flat, own = flattened(frame), rules or {}
+    flat, own_rules = flattened(frame), rules or {}
     rule, parts = rule_of(metadata_of(flat), measure) if measure in flat.columns else (NONE, ("",))
-    if rule.rule != "none" or rule.within or not all(parts) or measure in own:
+    if rule.rule != "none" or rule.within or not all(parts) or measure in own_rules:
         return rules
-    return {**own, measure: ratio(*parts)} if len({*_keys(flat, by)}) == len(flat) else rules
+    return {**own_rules, measure: ratio(*parts)} if len({*_keys(flat, by)}) == len(flat) else rules
 
 
 def _keys(flat: pd.DataFrame, by: Sequence[str]) -> list[tuple[object, ...]]:
@@ -270,18 +272,18 @@ def _tested(
         is_by_day = pd.api.types.is_datetime64_any_dtype(sides[0].labels.dtype)
         of_both = [[part[name] for name in (sorted(part) if is_by_day else part)] for part in pairs]
         least = min(map(len, of_both))
-    sure = setting("level", level)
+    confidence = setting("level", level)
     (y1, n1), (y0, n0) = (
         side.of(part, end) for side, part, end in zip(sides, of_both, "10", strict=True)
     )
     if pair:
         if sides[0].is_count:
-            change = changed_counts(y1, y0, sure)
+            change = changed_counts(y1, y0, confidence)
         else:
-            change = changed(y1, n1, y0, n0, sure, is_rate=is_rate)
+            change = changed(y1, n1, y0, n0, confidence, is_rate=is_rate)
         return change, f"paired by {pair}, linearised", _why_not(change, least, pair), notes
     if is_rate and not cluster:
-        change = changed_totals(y1, n1, y0, n0, sure, *design)
+        change = changed_totals(y1, n1, y0, n0, confidence, *design)
         method = "Newcombe's interval and z test; takes answers for independent"
         if design is not INDEPENDENT:
             method = (
@@ -295,7 +297,7 @@ def _tested(
     )
     if not cluster:  # each answer by itself
         after, before = (replace(part, df=part.size - 1, clusters=NAN) for part in (after, before))
-    change = changed_samples(after, before, sure)
+    change = changed_samples(after, before, confidence)
     if cluster:
         # Neighbouring days may be alike.
         name, alike = ("days", ", long-run variance") if is_by_day else (cluster, "")
@@ -449,13 +451,14 @@ def decompose(
 ) -> pd.DataFrame:
     """Decompose the change of a rate or mean; see ``df.aa.decompose``."""
     check_level(level)
-    own, forbids = rules, ""
+    before_rules, forbids = rules, ""
     if before is None:
-        before, own = previous_window(now, column, rules)
+        before, before_rules = previous_window(now, column, rules)
     else:
         forbids = overlapping(now, before)
     sides = [
-        cluster_sums(frame, column, None, by, rule) for frame, rule in ((now, rules), (before, own))
+        cluster_sums(frame, column, None, by, rule)
+        for frame, rule in ((now, rules), (before, before_rules))
     ]
     lacking = [name for side, name in zip(sides, WINDOWS, strict=True) if not side.n.sum() > 0]
     empty = f"{lacking[0]}: nothing was measured" if lacking else ""

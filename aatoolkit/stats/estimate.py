@@ -469,8 +469,8 @@ def judged(
     noun : str
         What a change is called.
     """
-    sure = setting("level", level)
-    threshold = 1 - sure
+    confidence = setting("level", level)
+    threshold = 1 - confidence
     name_all(threshold=threshold)
     p_values = [NAN if row.why else row.change.p for row in rows]
     in_family = [NAN if row.is_planned else p for row, p in zip(rows, p_values, strict=True)]
@@ -483,7 +483,7 @@ def judged(
         room = max(before, 1 - before) if is_rate and math.isfinite(before) else math.inf
         if math.isfinite(number(p)):
             tests = setting("tests", family if correct and not row.is_planned else 1)
-            shows = detectable(change.error, change.df, sure, tests, change.unequal)
+            shows = detectable(change.error, change.df, confidence, tests, change.unequal)
             least = shows if number(shows) <= room else NAN
         p = under("p_adjusted", p)
         verdict = verdict_of(number(p), number(change.change), level, row.words)

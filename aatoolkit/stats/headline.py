@@ -209,11 +209,11 @@ def _answered(
 
 def _own(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
     """The rows of the own brands that all sides have."""
-    own = [{*frame["brand"]} for frame in frames]
+    brands = [{*frame["brand"]} for frame in frames]
     for word in WINDOWS[: len(frames)]:
         leaders = tables.get(f"{word}.leaders", pd.DataFrame({"brand": [], "own": []}))
-        own.append({*leaders.loc[leaders["own"].fillna(False).astype(bool), "brand"]})
-    places = [np.flatnonzero(frame["brand"].isin(set.intersection(*own))) for frame in frames]
+        brands.append({*leaders.loc[leaders["own"].fillna(False).astype(bool), "brand"]})
+    places = [np.flatnonzero(frame["brand"].isin(set.intersection(*brands))) for frame in frames]
     return [
         derived(frame.iloc[rows], frame, rows=rows)
         for frame, rows in zip(frames, places, strict=True)
@@ -254,13 +254,13 @@ def _figures(
     now, before = [*frames, None][:2]
     if now is None or (is_two and before is None):
         return []
-    there = {
+    metrics = {
         row.measure
         for row in rows
         if (row.key[1] is None or row.measure == VOICE) and math.isfinite(number(row.change.change))
     }
     # How much was asked, and what another row says of 100.
-    there |= {"answer_count", *(["visibility_score"] if RATE in there else [])}
+    metrics |= {"answer_count", *(["visibility_score"] if RATE in metrics else [])}
     figures = []
     try:
         compared_rows = [*compared(now, before, "value", ("metric",), None, None, level)]
@@ -268,7 +268,7 @@ def _figures(
         return []
     for row in compared_rows:
         name = "_".join(tokens(str(row.key[0])))
-        if name not in there:
+        if name not in metrics:
             why = row.why or f"the service gives no counts of {name} by prompt"
             unit = FRACTION if row.is_rate else None
             figure = replace(row, measure=name, key=("key figure", name), unit=unit)

@@ -70,8 +70,8 @@ def interval(
     (y, n), is_rate = sums.of(), sums.is_rate
     if panel == "fixed" and not is_rate:
         raise refusal(column, "interval of fixed values", "it is no rate; leave panel= out")
-    sure = setting("level", level)
-    of_groups = estimate(sums.many, y, n, sure, panel, is_rate)
+    confidence = setting("level", level)
+    of_groups = estimate(sums.many, y, n, confidence, panel, is_rate)
     lows, highs, sizes = map(plain_value, (of_groups.low, of_groups.high, of_groups.clusters))
     reasons, verdicts = [], []
     for at, (low, high, k) in enumerate(zip(lows, highs, sizes, strict=True)):
@@ -298,8 +298,8 @@ def stability(
     pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
     agree, combinations = many.total(pairs), many.count(pairs)
     name_all(y=y, n=n, pairs=pairs, agree=agree, combinations=combinations)
-    sure = setting("level", level)
-    agreement = estimate(One, agree, combinations, sure, "sampled", is_rate=True)
+    confidence = setting("level", level)
+    agreement = estimate(One, agree, combinations, confidence, "sampled", is_rate=True)
     icc = _icc(y, n)
     icc = icc if len(often) > 1 and np.isfinite(number(icc)) else NAN
     low, high = (percent(number(end)) for end in (agreement.low, agreement.high))

@@ -354,8 +354,8 @@ def overlap(
 
 def _of_sets(flat: pd.DataFrame, column: str, between: str) -> dict[str, Any]:
     """What two members have in common, where each has one list: no repeat, and so no interval."""
-    there = flat[[column, between]].notna().all(axis=1)
-    rows = flat[there].groupby(between, observed=True)[column].unique()
+    is_present = flat[[column, between]].notna().all(axis=1)
+    rows = flat[is_present].groupby(between, observed=True)[column].unique()
     sets = {str(name): {*values} for name, values in rows.items()}
     pairs = [*combinations(sorted(sets), 2)]
 
@@ -364,9 +364,9 @@ def _of_sets(flat: pd.DataFrame, column: str, between: str) -> dict[str, Any]:
 
         def part(tracer: Any, at: int) -> Any:
             about = flat[between].astype(str).isin(pairs[at]) & flat[column].isin(members[at])
-            its = np.flatnonzero(about.to_numpy(bool))
-            words = f"different values of {column} in {len(its)} rows"
-            return tracer.rows(name, len(members[at]), flat, its, (column,), words)
+            positions = np.flatnonzero(about.to_numpy(bool))
+            words = f"different values of {column} in {len(positions)} rows"
+            return tracer.rows(name, len(members[at]), flat, positions, (column,), words)
 
         return leaf(name, np.array([len(part) for part in members], np.float64), part)
 
@@ -395,7 +395,7 @@ def _of_answers(
     answers = np.zeros((len(prompts), len(members)))
     for at, (_, part) in enumerate(codes.groupby(by)):
         means[at], answers[at] = _of_prompt(part[repeat], part[between], part[column], len(members))
-    sure, gaps = setting("level", level), []
+    confidence, gaps = setting("level", level), []
     rows: list[dict[str, Any]] = []
     for a, b in combinations(range(len(members)), 2):
 
@@ -409,23 +409,23 @@ def _of_answers(
                 prompt = prompts[chosen[place]]
                 about = flat[between].astype(str).isin(pair) & flat[column].notna()
                 about &= flat[by].eq(prompt).fillna(False)
-                its = np.flatnonzero(about.to_numpy(bool))
-                words = f"{what}, of {len(its)} rows of {column}"
+                positions = np.flatnonzero(about.to_numpy(bool))
+                words = f"{what}, of {len(positions)} rows of {column}"
                 value = values[chosen[place]]
-                return tracer.rows(name, value, flat, its, (column,), words, {by: prompt})
+                return tracer.rows(name, value, flat, positions, (column,), words, {by: prompt})
 
             return leaf(name, values[chosen], part)
 
-        alike, own = means[:, a, b], (means[:, a, a] + means[:, b, b]) / 2
+        alike, within = means[:, a, b], (means[:, a, a] + means[:, b, b]) / 2
         is_there = np.isfinite(alike)
-        is_both, word = is_there & np.isfinite(own), "mean Jaccard index of pairs of answers"
+        is_both, word = is_there & np.isfinite(within), "mean Jaccard index of pairs of answers"
         between_both = over_prompts("j", alike, is_there, word)
-        mean = mean_of(between_both, sure, "jaccard")
-        repeats = over_prompts("own", own, is_both, "mean Jaccard index of repeats")
-        ceiling = mean_of(repeats, sure, "ceiling")
+        mean = mean_of(between_both, confidence, "jaccard")
+        repeats = over_prompts("own", within, is_both, "mean Jaccard index of repeats")
+        ceiling = mean_of(repeats, confidence, "ceiling")
         differences = take(between_both, np.flatnonzero(is_both[is_there])) - repeats
         name_all(g=differences)
-        gap = mean_of(differences, sure, "gap")
+        gap = mean_of(differences, confidence, "gap")
         asked = over_prompts("answers", answers[:, a] + answers[:, b], is_there, "answers of both")
         rows.append(
             {
@@ -494,17 +494,17 @@ def _of_prompt(
     """The means over pairs of answers to one prompt; on the diagonal of answers of one member."""
     _, first, rows = np.unique(answer, return_index=True, return_inverse=True)
     values, columns = np.unique(value, return_inverse=True)
-    there = np.zeros((len(first), len(values)), np.float32)  # holds whole numbers exactly
-    there[rows, columns] = 1.0
+    has = np.zeros((len(first), len(values)), np.float32)  # holds whole numbers exactly
+    has[rows, columns] = 1.0
     chosen = []
     whose = member.to_numpy()[first]
     for number_of in range(members):  # all answers, or so many of a member, evenly spaced
-        its = np.flatnonzero(whose == number_of)
-        evenly = np.linspace(0, len(its) - 1, min(len(its), MOST_REPEATS))
-        chosen += its[evenly.round().astype(np.int64)].tolist()
-    there, whose = there[chosen], whose[chosen]
-    both, size = (there @ there.T).astype(np.float64), there.sum(axis=1, dtype=np.float64)
-    jaccard = both / (size[:, None] + size - both)
+        positions = np.flatnonzero(whose == number_of)
+        evenly = np.linspace(0, len(positions) - 1, min(len(positions), MOST_REPEATS))
+        chosen += positions[evenly.round().astype(np.int64)].tolist()
+    has, whose = has[chosen], whose[chosen]
+    shared, size = (has @ has.T).astype(np.float64), has.sum(axis=1, dtype=np.float64)
+    jaccard = shared / (size[:, None] + size - shared)
     np.fill_diagonal(jaccard, 0.0)  # an answer is no repeat of itself
     groups = np.eye(members)[whose]
     counts = groups.sum(axis=0)

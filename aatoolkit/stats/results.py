@@ -377,12 +377,12 @@ def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
             notes.append(f"cannot say: {len(reasons) - _REASONS} more reasons, in .why")
     if {"low", "high", "p_adjusted", "verdict"} <= {*frame}:
         low, high, p = (floats(frame[name]) for name in ("low", "high", "p_adjusted"))
-        beyond = (low * high > 0) & _equal(frame["verdict"], "no evidence")
-        if beyond.any():
+        is_beyond = (low * high > 0) & _equal(frame["verdict"], "no evidence")
+        if is_beyond.any():
             notes.append(
-                f"no evidence ({row_ranges(frame.index, beyond)}) although the interval of that "
+                f"no evidence ({row_ranges(frame.index, is_beyond)}) although the interval of that "
                 f"row alone leaves out 0: adjusted for all rows that were compared, p is "
-                f"{p[beyond].min():.2g}{' or more' * (int(beyond.sum()) > 1)}"
+                f"{p[is_beyond].min():.2g}{' or more' * (int(is_beyond.sum()) > 1)}"
             )
     return {}, notes
 
@@ -408,10 +408,10 @@ def column_of(values: Iterable[Any], dtype: str) -> pd.Series:
 
 def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
     """The availability of a result's column: none, part, or that of its origin."""
-    there = values.notna()
-    if not len(values) or there.all():
+    has_value = values.notna()
+    if not len(values) or has_value.all():
         return state if state.status in (Status.AVAILABLE, Status.PARTIAL) else MEASURED
-    status = Status.PARTIAL if there.any() else Status.UNAVAILABLE
+    status = Status.PARTIAL if has_value.any() else Status.UNAVAILABLE
     return Availability(status, state.cause or cause, state.reason or "see the verdict of each row")
 
 

@@ -282,9 +282,9 @@ def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
     ((True, ('citation',)), (False, ('citation',)))
     """
     before, parts = words("previous"), tokens(name)
-    aside = before | _COUNTING | _NOW
+    ignored = before | _COUNTING | _NOW
     return not before.isdisjoint(parts), tuple(
-        part.removesuffix("s") for part in parts if part not in aside
+        part.removesuffix("s") for part in parts if part not in ignored
     )
 
 
@@ -338,7 +338,7 @@ def previous_window(
     find(flat, [measure])
     metadata, names = metadata_of(flat), previous_names(flat)
     rule, parts = rule_of(metadata, measure)
-    own = dict(rules or {})
+    own_rules = dict(rules or {})
     is_there = measure in names.values()
     if not is_there and not {*parts} <= {*names.values()} - {""}:
         also = f", or one of {', '.join(names.values())}" if names else ""
@@ -361,18 +361,18 @@ def previous_window(
         state = combine([of_window.columns[part].availability for part in parts])
         column = ColumnMetadata(metadata.columns[measure].of, state)
         window = attach(window, replace(of_window, columns={**of_window.columns, measure: column}))
-        own.setdefault(measure, ratio(*parts))
+        own_rules.setdefault(measure, ratio(*parts))
     elif rule.rule == "sum" and rule.counts is None:
-        own.setdefault(measure, rule)
-    return derived(window, frame, names={of: name for name, of in names.items()}), own
+        own_rules.setdefault(measure, rule)
+    return derived(window, frame, names={of: name for name, of in names.items()}), own_rules
 
 
 def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:
     """The declared rule of a column, and the columns of its counts: one without a name if none."""
     column, table = declared(metadata.columns[measure]), metadata.columns[measure].table
     rule = column.aggregate if column else NONE
-    here = {what.of: name for name, what in metadata.columns.items()}
-    parts = tuple(here.get(f"{table}.{part}", "") for part in rule.over or rule.counts or ())
+    columns = {what.of: name for name, what in metadata.columns.items()}
+    parts = tuple(columns.get(f"{table}.{part}", "") for part in rule.over or rule.counts or ())
     return rule, parts if parts and all(parts) else ("",)
 
 
@@ -400,15 +400,15 @@ def pairing(
     by: str = PROMPT,
 ) -> tuple[str | None, str | None]:
     """Return the columns that pair and cluster rows: prompts, where both frames name them."""
-    both, stated = [flattened(frame) for frame in (now, before)], pair or cluster
-    for frame in both:
+    frames, stated = [flattened(frame) for frame in (now, before)], pair or cluster
+    for frame in frames:
         find(frame, [stated] if stated else [])
-    if stated or by in keys or not all(by in frame.columns for frame in both):
+    if stated or by in keys or not all(by in frame.columns for frame in frames):
         return pair, cluster
-    hosts = [{source.host for source in metadata_of(frame).sources} - {None} for frame in both]
+    hosts = [{source.host for source in metadata_of(frame).sources} - {None} for frame in frames]
     if all(hosts) and not hosts[0] & hosts[1]:
         return None, by  # an id names another prompt at another host
-    shared = {*both[0][by].dropna()} & {*both[1][by].dropna()}
+    shared = {*frames[0][by].dropna()} & {*frames[1][by].dropna()}
     return (by, None) if shared else (None, by)
 
 

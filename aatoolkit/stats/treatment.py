@@ -181,10 +181,10 @@ def effect(
         why = "rows with a number have none; drop them first"
         raise AvailabilityError(f"{date} names no day: {why}", columns={date: why})
     panels = [_panel(sums, group, stamps, day) for group in names]
-    sure = setting("level", level)
+    confidence = setting("level", level)
     groups = [change_within(*side) for side in zip(panels, (0.0, 0.0), WORDS, strict=True)]
-    estimates = [_difference("effect", day, groups, sure)]
-    estimates += _checks(panels, day, sure)
+    estimates = [_difference("effect", day, groups, confidence)]
+    estimates += _checks(panels, day, confidence)
     rows = [_row(estimate, by, sums.is_rate) for estimate in estimates]
     columns = judged(rows, level, noun="difference")
     verdict, why = columns["verdict"][0], columns["why"][0]
@@ -395,15 +395,15 @@ def _checks(panels: Sequence[PromptDays], day: pd.Timestamp, level: Any) -> list
     """Compute the pre-trend and the placebo effects, from the days before alone."""
     early = [panel.only(panel.days < 0) for panel in panels]
     days = np.unique(np.concatenate([panel.days for panel in panels]))
-    there, late = days[days < 0], days[days >= 0]
-    if len(there) < _LEAST_DAYS:
+    earlier, later = days[days < 0], days[days >= 0]
+    if len(earlier) < _LEAST_DAYS:
         return []
-    length = setting("span", float(late.mean() - there.mean()) if len(late) else NAN)
+    length = setting("span", float(later.mean() - earlier.mean()) if len(later) else NAN)
     trend = [slope_within([side], length, word) for side, word in zip(early, WORDS, strict=True)]
     estimates = [_difference("pre-trend", None, trend, level)]
-    quarters = (2,) if len(there) < 16 else (1, 2, 3)
-    for place in dict.fromkeys(quarter * len(there) // 4 for quarter in quarters):
-        at = float(there[place])
+    quarters = (2,) if len(earlier) < 16 else (1, 2, 3)
+    for place in dict.fromkeys(quarter * len(earlier) // 4 for quarter in quarters):
+        at = float(earlier[place])
         groups = [change_within(*side) for side in zip(early, (at, at), WORDS, strict=True)]
         estimates.append(_difference("placebo", day + pd.Timedelta(days=at), groups, level))
     return estimates
@@ -427,8 +427,8 @@ def slope_within(panels: Sequence[PromptDays], span: Any, word: str = "group") -
     if not len(used):
         return GroupChange()
     m, moved = take(spread, used), take(moved, used)
-    there = np.flatnonzero(plain_value(size) > 0)
-    total, size = take(total, there), take(size, there)
+    usable = np.flatnonzero(plain_value(size) > 0)
+    total, size = take(total, usable), take(size, usable)
     name_all(m=m, moved=moved, y=total, n=size)
     start = One.total(total) / One.total(size)
     slope = sample_of(moved * span, m, word)

@@ -190,16 +190,18 @@ def compare(before: Study, after: Study) -> StudyDiff:
     # The service counts only where the same request went to several.
     with_service = any(len({r.request.key[1:] for r in side}) < len(side) for side in records)
     start = 0 if with_service else 1
-    here, there = ({record.request.key[start:]: record for record in side} for side in records)
+    first_records, second_records = (
+        {record.request.key[start:]: record for record in side} for side in records
+    )
     parts: list[pd.DataFrame] = []
     same = 0
-    for key in sorted(here.keys() | there.keys()):
-        first, second = here.get(key), there.get(key)
+    for key in sorted(first_records.keys() | second_records.keys()):
+        first, second = first_records.get(key), second_records.get(key)
         states = [r and f"{r.status} {r.sha256[:12]}" for r in (first, second)]
         if first and second and (first.sha256, first.status) == (second.sha256, second.status):
             same += 1
             continue
-        record = here.get(key) or there[key]
+        record = first_records.get(key) or second_records[key]
         place: dict[str, Any] = {
             "host": record.host,
             "section": SCOPE_OPTIONS if record.scope is None else record.section,
@@ -286,8 +288,8 @@ class Results(MutableMapping[str, pd.DataFrame]):
     def __getitem__(self, name: str) -> pd.DataFrame:
         hashes = self.hashes
         if name not in hashes:
-            there = ", ".join(hashes) or "none"
-            hint = did_you_mean(near_matches(name, hashes), f"there are {there}")
+            names = ", ".join(hashes) or "none"
+            hint = did_you_mean(near_matches(name, hashes), f"there are {names}")
             raise StudyError(f"no result is named {visible(str(name))!r}; {hint}")
         file = result_file(hashes[name])
         frame = frame_of(self._study._files.read(file))

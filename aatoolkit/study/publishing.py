@@ -139,10 +139,10 @@ class PublishedTable:
     @cached_property
     def facts(self) -> list[dict[str, Any]]:
         """What each document says of its columns; an undeclared one is text."""
-        own = _OWN.get(self.name, _OWN["responses"])
+        declarations = _OWN.get(self.name, _OWN["responses"])
         facts = []
         for name, metadata in self.metadata.columns.items():
-            column = declared(metadata) or own.get(name) or Column(name, "string")
+            column = declared(metadata) or declarations.get(name) or Column(name, "string")
             rule = column.aggregate
             facts.append(
                 {
@@ -236,11 +236,11 @@ def publish(
 
 def _check_place(out: Path, *, overwrite: bool) -> None:
     """Raise if a folder is not empty, or holds files that are not of a publication."""
-    there = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
-    sums = (out / SUMS).read_text("utf-8") if SUMS in there else ""
-    strange = there - {SUMS if sums else ""} - {line[66:] for line in sums.splitlines()}
+    existing = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
+    sums = (out / SUMS).read_text("utf-8") if SUMS in existing else ""
+    strange = existing - {SUMS if sums else ""} - {line[66:] for line in sums.splitlines()}
     problem = ""
-    if there and not overwrite:
+    if existing and not overwrite:
         problem = "is not empty; pass overwrite=True to replace an earlier publication"
     elif strange:
         names = ", ".join(sorted(strange)[:3])
@@ -384,8 +384,8 @@ def _stacked(
     rows = rename(rows, columns=taken) if taken else rows
     stored = stored_of(rows)[0]
     keys = {metadata_of(frame).key for frame in frames}
-    own = keys.pop() if len(keys) == 1 else ()
-    unique = ("_row",) if "_row" in rows else tuple(taken.get(key, key) for key in own)
+    declared_key = keys.pop() if len(keys) == 1 else ()
+    unique = ("_row",) if "_row" in rows else tuple(taken.get(key, key) for key in declared_key)
     columns = {**dict.fromkeys(map(str, context), MEASURED), **metadata_of(rows).columns}
     key = ("response", *unique) if unique else ()
     metadata = FrameMetadata(columns, key, stored.sources, recipe=stored.recipe)
@@ -452,8 +452,8 @@ def _hidden(published: list[PublishedTable], redact: list[str]) -> tuple[Columns
         if name not in _NEEDED
     }
     # The columns of the table of availability have common names.
-    own = [(table, name) for table, name in full if table != "availability"]
-    names = {name for _, name in own} | {*FILTERS}
+    columns = [(table, name) for table, name in full if table != "availability"]
+    names = {name for _, name in columns} | {*FILTERS}
     texts, named = Columns(), Columns()
     for word in redact:
         if word == TEXTS:
@@ -461,7 +461,7 @@ def _hidden(published: list[PublishedTable], redact: list[str]) -> tuple[Columns
                 (t, c) for (t, c), dtype in full.items() if _WORDS.fullmatch(c) and _is_text(dtype)
             }
         elif word in names:
-            named |= {(t, c) for t, c in own if c in (word, f"filter_{word}")}
+            named |= {(t, c) for t, c in columns if c in (word, f"filter_{word}")}
         elif tuple(word.split(".", 1)) in full:
             named.add(tuple(word.split(".", 1)))  # type: ignore[arg-type]
         else:

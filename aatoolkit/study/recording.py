@@ -231,13 +231,13 @@ class Replay:
         """Find the record whose request differs least."""
 
         def distance(record: Record) -> tuple[int, ...]:
-            own = record.request
-            names = {*request.params, *own.params} - {"refresh"}
+            recorded = record.request
+            names = {*request.params, *recorded.params} - {"refresh"}
             return (
-                own.host != request.host,
-                own.resource != request.resource,
-                own.section != request.section,
-                sum(request.params.get(name) != own.params.get(name) for name in names),
+                recorded.host != request.host,
+                recorded.resource != request.resource,
+                recorded.section != request.section,
+                sum(request.params.get(name) != recorded.params.get(name) for name in names),
             )
 
         return min(self._records.values(), key=distance, default=None)
@@ -261,10 +261,10 @@ def replaying_client(
             path=str(study.path),
         )
     (service,) = services
-    own = [record for record in records if record.base_url == service]
-    max_nodes = max((record.max_nodes for record in own), default=MAX_NODES)
+    service_records = [record for record in records if record.base_url == service]
+    max_nodes = max((record.max_nodes for record in service_records), default=MAX_NODES)
     loaded = study._profiles.get(service) if profile is None else Profile.load(profile)
-    source = Replay(study, service, own)
+    source = Replay(study, service, service_records)
     return Client._from_source(source, service, _WORKERS, loaded, max_nodes)
 
 
@@ -452,11 +452,11 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
         is_wanted = host in (None, record.host) and scope in (None, record.scope)
         if not is_wanted or (section and record.section not in (None, section)):
             continue
-        for own, tables in readable(study, record).items():
-            names += (f"{own}.{other}" for other in tables)
-            if name in tables and section in ("", own):
+        for section_name, tables in readable(study, record).items():
+            names += (f"{section_name}.{other}" for other in tables)
+            if name in tables and section in ("", section_name):
                 filters = record.scope._to_query() if record.scope else "no filters"
-                places[f"host {record.host}, {filters}, {own}"] = tables
+                places[f"host {record.host}, {filters}, {section_name}"] = tables
     if len(places) == 1:
         return next(iter(places.values()))
     if places:

@@ -179,8 +179,8 @@ class Study(metaclass=Chaptered):
         try:
             if (folder / STUDY).is_file():
                 study = cls(folder)
-                there = {**study.about, "creators": [*study.about["creators"]]}
-                if there != there | about:
+                existing = {**study.about, "creators": [*study.about["creators"]]}
+                if existing != existing | about:
                     problem = f"another study is there, {study._title!r}; go on with it by {resume}"
                 elif study.digest is not None:
                     problem = (
@@ -521,9 +521,9 @@ class Study(metaclass=Chaptered):
 
     def _conflicts(self, other: Study) -> Iterator[str]:
         """Yield what two studies differ in."""
-        own = {record.request.key: record for record in self._current}
+        own_records = {record.request.key: record for record in self._current}
         for record in other._current:
-            mine = own.get(record.request.key, record)
+            mine = own_records.get(record.request.key, record)
             if (mine.sha256, mine.status) != (record.sha256, record.status):
                 yield f"the response to {record.name}"
         for base_url, profile in other._profiles.items():

@@ -155,8 +155,8 @@ def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) ->
         why = "without a seal, files that are missing or added are not detected"
         problems[SEAL] = "not sealed", why
     elif seal is not None and seal != format_seal(digests):
-        there = {name: digest for name, digest in digests.items() if name != SEAL}
-        for kind, name in mismatches(parse_seal(seal), there):
+        actual = {name: digest for name, digest in digests.items() if name != SEAL}
+        for kind, name in mismatches(parse_seal(seal), actual):
             # If a body matches its name, its line in the seal is what is wrong.
             if kind != "altered" or name not in bodies:
                 problems.setdefault(name, (kind, "it does not match the seal"))
@@ -170,9 +170,11 @@ def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) ->
         responses = dict.fromkeys(record.name for record, _ in concerned)
         tables = dict.fromkeys(table for _, tables in concerned for table in tables)
         described.append(Problem(kind, name, message, tuple(responses), tuple(tables)))
-    for record, then in pairs if read is not None and not problems else ():
+    for record, recorded_hashes in pairs if read is not None and not problems else ():
         now = read(record)  # type: ignore[misc]
-        differing = sorted(n for n in now.keys() | then.keys() if now.get(n) != then.get(n))
+        differing = sorted(
+            n for n in now.keys() | recorded_hashes.keys() if now.get(n) != recorded_hashes.get(n)
+        )
         if differing:
             why = "this version reads other tables; the responses are unchanged"
             described.append(Problem("other tables", TABLES, why, (record.name,), (*differing,)))

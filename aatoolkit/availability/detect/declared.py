@@ -182,8 +182,8 @@ def _read_object(facts: Facts, rule: Rule, stated: Mapping[str, Any]) -> None:
     at = "$" + "".join(map(key_step, names))
     places = []
     if rule.status in stated:
-        own = names if rule.is_bare(facts.document) else (*names, rule.status)
-        places.append(Place("section", None, stated, own, at))
+        words = names if rule.is_bare(facts.document) else (*names, rule.status)
+        places.append(Place("section", None, stated, words, at))
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
         narrower = stated.get(name)
         for target, state in narrower.items() if isinstance(narrower, dict) else ():

@@ -203,8 +203,8 @@ def _read(
     """Read a response by its rules or the general ones; whether the reference's stated all."""
     if read_status(facts, status):
         return False
-    own = {rule.header for rule in declared if rule.kind == "header"}
-    read_headers(facts, {name: text for name, text in headers.items() if name.lower() not in own})
+    names = {rule.header for rule in declared if rule.kind == "header"}
+    read_headers(facts, {name: text for name, text in headers.items() if name.lower() not in names})
     if read_rules(facts, declared, headers):
         return not declared
     if not says_nothing(facts.document):
@@ -236,10 +236,10 @@ def says_nothing(document: Any) -> bool:
             return False
         if dict in kinds:
             objects = values if len(kinds) == 1 else [v for v in values if type(v) is dict]
-            columns, among = columns_of(objects), kind_of_entries(key)
+            columns, entry_kind = columns_of(objects), kind_of_entries(key)
             if _has_siblings(frozenset(columns)):
                 return False
-            waiting += [(name, column, place, among) for name, column in columns.items()]
+            waiting += [(name, column, place, entry_kind) for name, column in columns.items()]
         if list in kinds:
             of_entries = place != "rows" and kind_of_entries(key)
             elements = [*chain.from_iterable(v for v in values if type(v) is list)]
@@ -249,8 +249,8 @@ def says_nothing(document: Any) -> bool:
 
 def _is_quiet(key: str, place: str, kinds: set[type], values: list[Any]) -> bool:
     """Whether the values under a key state nothing."""
-    told, by_word = _stated_by(key, place)
-    if not told.isdisjoint(kinds):
+    stated_kinds, by_word = _stated_by(key, place)
+    if not stated_kinds.isdisjoint(kinds):
         return False
     if bool in kinds and any(_is_stating(key, value) for value in (True, False) if value in values):
         return False

@@ -62,9 +62,9 @@ def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
         if not any(_touch(place[1].path, path) for path in read)
     ]
     open_ones = sorted(scored, key=lambda place: -place[0])
-    sure = [hint for score, hint in open_ones if score >= _SURE]
-    sure = [h for h in sure if not any(_is_below(h.path, other.path) for other in sure)]
-    return [*unknown, *(sure or [hint for _, hint in open_ones[:1]])][:_MOST]
+    certain = [hint for score, hint in open_ones if score >= _SURE]
+    certain = [h for h in certain if not any(_is_below(h.path, other.path) for other in certain)]
+    return [*unknown, *(certain or [hint for _, hint in open_ones[:1]])][:_MOST]
 
 
 def _is_below(path: str, above: str) -> bool:
@@ -201,16 +201,16 @@ def _texts(value: Any) -> Iterator[str]:
 def _points(facts: Facts, key: str, value: Any) -> int:
     """Score signs of how data came to be: two points for a member's key, one per word in it."""
     about = words("of_process", "about_data")
-    own = 2 * (not about.isdisjoint(tokens(key)))
+    score = 2 * (not about.isdisjoint(tokens(key)))
     if isinstance(value, bool):
         return 2 * names(key, "about_data") * (not names(key, "business"))
     if isinstance(value, int | float):
         of_all = {*tokens(key)[:1]} & {"of", "total", "matched"}
         more = of_all and value > max(facts.lengths, default=value)
-        return 2 if more else own if 0 < value < 1 else 0
-    own += names(key, "trouble") or subject(key) == STATED
-    own += 2 * (names(key, "source") and isinstance(value, list))
-    if not own and isinstance(value, list) and kind_of_entries(key) != "engine":
+        return 2 if more else score if 0 < value < 1 else 0
+    score += names(key, "trouble") or subject(key) == STATED
+    score += 2 * (names(key, "source") and isinstance(value, list))
+    if not score and isinstance(value, list) and kind_of_entries(key) != "engine":
         return 0
     parts = set()
     waiting, signs = [value], 0
@@ -224,7 +224,7 @@ def _points(facts: Facts, key: str, value: Any) -> int:
         elif isinstance(item, str) and len(item) <= _LONGEST and not _PLAIN.fullmatch(item):
             parts |= {*tokens(item)}
             signs += 2 * (item.count(" ") > 3) + facts.is_engine(item)
-    return own + len(parts & about) + signs
+    return score + len(parts & about) + signs
 
 
 def _is_good(text: str) -> bool:

@@ -94,8 +94,8 @@ def entries_in(value: Any, path: str, scope: str | None) -> list[Entry]:
     for at, item in enumerate(value):
         named = name_of(item) if isinstance(item, dict) else (None, item)
         if named is not None and isinstance(named[1], str):
-            own = "engine" if named[0] == "engine" else scope
-            entries.append(Entry(named[1], own, item, f"{path}[{at}]"))
+            entry_scope = "engine" if named[0] == "engine" else scope
+            entries.append(Entry(named[1], entry_scope, item, f"{path}[{at}]"))
     return entries
 
 
@@ -166,10 +166,10 @@ def read_lacks(facts: Facts, member: Member, *, trusted: bool = False) -> bool:
         denied = not (is_map or trusted or state.status == Status.PARTIAL)
         if not is_engine and (not is_named or (denied and facts.counts(entry.name))):
             continue
-        own = _lack(entry, state, in_map=is_map or failed)
+        lack = _lack(entry, state, in_map=is_map or failed)
         target = entry.name if is_engine else facts.about(entry.name)
         rule = "map" if is_map or failed else "list"
-        facts.add("engine" if is_engine else "field", target, own, entry.path, rule, entry.value)
+        facts.add("engine" if is_engine else "field", target, lack, entry.path, rule, entry.value)
     return len(facts.signals) > before
 
 
@@ -177,9 +177,9 @@ def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
     """The state of an entry that its key denies: by its own word, or with its own reason."""
     item = entry.value
     if isinstance(item, dict):
-        own = state_in(item, STRONG if in_map else WEAK) or state
+        lack = state_in(item, STRONG if in_map else WEAK) or state
         texts = [v for v in item.values() if isinstance(v, str) and v != entry.name]
-        return own if own.reason else because(own, reason_in(item) or next(iter(texts), None))
+        return lack if lack.reason else because(lack, reason_in(item) or next(iter(texts), None))
     if not in_map or not isinstance(item, str):
         return state
     word = sure([item])
@@ -307,10 +307,10 @@ def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
         return
     read = read_siblings(facts, member)
     rest = {name: item for name, item in value.items() if name not in read}
-    own = state_beside_value(rest) or (None if fits(key, "process") else _own(rest))
-    if own is not None:
+    stated = state_beside_value(rest) or (None if fits(key, "process") else _own(rest))
+    if stated is not None:
         scope, target = ("engine", key) if facts.is_engine(key) else ("field", pattern)
-        facts.add(scope, target, own, path, "field", value)
+        facts.add(scope, target, stated, path, "field", value)
     inner = [state_in(item) for item in value.values() if isinstance(item, dict)]
     connections = names(key, "source") and any(s and s.status != "available" for s in inner)
     for name, item in rest.items():
@@ -318,7 +318,7 @@ def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
         if isinstance(item, list):
             read_lacks(facts, below)
         elif subject(name) == STATED and isinstance(item, dict | str):
-            if own is None:
+            if stated is None:
                 read_statement(facts, below, of_whole=False)
         elif isinstance(item, dict) and not is_echo(name):
             state = state_in(item) if connections else None
@@ -444,8 +444,8 @@ def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
             if facts.is_engine(name):
                 facts.add("engine", name, state, notice.path, "notice", notice.value)
             elif of_whole or not facts.counts(name):
-                own = part if facts.counts(name) else state
-                facts.add("field", facts.about(name), own, notice.path, "notice", notice.value)
+                of_field = part if facts.counts(name) else state
+                facts.add("field", facts.about(name), of_field, notice.path, "notice", notice.value)
     if word or not of_whole:
         return
     for text in filter(lack_of_code, texts):
@@ -540,13 +540,13 @@ def _error(facts: Facts, member: Member) -> Reading:
         error = (beside if key == "code" else parts) if _is_error(parts) else None
     if error is None:
         return None
-    texts_by = dict(texts_of(error if isinstance(error, dict) else {"error": error}))
-    word = word_of([*texts_by.values(), *filter(is_code, codes_in(error))])
+    named_texts = dict(texts_of(error if isinstance(error, dict) else {"error": error}))
+    word = word_of([*named_texts.values(), *filter(is_code, codes_in(error))])
     numbers = error.values() if isinstance(error, dict) else ()
     state = next((STATUSES[v] for v in numbers if type(v) is int and v in STATUSES), FAILED)
     state = word.availability if word and word.is_lack else state
     state = replace(state, status=Status.PARTIAL) if facts.numbers else state
-    reason = reason_in(texts_by) or (error if isinstance(error, str) else None)
+    reason = reason_in(named_texts) or (error if isinstance(error, str) else None)
     facts.add("section", None, replace(state, reason=reason), member.path, "error", error)
     return True
 
@@ -585,8 +585,8 @@ def _work(facts: Facts, member: Member) -> Reading:
     word = understand(member.value)
     if word is None or word.canonical not in _WAITING or facts.numbers:
         return None
-    alone = len(tokens(member.key)) == 1 and word.canonical != "not_run"
-    return explained(word.availability, member.beside) if alone or facts.is_bare else None
+    is_sole_word = len(tokens(member.key)) == 1 and word.canonical != "not_run"
+    return explained(word.availability, member.beside) if is_sole_word or facts.is_bare else None
 
 
 def _message(facts: Facts, member: Member) -> Reading:
@@ -605,10 +605,10 @@ def _through(facts: Facts, member: Member) -> Reading:
     """Read the day up to which data are complete, if the response's days go on."""
     as_of = member.value[:10]
     if re.match(r"\d{4}-\d\d-\d\d", as_of) and max(facts.days, default="") > as_of:
-        late = replace(PARTIAL, cause=Cause.PENDING)
+        pending = replace(PARTIAL, cause=Cause.PENDING)
         rows = after(member.value)
         facts.add(
-            "section", None, late, member.path, "through", member.value, rows=rows, as_of=as_of
+            "section", None, pending, member.path, "through", member.value, rows=rows, as_of=as_of
         )
         return True
     return None
@@ -717,11 +717,11 @@ def _cells(records: Records, name: str) -> States | None:
     cells = [(at, v, of[at]) for at, v in records.cells(name) if isinstance(v, bool | str)]
     # A text that is there exactly where the other is null can only be the reason for that.
     texts = [type(v) is str and bool(v.strip()) for v in records.column(name)]
-    apart = kind == "reason" and texts == [item is None for item in of]
+    is_of_missing = kind == "reason" and texts == [item is None for item in of]
     states = []
     for at, value, item in cells:
         state = state_of_sibling(kind, value, item if isinstance(item, str | int | float) else None)
-        certain = apart or isinstance(value, bool) or best([value], STRONG)
+        certain = is_of_missing or isinstance(value, bool) or best([value], STRONG)
         zero = item == 0 and isinstance(value, str) and best([value], PLAIN)
         fine = state and (item is None) != (state.status == Status.AVAILABLE)
         if state and (zero or (fine and certain)):

@@ -633,9 +633,9 @@ def loss(key: str, value: Any) -> Availability | None:
     (None, None)
     """
     number = value if type(value) in (int, float) else 0
-    some = number > 0 or (isinstance(value, list) and len(value) > 0)
+    is_some = number > 0 or (isinstance(value, list) and len(value) > 0)
     most = 100 if names(key, "percent") else 1
     sampled = 0 < number < most and fits(key, "sample_rate")
-    lost = some and fits(spaced(key).removesuffix(" count"), "loss")
+    lost = is_some and fits(spaced(key).removesuffix(" count"), "loss")
     begun = isinstance(value, str) and value != "" and fits(key, "since")
     return PARTIAL if sampled or lost or begun else None

@@ -101,8 +101,8 @@ def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
     times = pd.DatetimeIndex(moments.dropna().unique()).sort_values()
     if len(times) < 3:
         return times
-    every = pd.date_range(times[0], times[-1], freq=min(b - a for a, b in pairwise(times)))
-    return every if times.isin(every).all() and len(every) <= 50 * len(times) else times
+    regular = pd.date_range(times[0], times[-1], freq=min(b - a for a, b in pairwise(times)))
+    return regular if times.isin(regular).all() and len(regular) <= 50 * len(times) else times
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,8 +168,8 @@ class PlotData:
                 *key,
             ]
         times = self.of_kind("time")
-        own = [name for name in times if name not in CONTEXT]
-        return (own or self.of_kind("word") or times)[:1]
+        dates = [name for name in times if name not in CONTEXT]
+        return (dates or self.of_kind("word") or times)[:1]
 
     def varies(self, name: str) -> bool:
         """Whether a column has several values."""
@@ -325,8 +325,8 @@ class PlotData:
         if name == "url":
             return [re.sub(r"^https?://", "", word) for word in words]
         titles: dict[str, str] = {}
-        for _, told in _told(self) if name.endswith("_id") else ():
-            titles = told.titles.get(name, {}) | titles
+        for _, facts in _told(self) if name.endswith("_id") else ():
+            titles = facts.titles.get(name, {}) | titles
         return [titles.get(word, word) for word in words]
 
     def apart(self, *but: str | None) -> list[str]:
@@ -370,8 +370,8 @@ class PlotData:
         stem = key.removesuffix("_id")
         titles = [name for n in TITLES for name in (n, f"{stem}_{n}") if name in words]
         # What several rows have in common names none of them.
-        own = [name for name in words if name in self.keys or self.frame[name].is_unique]
-        return next(iter((*titles, *own)), key)
+        distinct = [name for name in words if name in self.keys or self.frame[name].is_unique]
+        return next(iter((*titles, *distinct)), key)
 
     def row_noun(self, name: str) -> str:
         """The noun for rows: ``action`` for a ``title`` next to ``action_id``."""
@@ -387,7 +387,7 @@ class PlotData:
     def course(self, label: str) -> Numbers:
         """The numbers of a metric by day, from another table of the answer; empty without one."""
         name = label.lower().replace(" ", "_")
-        courses = (told.courses.get(name) for _, told in _told(self))
+        courses = (facts.courses.get(name) for _, facts in _told(self))
         return next((course for course in courses if course is not None), np.empty(0))
 
     def own(self) -> Mask:
@@ -399,11 +399,11 @@ class PlotData:
         if "domain_type" in self.kinds and {"source_domain", "url"} & self.kinds.keys():
             mask = np.array(self.text("domain_type"), object) == "owned"
         hosts = self.frame["host"].astype("string") if "host" in self.kinds else None
-        for host, told in _told(self):
+        for host, facts in _told(self):
             # What is own to one host is another's competitor.
-            here = nothing | True if hosts is None or not host else (hosts == host).to_numpy(bool)
-            for name in told.own.keys() & self.kinds.keys():
-                mask = mask | here & self.frame[name].isin([*told.own[name]]).to_numpy()
+            rows = nothing | True if hosts is None or not host else (hosts == host).to_numpy(bool)
+            for name in facts.own.keys() & self.kinds.keys():
+                mask = mask | rows & self.frame[name].isin([*facts.own[name]]).to_numpy()
         # Where all rows are own, as in a crawl of the own pages, none needs a mark.
         return nothing if mask.all() else mask
 
@@ -493,15 +493,15 @@ _TOLD: WeakKeyDictionary[HeldResponse, Told] = WeakKeyDictionary()
 
 def _told(data: PlotData) -> Iterator[tuple[str, Told]]:
     """Yield what a frame tells, then each response that it was read from, after its host."""
-    told = Told()
-    told.learn(data.frame)
-    yield "", Told(titles=told.titles)
+    facts = Told()
+    facts.learn(data.frame)
+    yield "", Told(titles=facts.titles)
     for answer in data.responses:
         if answer not in _TOLD:
-            told = _TOLD[answer] = Told()
+            facts = _TOLD[answer] = Told()
             is_small = answer.body is not None and len(answer.body) <= _LARGEST
             for table in ((answer.tables() if is_small else None) or {}).values():
-                told.learn(table)
+                facts.learn(table)
         yield answer.source.host or "", _TOLD[answer]
 
 

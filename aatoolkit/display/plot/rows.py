@@ -101,14 +101,14 @@ def row_panel(
             words.setdefault(bool(cell.why), []).append(cell)
     marks: list[Mark] = []
     for (form, style, size), group in shapes.items():
-        is_dot, there = form == "dots", [cell for cell in group if cell.x == cell.x]
+        is_dot, valid = form == "dots", [cell for cell in group if cell.x == cell.x]
         # Lines are over boxes, and below dots.
         low, high, rows = (some([getattr(c, n) for c in group]) for n in ("low", "high", "row"))
         layers = [strokes(low, high, rows, rows, *((style, 2.0) if is_dot else (INK, 1.1)))]
-        starts, ends = some([cell.start for cell in there]), some([cell.x for cell in there])
+        starts, ends = some([cell.start for cell in valid]), some([cell.x for cell in valid])
         layers.append(Mark(
-            form, ends if is_dot else starts, some([cell.row for cell in there]), style,
-            to=None if is_dot else ends, size=size, tips=[cell.tip for cell in there],
+            form, ends if is_dot else starts, some([cell.row for cell in valid]), style,
+            to=None if is_dot else ends, size=size, tips=[cell.tip for cell in valid],
         ))  # fmt: skip
         marks += [mark for mark in (layers if is_dot else layers[::-1]) if len(mark)]
     if x.kind == "number" and min(x.low, x.high) < 0 < max(x.low, x.high):
@@ -142,15 +142,15 @@ def style_without(reason: str) -> Style:
 
 def names_of(data: PlotData, labels: Iterable[str]) -> list[Name]:
     """The names of rows, the own one marked."""
-    return [Name(label, bool(own)) for label, own in zip(labels, data.own(), strict=True)]
+    return [Name(label, bool(is_own)) for label, is_own in zip(labels, data.own(), strict=True)]
 
 
 def reach(values: Numbers, unit: str | None = None, room: float = 1.02, **more: Any) -> Scale:
     """A scale from 0, or below it where numbers are; without ticks where there are none."""
-    there = values[np.isfinite(values)]
-    most, least = max([*there, 0.0]), min([*there, 0.0])
+    finite = values[np.isfinite(values)]
+    most, least = max([*finite, 0.0]), min([*finite, 0.0])
     most = most or (-least / 20 if least else 1.0)
-    return Scale(least * 1.05, most * room, "number" if len(there) else "none", unit, **more)
+    return Scale(least * 1.05, most * room, "number" if len(finite) else "none", unit, **more)
 
 
 def tips_of(
@@ -255,22 +255,22 @@ def bars(data: PlotData, options: Options) -> Spec | None:
 def _leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) -> tuple[str, str]:
     """Who has most and what the own one has, as a title and as a sentence."""
     words = [f"{name.text} {number(n, unit)}" for name, n in zip(names, values, strict=True)]
-    there = np.flatnonzero(~np.isnan(values)).tolist()
-    if not there:
+    measured = np.flatnonzero(~np.isnan(values)).tolist()
+    if not measured:
         return "", "none has a number"
-    first, last = there[0], there[-1]
-    mine = [row for row in there[1:] if names[row].is_own][:1]
+    first, last = measured[0], measured[-1]
+    own_rows = [row for row in measured[1:] if names[row].is_own][:1]
     headline = ""
-    first_ones = (quoted(names[row].text) for row in there if values[row] == values[first])
+    first_ones = (quoted(names[row].text) for row in measured if values[row] == values[first])
     leaders = [*dict.fromkeys(first_ones)]
-    if len(leaders) < min(3, len(there)) and unit != RANK:
+    if len(leaders) < min(3, len(measured)) and unit != RANK:
         most = f"most {what}" if what.endswith("s") else f"the highest {what}"
         verb = "have" if leaders[1:] else "has"
         headline = f"{' and '.join(leaders)} {verb} {most}, {number(values[first], unit)}"
         headline += "".join(f"; {quoted(names[m].text)} {number(values[m], unit)}"
-                            for m in mine if values[m] < values[first])  # fmt: skip
+                            for m in own_rows if values[m] < values[first])  # fmt: skip
     down = f", down to {words[last]}" if last != first else ""
-    return headline, "; ".join([words[first] + down, *(f"own brand {words[m]}" for m in mine)])
+    return headline, "; ".join([words[first] + down, *(f"own brand {words[m]}" for m in own_rows)])
 
 
 def gap(data: PlotData, options: Options) -> Spec | None:
@@ -367,13 +367,15 @@ def _stacked(
     """A box for each part of each row, one after the other."""
     pieces, filled = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
     styles = styles_for(pieces) | {p: style_without(p) for p in pieces if p in _LACKING}
-    cells, told = [], []
+    cells, row_texts = [], []
     for row, values in enumerate(filled):
         name, words = (
             names[row].text,
             [f"{p} {number(n, unit)}" for p, n in zip(pieces, values, strict=True)],
         )
-        told.append(whys[row] or ", ".join(w for w, n in zip(words, values, strict=True) if n > 0))
+        row_texts.append(
+            whys[row] or ", ".join(w for w, n in zip(words, values, strict=True) if n > 0)
+        )
         boxes = [
             Cell(row, end, styles[piece], end - n, why=whys[row],
                  tip=f"{name}\n{word}\nof {totals[row]}")
@@ -383,14 +385,14 @@ def _stacked(
         cells += (
             [*boxes[:-1], boxes[-1]._replace(words=totals[row])] if not whys[row] else boxes[:1]
         )
-    own = [row for row, name in enumerate(names) if name.is_own][:1]
-    texts = [f"{name.full}: {text}" for name, text in zip(names, told, strict=True)]
+    own_row = [row for row, name in enumerate(names) if name.is_own][:1]
+    texts = [f"{name.full}: {text}" for name, text in zip(names, row_texts, strict=True)]
     scale = reach(filled.sum(axis=1), unit, 1.0 if unit == FRACTION else 1.02, label=label,
                   is_whole=unit is None)  # fmt: skip
     return row_panel(
         kind, data, title, names, cells, scale, (), drawn=drawn,
-        finding="; ".join(texts[row] for row in dict.fromkeys([0, *own])),
-        headline=headline or "".join(texts[row] for row in own if unit),
+        finding="; ".join(texts[row] for row in dict.fromkeys([0, *own_row])),
+        headline=headline or "".join(texts[row] for row in own_row if unit),
         legend=[(humanize(p), styles[p], "boxes") for p in pieces if len(pieces) > 1],
     )  # fmt: skip
 
@@ -423,7 +425,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     if len(levels) > len(SERIES):
         few = len(SERIES) - 1
         kept = kept.iloc[:, :few].assign(**{REST_LEVEL: kept.iloc[:, few:].sum(axis=1)})
-    own = {*rows["x"][data.own()]} if x in ("brand", "advertiser") else {}
+    own_names = {*rows["x"][data.own()]} if x in ("brand", "advertiser") else {}
     is_result = data.table.startswith("statistics:")
     noun, totals = (not is_result and data.table_words) or "rows", kept.sum(axis=1)
     first, most, headline = quoted(str(kept.index[0])), int(totals.iloc[0]), ""
@@ -434,7 +436,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     return _stacked(
         "counts", data, drawn_of(data, columns, x, counts=True),
         f"Number of {noun} by {' and '.join(map(humanize, columns))}"
-        + first_of(len(kept), len(table)), kept, [Name(str(n), n in own) for n in kept.index],
+        + first_of(len(kept), len(table)), kept, [Name(str(n), n in own_names) for n in kept.index],
         [number(float(n)) for n in totals], None, [""] * len(kept),
         f"rows ({len(data):,} in all)", headline,
     )  # fmt: skip

@@ -149,9 +149,9 @@ def strokes(
     """Straight lines from points to others, as far as these are there."""
     xs, ys = (np.transpose(np.broadcast_arrays(*map(some, (a, b, np.nan))))
               for a, b in ((x, to), (y, end)))  # fmt: skip
-    there = ~np.isnan(xs[:, :2]).any(axis=1)
-    ys = np.broadcast_to(ys, xs.shape)[there]
-    return Mark("line", xs[there].ravel(), ys.ravel(), replace(style, symbol=""), size=size)
+    is_there = ~np.isnan(xs[:, :2]).any(axis=1)
+    ys = np.broadcast_to(ys, xs.shape)[is_there]
+    return Mark("line", xs[is_there].ravel(), ys.ravel(), replace(style, symbol=""), size=size)
 
 
 # --- the rows behind the marks ----------------------------------------------------------------
@@ -306,10 +306,10 @@ class Spec:
         if not isinstance(row, Mapping):
             words = f"a mark counts rows: name it by {' and '.join(columns)}"
             raise ArgumentError(words, argument="mark")
-        there = np.flatnonzero(explainer.rows_with(frame, row)).tolist()
+        matches = np.flatnonzero(explainer.rows_with(frame, row)).tolist()
         words = " and ".join(f"{name} is {value}" for name, value in row.items())
         return Explanation(
-            len(there), "rows", row, operation="count",
-            formula=f"{len(there):,} of {len(frame):,} rows where {words}", rows=len(there),
-            children=tuple(explainer.explain(frame, at, columns[0]) for at in there[:_MOST_ROWS]),
+            len(matches), "rows", row, operation="count",
+            formula=f"{len(matches):,} of {len(frame):,} rows where {words}", rows=len(matches),
+            children=tuple(explainer.explain(frame, at, columns[0]) for at in matches[:_MOST_ROWS]),
         )  # fmt: skip

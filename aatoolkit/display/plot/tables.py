@@ -81,14 +81,14 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         # Of a result, the interval is that of the number before it.
         order, metrics = [*data.kinds], [""] * len(sides)
         of = order[order.index("low") - 1] if is_result and "low" in order else ""
-        sure = [(data.values("low"), data.values("high")) if name == of else
+        intervals = [(data.values("low"), data.values("high")) if name == of else
                 (bounds.low, bounds.high)
                 for name in sides for bounds in [whiskers(data, name)]]  # fmt: skip
         cards = [
             (capitalized(humanize(name)), data.values(name)[0], NAN, data.unit(name),
              sizes_of(data, data.sample(name) if data.rule(name) else None)[0],
              whys_missing(data, name)[0], low[0], high[0])
-            for name, (low, high) in zip(sides, sure, strict=True)
+            for name, (low, high) in zip(sides, intervals, strict=True)
         ]  # fmt: skip
         title = ": ".join(filter(None, [data.row_name, capitalized(data.table_words or "figures")]))
     else:
@@ -117,20 +117,20 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         title = capitalized(data.table_words or f"{humanize(now)} by {humanize(x)}")
     if not cards:
         return None
-    cells, told, courses, moved, names = [], [], [], [], []
+    cells, row_texts, courses, moved, names = [], [], [], [], []
     texts: dict[str, list[str]] = {n: [] for n in ("", "value", "change", "95% interval", "sample")}
-    for row, ((label, n, was, unit, size, why, low, high), metric) in enumerate(
+    for row, ((label, n, previous, unit, size, why, low, high), metric) in enumerate(
         zip(cards[: options.top or 12], metrics, strict=False)
     ):
         value, change, ends = why or number(n, unit), "", ""
         tip = f"{label}: {metric} {value}" if metric else f"{label} {value}"
         if low + high == low + high:
             ends = f"{number(low, unit)} to {number(high, unit)}"
-        if was + n == was + n:
-            change = signed(n - was, unit)
+        if previous + n == previous + n:
+            change = signed(n - previous, unit)
             moved += [f"{label} {value} ({change})"] * (unit == FRACTION and not metric)
-            tip += f" (before {number(was, unit)})"
-        told.append(tip + f" ({ends})" * (not change and bool(ends)))
+            tip += f" (before {number(previous, unit)})"
+        row_texts.append(tip + f" ({ends})" * (not change and bool(ends)))
         names.append(Name(label + " (lower is better)" * (unit == RANK)))
         words = (metric, value * (not why), change, ends, size)
         for column, word in zip(texts.values(), words, strict=True):
@@ -140,9 +140,9 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         track = Cell(row, share / share, Style("grid"), size=0.3, tip=tip, why=why)
         cells += [track, track._replace(x=share, style=OWN, low=low, high=high, why="")]
         values = data.course(label)
-        if (there := values[~np.isnan(values)]).size > 1:
+        if (finite := values[~np.isnan(values)]).size > 1:
             # A line of a few numbers in the row, which breaks where there is none.
-            heights = row + 0.3 - 0.6 * (values - there.min()) / (np.ptp(there) or 1.0)
+            heights = row + 0.3 - 0.6 * (values - finite.min()) / (np.ptp(finite) or 1.0)
             along = np.linspace(1.12, 2.0, len(values))
             courses.append(Mark("line", along, heights, OWN, size=1.2))
     keys = ["line: 95% interval"] * any(c.low == c.low for c in cells)
@@ -156,7 +156,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     return row_panel(
         "figures", data, title + first_of(len(names), len(cards)), names,
         cells if has_track else (), replace(NONE, high=2.0 if courses else 1.0), sides[::-1],
-        beside=beside, over=courses, finding="; ".join(told), how=capitalized(", ".join(keys)),
+        beside=beside, over=courses, finding="; ".join(row_texts), how=capitalized(", ".join(keys)),
         pitch=1.15, headline=", ".join(moved[:2]),
     )  # fmt: skip
 
@@ -191,7 +191,7 @@ def states(data: PlotData, options: Options) -> Spec | None:
     if not columns:
         return None
     rows, columns = data.first(options.top or _STATE_ROWS), columns[:_STATE_COLUMNS]
-    labels, cells, told, headline = rows.labels(x), [], [""] * len(rows), ""
+    labels, cells, row_texts, headline = rows.labels(x), [], [""] * len(rows), ""
     for at, name in enumerate(columns):
         words, texts, head = rows.text(name), cell_texts(rows, name), humanize(name)
         styles = styles_for(words, states=True) if are_states(words) else {}
@@ -201,7 +201,7 @@ def states(data: PlotData, options: Options) -> Spec | None:
         for row, (why, text, word) in enumerate(
             zip(whys_missing(rows, name), texts, words, strict=True)
         ):
-            told[row] += f"{', ' * (at > 0)}{head} {why or text}"
+            row_texts[row] += f"{', ' * (at > 0)}{head} {why or text}"
             cell = Cell(row, at + 0.03, styles.get(word, INK), at, words=why or text, kind="dots",
                         size=9.0, at=at + 0.05,
                         tip=f"{labels[row]}\n{head}: {why or text}")  # fmt: skip
@@ -214,17 +214,17 @@ def states(data: PlotData, options: Options) -> Spec | None:
                 stated.append(text)
             cells.append(cell)
         # How often each state is there, of the first column that has any.
-        often = ", ".join(f"{n} {state}" for state, n in Counter(stated).most_common(4))
-        headline = headline or f"{capitalized(head)}: {often}" * bool(often)
+        frequencies = ", ".join(f"{n} {state}" for state, n in Counter(stated).most_common(4))
+        headline = headline or f"{capitalized(head)}: {frequencies}" * bool(frequencies)
     if len(rows) == 1:
-        headline = capitalized(told[0]) * bool(headline)
+        headline = capitalized(row_texts[0]) * bool(headline)
     few = ", ".join(map(humanize, columns))
     title = few if len(columns) < 3 else data.table_words or few
     heads = tuple(Name(capitalized(humanize(name))) for name in columns)
     return row_panel(
         "verdicts", rows, capitalized(f"{title} by {humanize(rows.row_noun(x))}"),
         names_of(rows, labels), cells, Scale(-0.02, len(columns), "none", names=heads), columns,
-        told=told, headline=headline,
+        told=row_texts, headline=headline,
     )  # fmt: skip
 
 
@@ -427,11 +427,11 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         "" if keys or plot.names else capitalized(verdicts[0].partition(" (")[0]),
     )
     if plot.needs:
-        sure = [f"{label} {word}" for label, word, v in zip(labels, words, verdicts, strict=True)
+        changes = [f"{label} {word}" for label, word, v in zip(labels, words, verdicts, strict=True)
                 if v in ("up", "down")]  # fmt: skip
-        finding = "; ".join(sure) or "nothing is shown to have changed"
-        headline = f"{len(sure)} of {len(rows)} are shown to have changed"
-        headline = headline if sure else capitalized(finding)
+        finding = "; ".join(changes) or "nothing is shown to have changed"
+        headline = f"{len(changes)} of {len(rows)} are shown to have changed"
+        headline = headline if changes else capitalized(finding)
     measures = {*texts.get("measure", ())}
     by = [humanize(n) for n in several if n != "measure"]
     title = plot.title.format(

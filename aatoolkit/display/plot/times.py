@@ -96,8 +96,8 @@ def _names(data: PlotData, name: str | None, keys: Sequence[Any]) -> list[Name]:
         is_day = all(moment == moment.normalize() for moment in keys)
         return [Name(f"{moment:{'%d %b' if is_day else '%d %b %H:%M'}}") for moment in keys]
     words = data.text(name)
-    texts, own = dict(zip(words, data.labels(name), strict=True)), pd.Series(data.own())
-    is_own = own.groupby(words).all() & (name not in APART)
+    texts, is_own_row = dict(zip(words, data.labels(name), strict=True)), pd.Series(data.own())
+    is_own = is_own_row.groupby(words).all() & (name not in APART)
     return [Name(texts.get(key, key), bool(is_own.get(key))) for key in keys]
 
 
@@ -134,7 +134,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     ys = options.y or tuple([*data.measures, *data.numbers][:1])
     if not ys or (by and len(ys) > 1) or len({data.unit(name) for name in ys}) > 1:
         return None
-    every, marks, y = data, [x, *filter(None, [by])], ys[0]
+    original, marks, y = data, [x, *filter(None, [by])], ys[0]
     is_wanted = bool(options.kind or options.color)
     most = options.top or (len(SERIES) if is_wanted else _MOST_LINES)
     is_many = by and data.frame[by].nunique() > most and not is_wanted
@@ -153,7 +153,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     if data.frame[x].isna().all():
         return None
     tables = [_table(data, x, name, by, len(data), 0) for name in ys[: len(SERIES)]]
-    ends = [whiskers(data, name, every, marks) for name in ys]
+    ends = [whiskers(data, name, original, marks) for name in ys]
     series = [
         _Line(name if by else Name(humanize(column)), column, rows, values, bounds)
         for column, table, bounds in zip(ys, tables, ends, strict=False)
@@ -261,10 +261,10 @@ def _tips(
 
 
 def _course(line: _Line, unit: str | None, what: str) -> str:
-    name, there = line.name.text or what, line.there
-    if not len(there):
+    name, values = line.name.text or what, line.there
+    if not len(values):
         return f"{name} was not measured"
-    ends = (there[0], there[-1], there.min(), there.max())
+    ends = (values[0], values[-1], values.min(), values.max())
     first, last, low, high = (number(float(n), unit) for n in ends)
     return f"{name} from {first} to {last}, lowest {low}, highest {high}"
 
@@ -310,14 +310,14 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
         fits = options.x or (len(data.keys) > 1 if data.adds(y) else is_complete)
         if data.is_bare_key(x) or data.is_bare_key(by) or is_flat or not fits:
             return None
-    every = data.of_one_metric(y)
-    if not len(every):
+    original = data.of_one_metric(y)
+    if not len(original):
         return None
     per = data.unit_column(y)
-    what = humanize(every.text(per)[0] if per else y)
-    data = one_row_per_mark(every, [by, x], [y])
+    what = humanize(original.text(per)[0] if per else y)
+    data = one_row_per_mark(original, [by, x], [y])
     table = _table(data, x, y, by, options.top or 15, _MOST_COLUMNS)
-    return _cells(data, table, x, y, by, what, whiskers(data, y, every, [by, x]))
+    return _cells(data, table, x, y, by, what, whiskers(data, y, original, [by, x]))
 
 
 def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, ends: Bounds) -> Spec:
@@ -328,26 +328,26 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, en
     nowhere = np.where((rows < 0).all(axis=0), NOT_MEASURED, NOT_LISTED)
     whys = np.where(rows < 0, nowhere, np.array([*whys_missing(data, y), ""], object)[rows])
     reasons = sorted({*whys[whys != ""]}, key=lambda word: (word != NOT_MEASURED, word))
-    there = values[~np.isnan(values)]
-    low = float(min([*there, *([] if is_rank else [0.0])], default=0.0))
-    high = max(float(max(there, default=low)), low + 1e-9)
+    finite = values[~np.isnan(values)]
+    low = float(min([*finite, *([] if is_rank else [0.0])], default=0.0))
+    high = max(float(max(finite, default=low)), low + 1e-9)
     strength = (values - low) / (high - low)
     strength = 1 - strength if is_rank else strength
     names_x, names_y = _names(data, x, columns), _names(data, by, table.keys)
     named = [f"{row.text}, {_moment(column) if is_time else name.text}" for row in names_y
              for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
-    told = [f"{name}\n{why}" if row < 0 else name
+    texts = [f"{name}\n{why}" if row < 0 else name
             for name, why, row in zip(named, whys.flat, rows.flat, strict=True)]  # fmt: skip
     is_written = values.size <= _WRITTEN and len(columns) <= 12
     pairs = zip(numbers(values.flat, unit), values.flat, strict=True)
     down, right = np.indices(values.shape).reshape(2, -1).astype(float)
     words = [word if n == n and is_written else "" for word, n in pairs]
     marks = [Mark("cells", right, down, strength=strength.ravel(), words=words,
-                  tips=_tips(data, y, rows.ravel().tolist(), told, ends))]  # fmt: skip
+                  tips=_tips(data, y, rows.ravel().tolist(), texts, ends))]  # fmt: skip
     legend = [(why, style_without(why), "boxes") for why in reasons]
     for why, style, _ in legend:
-        here = whys.ravel() == why
-        marks.append(Mark("boxes", right[here] - 0.5, down[here], style, to=right[here] + 0.5,
+        blank = whys.ravel() == why
+        marks.append(Mark("boxes", right[blank] - 0.5, down[blank], style, to=right[blank] + 0.5,
                           size=1.0))  # fmt: skip
     if not is_written:
         legend = [
@@ -356,7 +356,7 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, en
             for part in range(5)
         ] + legend  # fmt: skip
     best, finding = "", "none of it was measured"
-    if len(there):
+    if len(finite):
         at = int(np.nanargmin(values) if is_rank else np.nanargmax(values))
         best = f"{'best' if is_rank else 'highest'} {what}: {named[at]}, "
         best += number(float(values.flat[at]), unit)

@@ -137,9 +137,9 @@ def table_of(
 def _without_surplus(data: PlotData) -> list[str]:
     """All columns but identifiers beside which a name stands, the row's name first."""
     label = data.label_column
-    own = next((key for key in data.keys if key.endswith("_id")), None) if label else None
+    id_column = next((key for key in data.keys if key.endswith("_id")), None) if label else None
     return sorted(
-        (name for name in data.kinds if name != own or name == label),
+        (name for name in data.kinds if name != id_column or name == label),
         key=lambda name: name != label,
     )
 
@@ -182,8 +182,8 @@ def bars(data: PlotData, name: str, column: str, names: RowNames) -> str:
         f"{text(number(float(values[at]), units[at]))}</dd>"
         for at in order
     )
-    which = f", the first {len(order)} of {len(data):,}" if len(data) > len(order) else ""
-    title = f"{title_of(name)} by {column_title(column).lower()}{which}"
+    extent = f", the first {len(order)} of {len(data):,}" if len(data) > len(order) else ""
+    title = f"{title_of(name)} by {column_title(column).lower()}{extent}"
     return element("figure", element("dl", rows, "bars") + element("figcaption", text(title)))
 
 

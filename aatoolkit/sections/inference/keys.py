@@ -200,8 +200,10 @@ def _key(relation: Relation) -> tuple[str, ...]:
     Identifiers come before labels; measures, instants and flags are never part of a key.
     """
     labels = [column for column in relation.columns if column.label or column.inherited]
-    own = [column for column in relation.columns if column not in labels and _may_be_key(column)]
-    ranked = sorted(own, key=_rank)[:_CANDIDATES]
+    possible = [
+        column for column in relation.columns if column not in labels and _may_be_key(column)
+    ]
+    ranked = sorted(possible, key=_rank)[:_CANDIDATES]
     counts = range(0 if labels else 1, _MOST + 1)
     for columns in (chosen for count in counts for chosen in combinations(ranked, count)):
         if _is_unique(relation, [*labels, *columns]):

@@ -100,8 +100,8 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
     >>> read_values(["20261103", "20261104"], "lastSeen").parse
     'YYYYMMDD'
     """
-    there = [value for value in values if value is not MISSING and value is not None]
-    kinds = {*map(type, there)}
+    present = [value for value in values if value is not MISSING and value is not None]
+    kinds = {*map(type, present)}
     if not kinds:
         return FieldReading("string", evidence=SILENT)
     if kinds in ({list}, {bool}):
@@ -112,11 +112,11 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
     )
     if not kinds <= {str, int, float}:
         return several
-    words = {value: value.strip() for value in there if type(value) is str}
+    words = {value: value.strip() for value in present if type(value) is str}
     lacking = lexicon("nothing") | {""}
     nothing = tuple(sorted(word for word in words if words[word].lower() in lacking))
     texts = [text for word, text in words.items() if word not in nothing]
-    numbers = [value for value in there if type(value) is not str]
+    numbers = [value for value in present if type(value) is not str]
     if texts and numbers:
         return _in_text(values, texts, "number", nothing) or several
     if texts:

@@ -102,12 +102,12 @@ def _key_name(axis: Axis, vocabulary: Vocabulary) -> str:
     if word in ("metrics", "kpis", "measures", "summary"):
         return "metric"
     stem = re.sub(r"^(by|per)_", "", word)
-    own = singular(stem) if word not in lexicon("shell") else ""
+    item_name = singular(stem) if word not in lexicon("shell") else ""
     if stem != word:
-        return own
+        return item_name
     fields = {snake(vocabulary.texts.get(key, "key")) for key in axis.keys}
     field = "".join(fields - lexicon("bland", "naming")) if len(fields) == 1 else ""
-    return vocabulary.dimension(axis.keys) or field or own or "key"
+    return vocabulary.dimension(axis.keys) or field or item_name or "key"
 
 
 def _rows(axis: Axis, labels: tuple[str, ...]) -> Rows:

@@ -156,9 +156,9 @@ def _likely_counts(columns: list[ColumnFinding]) -> None:
     }
     waiting = [c for c in columns if c.unit.evidence == _SILENT and c.reading.dtype == "Int64"]
     for column in [*waiting, *waiting]:
-        near = _of_one_size(column, columns) if column.seen.adds else ""
-        if column.unit.confidence == OPEN and column.seen.adds and (near or column.name in names):
-            reason = f"of the size of {near}" if near else "a part of a proved fraction"
+        like = _of_one_size(column, columns) if column.seen.adds else ""
+        if column.unit.confidence == OPEN and column.seen.adds and (like or column.name in names):
+            reason = f"of the size of {like}" if like else "a part of a proved fraction"
             column.unit = Finding(COUNT, LIKELY, f"whole numbers that add up, {reason}")
 
 
@@ -282,21 +282,21 @@ def _pooled(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
 
 def _ratio(ratios: list[Ratio], agreed: set[str]) -> Rule:
     """The ratio of two columns; of several that fit, the one that the other evidence leaves."""
-    own = [
+    own_ratios = [
         candidate for candidate in ratios if candidate.numerator.own and candidate.denominator.own
     ]
     pairs = {candidate.over for candidate in ratios}
     left = (
-        own
+        own_ratios
         if len(pairs) == 1
-        else [candidate for candidate in own if {candidate.over[1]} == agreed]
+        else [candidate for candidate in own_ratios if {candidate.over[1]} == agreed]
     )
     if len(left) == 1:
         rival = "no other pair of counts" if len(pairs) == 1 else "the engines pool by it"
         return Finding(ratio(*left[0].over), PROVED, f"{left[0]} on {left[0].rows} rows, {rival}")
     # Several totals of the same rows: whichever it is, the parts are divided anew.
     first = ratios[0]
-    is_of_total = len({above for above, _ in pairs}) == 1 and (len(pairs) == 1 or not own)
+    is_of_total = len({above for above, _ in pairs}) == 1 and (len(pairs) == 1 or not own_ratios)
     if is_of_total and first.numerator.own:
         why = "ratio of {} over {}: add and divide anew".format(*first.over)
         return Finding(refused(why), PROVED, f"{first} on {first.rows} rows")

@@ -165,9 +165,9 @@ def crawl(o: Observations) -> SectionAnswer:
     availability = _availability(o, totals)
     if availability.status != "unavailable":
         # Without a request all totals are 0, else null is what was recorded of none.
-        some = {name: totals[name] for name in _FIGURES}
-        some["uniquePaths"] = some["uniquePaths"] or None
-        body["totals"] = some if totals["uniqueBots"] else dict.fromkeys(_FIGURES, 0)
+        figures = {name: totals[name] for name in _FIGURES}
+        figures["uniquePaths"] = figures["uniquePaths"] or None
+        body["totals"] = figures if totals["uniqueBots"] else dict.fromkeys(_FIGURES, 0)
         body["bots"] = o.rows(_BOTS)
         timestamps = f"WITH {_BUCKETS} SELECT start FROM buckets ORDER BY start"
         body["series"]["timestamps"] = o.column(timestamps, bucket=bucket)

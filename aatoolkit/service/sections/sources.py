@@ -332,19 +332,19 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 @section("gaps")
 def gaps(o: Observations) -> SectionAnswer:
     """Compare the sources and topics of the own brand with those of its competitors."""
-    own = o.column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
+    own_brands = o.column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
     competitors = o.column(
         "SELECT brand FROM store.brands WHERE host = $host AND tracked"
         " AND brand NOT IN (SELECT brand FROM focus) ORDER BY brand"
     )
     body = {
-        "ownBrand": ", ".join(own) or None,
+        "ownBrand": ", ".join(own_brands) or None,
         "competitors": competitors,
         "counts": dict.fromkeys(KINDS),
         "domainGaps": [],
         "topicGaps": [],
     }
-    lacking = _lacking(o, own, competitors)
+    lacking = _lacking(o, own_brands, competitors)
     availability = SectionAvailability("unavailable", lacking) if lacking else _availability(o)
     if availability.status == "unavailable":
         return SectionAnswer(body, availability)
@@ -355,12 +355,12 @@ def gaps(o: Observations) -> SectionAnswer:
     return SectionAnswer(body, availability)
 
 
-def _lacking(o: Observations, own: list[str], competitors: list[str]) -> str | None:
+def _lacking(o: Observations, own_brands: list[str], competitors: list[str]) -> str | None:
     """The reason why the brands cannot be compared; None if they can."""
     tables = [table for table in ("citations", "mentions") if not o.observed(table)]
     if tables:
         return not_held(*tables)
-    if not own:
+    if not own_brands:
         return NO_SUBJECT
     return None if competitors else "No competitor is tracked."
 

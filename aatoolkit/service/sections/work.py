@@ -539,7 +539,9 @@ def _insight(o: Observations, change: Row, p_value: float) -> Row:
     is_firm = change["size"] >= _FIRM_SAMPLE
     words = (word for level, word in _CONFIDENCES if is_firm and p_value <= level)
     filters = {name: o.question.filter(name) for name in ("engine", "topic", "category")}
-    only = {name: values[0] if len(values) == 1 else None for name, values in filters.items()}
+    single_values = {
+        name: values[0] if len(values) == 1 else None for name, values in filters.items()
+    }
     return {
         "insightId": f"ins_{md5(names.encode(), usedforsecurity=False).hexdigest()[:12]}",
         "type": kind,
@@ -557,7 +559,7 @@ def _insight(o: Observations, change: Row, p_value: float) -> Row:
             "change": after - before,
             "changeKind": "absolute",
         },
-        "scope": {**only, "engine": engine or only["engine"], "brand": brand},
+        "scope": {**single_values, "engine": engine or single_values["engine"], "brand": brand},
         "baseline": {"start": o.window.previous.start, "end": o.window.previous.end},
         "evidence": {
             "answerCount": change["count"],

@@ -126,10 +126,10 @@ class Runs:
         likely = rates + tilt[self.engine]
         chatgpt = np.array([name == "chatgpt" for name in plan.values("engines", "engine")])
         sales = np.array([topic == SALES for topic in plan.values("prompts", "topic")])
-        own = likely[:, 0] + 0.05 * (1 - self.age / max(plan.days, 1))
-        own += np.where(recent & chatgpt[self.engine], 0.12, 0.0)
-        own -= np.where(sales[self.prompt], 0.14, 0.0)
-        likely[:, 0] = own
+        own_rate = likely[:, 0] + 0.05 * (1 - self.age / max(plan.days, 1))
+        own_rate += np.where(recent & chatgpt[self.engine], 0.12, 0.0)
+        own_rate -= np.where(sales[self.prompt], 0.14, 0.0)
+        likely[:, 0] = own_rate
         likely = np.clip(likely, 0.0, 1.0)
         odds = self._odds_factors(rates)[self.prompt]
         likely = likely * odds / (1 - likely + likely * odds)
@@ -160,8 +160,8 @@ class Runs:
         for draw in range(_DRAWS):
             likely = (weight * rates[named] + hits) / (weight + draw)
             hits += rng.random(hits.shape) < likely
-        own = (weight * rates[named] + hits) / (weight + _DRAWS)
-        factors[:, named] = own / (1 - own) * (1 - rates[named]) / rates[named]
+        named_rate = (weight * rates[named] + hits) / (weight + _DRAWS)
+        factors[:, named] = named_rate / (1 - named_rate) * (1 - rates[named]) / rates[named]
         return factors
 
     @cached_property

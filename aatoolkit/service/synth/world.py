@@ -157,12 +157,12 @@ class HostPlan:
 
     def pages(self) -> list[dict[str, Any]]:
         """The pages that answers may cite, each with its ``domain``, without ``www``."""
-        own = self.rows("brands")[0]["brand"]
+        own_brand = self.rows("brands")[0]["brand"]
         pages = []
         for page in _WORLD["pages"]:
             if _domain(page["url"]) != self.host:
                 url, title = page["url"].format(host=self.host), page.get("title")
-                names = {"url": url, "title": title and title.format(own=own)}
+                names = {"url": url, "title": title and title.format(own=own_brand)}
                 pages.append({**page, **names, "domain": _domain(url)})
         return pages
 

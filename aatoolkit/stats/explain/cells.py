@@ -214,10 +214,10 @@ def _stacked(result: Result, at: int, column: str) -> Explanation:
     ends = np.cumsum([len(replayed.frame) for replayed in result.inputs])
     number = int(np.searchsorted(ends, at, side="right"))
     replayed = result.inputs[number]
-    there = at - int(ends[number] - len(replayed.frame))
-    note = f"by concat: row {there + 1} of frame {number + 1} of {len(result.inputs)}"
+    source_row = at - int(ends[number] - len(replayed.frame))
+    note = f"by concat: row {source_row + 1} of frame {number + 1} of {len(result.inputs)}"
     if column in flattened(replayed.frame).columns:
-        return result.taken(replayed.explain(there, column), at, column, note)
+        return result.taken(replayed.explain(source_row, column), at, column, note)
     if column in result.frame.columns:
         return result.described(at, column, note, missing="its frame has no such column")
     return result.described(at, column, note, end="it is a label that concat was given")
@@ -228,10 +228,10 @@ def _merged(result: Result, at: int, column: str) -> Explanation:
     sides = [side for side in result.sides if column in side[-1]]
     for side, replayed, rows, names in sides:
         if side not in lacking:
-            there = int(rows.iloc[at])
-            note = f"by merge: from the {side} frame, its row {there + 1}"
+            source_row = int(rows.iloc[at])
+            note = f"by merge: from the {side} frame, its row {source_row + 1}"
             note += "; the other side has no match" * bool(lacking)
-            return result.taken(replayed.explain(there, names[column]), at, column, note)
+            return result.taken(replayed.explain(source_row, names[column]), at, column, note)
     if sides:
         why = f"no row of the {sides[0][0]} frame matches this one"
         return result.described(at, column, missing=why)
@@ -239,16 +239,16 @@ def _merged(result: Result, at: int, column: str) -> Explanation:
 
 
 def _long(result: Result, at: int, column: str) -> Explanation:
-    there = at % max(len(result.first), 1)
+    source_row = at % max(len(result.first), 1)
     measure = str(result.frame["variable"].iloc[at])
-    note = f"by to_long: {measure} in row {there + 1}"
+    note = f"by to_long: {measure} in row {source_row + 1}"
     if column == "value":
-        cell = result.taken(result.inputs[0].explain(there, measure), at, column, note)
+        cell = result.taken(result.inputs[0].explain(source_row, measure), at, column, note)
         return replace(cell, column=f"value of {measure}")
     if column in ("variable", "unit") or is_status_column(result.frame, column):
         return result.described(at, column, note)
     old = column if column in result.first.columns else column.removesuffix("_")
-    return result.taken(result.inputs[0].explain(there, old), at, column, note)
+    return result.taken(result.inputs[0].explain(source_row, old), at, column, note)
 
 
 def _answers(result: Result, at: int, column: str) -> Explanation:
@@ -273,7 +273,7 @@ def _answers(result: Result, at: int, column: str) -> Explanation:
         named = replayed.frame[name].eq(brand or True).fillna(False)
         if named.iloc[rows].any():
             rows, name = rows[named.iloc[rows].to_numpy(bool)], column
-    children = tuple(replayed.explain(int(there), name) for there in rows)
+    children = tuple(replayed.explain(int(position), name) for position in rows)
     is_missing = cell.value is None
     return replace(
         cell,
@@ -486,8 +486,8 @@ class ArchivedCells(Result):
         }
         mask = np.ones(len(cells.frame), bool)
         for name in cells.metadata.key:
-            own = names.get(f"{table}.{name}")
-            if own is None:
+            name_here = names.get(f"{table}.{name}")
+            if name_here is None:
                 return []
-            mask &= matching(cells.frame[name], self.frame[own].iloc[at])
+            mask &= matching(cells.frame[name], self.frame[name_here].iloc[at])
         return np.flatnonzero(mask).tolist()

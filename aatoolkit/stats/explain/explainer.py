@@ -154,11 +154,11 @@ class Explainer:
         seen = described(flat, metadata, at, column)
         try:
             replayed = self._replayed(frame)
-            there = _matched(frame, at, replayed, column)
-            cell = replayed.explain(there, column)
+            position = _matched(frame, at, replayed, column)
+            cell = replayed.explain(position, column)
         except TrailEnd as end:
             return replace(seen, end=str(end))
-        before = flattened(replayed.frame)[column].iloc[there]
+        before = flattened(replayed.frame)[column].iloc[position]
         if not same(before, flat[column].iloc[at]) or self._is_changed(frame, column):
             why = f"{column} was changed since by a plain pandas step: this was {in_words(before)}"
             return replace(seen, end=why, children=(cell,))
@@ -273,21 +273,21 @@ def _matched(frame: pd.DataFrame, at: int, replayed: Replayed, column: str) -> i
     TrailEnd
         If there is none, or several.
     """
-    now, then = arrays_of(frame), arrays_of(replayed.frame)
-    if column not in then:
+    now, replayed_arrays = arrays_of(frame), arrays_of(replayed.frame)
+    if column not in replayed_arrays:
         raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
     labels = np.zeros(0, np.intp)
     if frame.index.names == replayed.frame.index.names:
         labels = _labelled(replayed.frame, frame.index[at])
     key = [*replayed.metadata.key]
-    is_keyed = bool(key) and {*key} <= {*now} & {*then}
-    names = [name for name in now if name in then and name != column]
+    is_keyed = bool(key) and {*key} <= {*now} & {*replayed_arrays}
+    names = [name for name in now if name in replayed_arrays and name != column]
     if not names and not is_keyed and len(labels) != 1:
         raise TrailEnd("no column identifies its row any longer")
     places = np.arange(len(replayed.frame))
     for columns in [key, names] if is_keyed else [names]:
         for name in columns:
-            wanted, cells = now[name][at], then[name].take(places).astype(object)
+            wanted, cells = now[name][at], replayed_arrays[name].take(places).astype(object)
             places = places[[same(cell, wanted) for cell in cells]]
         if len(labels) == 1 and labels[0] in places:
             return int(labels[0])

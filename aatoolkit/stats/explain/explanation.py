@@ -79,10 +79,10 @@ def matching(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
     wanted = plain(value)
 
     def is_alike(cell: Any) -> bool:
-        here = plain(cell)
-        if not isinstance(wanted, str) or here is None or isinstance(here, str):
-            return same(here, wanted)
-        return wanted in (str(here), f"{here:g}" if isinstance(here, float) else "")
+        value = plain(cell)
+        if not isinstance(wanted, str) or value is None or isinstance(value, str):
+            return same(value, wanted)
+        return wanted in (str(value), f"{value:g}" if isinstance(value, float) else "")
 
     return np.array([is_alike(cell) for cell in values.astype(object)], bool)
 

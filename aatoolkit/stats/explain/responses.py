@@ -433,9 +433,9 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         return replace(explanation, missing="the response has no such path")
     cells = [*_cells_at(tables, response, target)]
     kept = [
-        Explanation(value, "tables.extra", {"path": there}, operation="extra", notes=(why,))
-        for there, (value, why) in response.extra.items()
-        if _is_within(there, target)
+        Explanation(value, "tables.extra", {"path": extra_path}, operation="extra", notes=(why,))
+        for extra_path, (value, why) in response.extra.items()
+        if _is_within(extra_path, target)
     ]
     note = f"in {len(cells):,} cells, and {len(kept):,} values of tables.extra"
     return replace(explanation, children=(*cells[:_MOST_CELLS], *kept[:_MOST_CELLS]), notes=(note,))
@@ -449,8 +449,8 @@ def _cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Exp
             if path != "$" and reach(path.removesuffix(KEY_SIGN), column.pattern) is None:
                 continue
             for at in range(len(cells.frame)):
-                there = cells.path(at, column.name)
-                if there is not None and _is_within(there, path):
+                cell_path = cells.path(at, column.name)
+                if cell_path is not None and _is_within(cell_path, path):
                     cell = cells.explain(at, column.name, parts=False)
                     yield replace(cell, column=f"{name}.{column.name}")
 

@@ -179,8 +179,10 @@ class StatisticCells(Result):
         """Explain the value of a column in the row at a position."""
         cell, words = self.described(at, column), {}
         for name in ("method", "verdict", "why"):
-            own = [n for n in map(str, self.flat.columns) if n == name or n.endswith(f"_{name}")]
-            words[name] = plain(self.flat[own[0]].iloc[at]) if own else None
+            columns = [
+                n for n in map(str, self.flat.columns) if n == name or n.endswith(f"_{name}")
+            ]
+            words[name] = plain(self.flat[columns[0]].iloc[at]) if columns else None
         notes = [f"{n}: {words[n]}" for n in ("method", "verdict") if words[n] and n != column]
         result = None if cell.value is None else self._tracer.number(at, column)
         if result is None:
