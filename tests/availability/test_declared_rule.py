@@ -90,6 +90,19 @@ def test_such_a_rule_adds_to_the_general_ones_and_an_object_replaces_them() -> N
     assert {signal.rule for signal in replaced} == {"declared"}
 
 
+def test_what_says_that_nothing_is_there_covers_what_says_that_a_part_is_missing() -> None:
+    rule = Rule(at="notes[]", of="section", words={"few": "partial", "none": "unavailable"})
+    for rows, statuses in (([], ["unavailable"]), ([{"n": 3}], ["partial", "unavailable"])):
+        read = detect({"notes": ["few", "none"], "rows": rows}, rule).signals
+        assert [signal.availability.status for signal in read] == statuses
+
+
+def test_where_all_that_a_rule_reads_is_missing_the_bounds_of_a_scale_are_no_measurement() -> None:
+    rule = Rule(at="brands{}.why{}", words={"due": "not_run"})
+    answer = {"brands": {"a": {"n": None, "why": {"owl": "due"}}}, "scale": {"n": [0, 100]}}
+    assert read(rule, answer)["section", None] == "unavailable (not run)"
+
+
 @pytest.mark.parametrize("at", ["", "rows[0].q"])
 def test_a_place_that_cannot_be_read_is_refused(at: str) -> None:
     with pytest.raises(ValueError, match=r"no place of availability|cannot be read|not a path"):

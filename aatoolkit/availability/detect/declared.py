@@ -139,12 +139,16 @@ def _read_places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> None:
     # As keys, 1 and True are the same.
     read = {(type(place.value), repr(place.value)): place for place in places}
     states = {key: _understood(facts, rule, place) for key, place in read.items()}
+    lacks = any(state and state.status in EMPTY for state in states.values())
+    is_gone = rule.of == "section" and lacks and True not in facts.numbers
     stated = []
     for place in places:
         state = states[type(place.value), repr(place.value)]
         if state is None:
             continue
         stated.append(state)
+        if is_gone and state.status == Status.PARTIAL:
+            continue  # another notice says that all of it is missing
         if place.scope == "entry":
             add_entry(facts, Entry(place.target or "", rule.of, place.value, place.path), state)
         elif place.scope != "part":

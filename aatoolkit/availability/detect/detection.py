@@ -72,7 +72,7 @@ from aatoolkit.availability.detect.words import (
     understand,
     weighed,
 )
-from aatoolkit.availability.status import EMPTY, combine
+from aatoolkit.availability.status import EMPTY, Cause, combine
 from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.jsontree.layout import columns_of
 from aatoolkit.jsontree.vectors import Vector
@@ -312,12 +312,15 @@ def _has_siblings(keys: frozenset[str]) -> bool:
 def _read_silence(facts: Facts) -> None:
     """Read the whole response as unmeasured, if nothing was counted and no engine could report.
 
-    A map of what lacks alone, such as ``nullReasons``, leaves open what the other engines did.
+    A map of what lacks alone, such as ``nullReasons``, leaves open what the other engines did. A
+    response that is empty but for what is still to come is to come as a whole.
     """
     signals = facts.signals
     states = [signal.availability for signal in signals]
     of_engines = len(signals) > 1 and all(map(_is_of_each_engine, signals))
-    if of_engines and True not in facts.numbers and all(s.status in EMPTY for s in states):
+    is_to_come = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
+    is_silent = (of_engines and True not in facts.numbers) or is_to_come
+    if is_silent and not facts.has_section and all(state.status in EMPTY for state in states):
         first = signals[0]
         facts.add("section", None, combine(states), first.path, first.rule, first.raw)
 
