@@ -383,16 +383,17 @@ class Structure:
         return (*bound(other.steps), Each(), *([Field(name)] if name is not None else [])), names
 
     def _label(self, axis: Axis, array: Arrays) -> Arrays | None:
-        """Find what labels the positions of an array: a list of its length around its rows."""
+        """Find what labels the positions of an array: the nearest list of its length around it."""
         if array.longest < 2:
             return None
+        fitting = []
         for around, other in _around(axis, array):
             lengths = [other.lengths[row] for row in axis.rows_of(around)]
             pairs = zip(array.lengths, lengths, strict=True)
             is_plain = other.kinds <= {"text", "day", "number"}
             if is_plain and all(length in (None, length_around) for length, length_around in pairs):
-                return other
-        return None
+                fitting.append(other)
+        return max(fitting, key=lambda other: _common(other.steps, array.steps), default=None)
 
 
 # --- paths --------------------------------------------------------------------------------------

@@ -104,7 +104,8 @@ def _below(
     """The values of a column of enclosing rows, row by row of those below."""
     name = column.name
     if name in relation.names or name in lexicon("bland"):
-        name = f"{singular(ancestor.name.rpartition('_')[2])}_{name}"
+        holder = ancestor.name.rstrip("_0123456789").rpartition("_")[2]
+        name = f"{singular(holder)}_{name}"
     values = [column.values[row] for row in places.tolist()]
     ups = _ups(relation.steps, ancestor.steps)
     source = "^" * (ups or 0) + column.source

@@ -49,6 +49,9 @@ def table(document: Any, name: str) -> Table:
         ({"rows": [{"host": "a", "byEngine": {"chatgpt": 3}},
                    {"host": "b", "byEngine": {"gemini": 1, "grok": None}}]}, "s_by_engine",
          "rows[].byEngine{}", ["engine", "host", "value"]),
+        # Of two lists of one length the nearest labels the positions, and names the table.
+        ({name: {"days": DAYS, "series": [{"name": "Acme", "data": [1, 2, 3]}]} for name in "tu"},
+         "s_u", "u.series[].data[]", ["date", "series_name", "u"]),
         # Keys that are values of a field elsewhere are called as it is.
         ({"weekly": {"x-bot": 3, "y-bot": 4}, "all": [{"bot": "x-bot"}, {"bot": "y-bot"}]},
          "s_weekly", "weekly{}", ["bot", "weekly"]),
