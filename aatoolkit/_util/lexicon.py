@@ -61,6 +61,18 @@ def words(*concepts: str) -> frozenset[str]:
     return frozenset().union(*(_concepts()[concept].split() for concept in concepts))
 
 
+@cache
+def pairs(concept: str) -> Mapping[str, str]:
+    """Return the pairs of a concept, written ``word=other``.
+
+    Examples
+    --------
+    >>> pairs("short")["impr"]
+    'impressions'
+    """
+    return dict(pair.split("=") for pair in words(concept))
+
+
 @lru_cache(maxsize=16384)
 def names(key: str, concept: str) -> bool:
     """Whether any word of a key is of a concept.

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit import sections
 from aatoolkit.client.reading import in_order, progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
-from aatoolkit.jsontree.paths import leaves
+from aatoolkit.jsontree.paths import Field, leaves
 from aatoolkit.payload import Payload, Request
+from aatoolkit.profile.candidates import value_at
 from aatoolkit.scope import Scope
 from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.words import STEMS, named
@@ -141,7 +142,9 @@ def ask(
             continue
         documents = {request.section: outcome.json}
         if request.section is None:
-            documents = {name: _at(outcome.json, path) for name, path in places.items()}
+            documents = {
+                name: value_at(outcome.json, [*map(Field, path)]) for name, path in places.items()
+            }
         for name, document in documents.items():
             if document is None or name is None:
                 continue
@@ -219,12 +222,6 @@ def _alike(first: Any, other: Any) -> float:
     """The share of leaves that two documents have in common, at the same paths."""
     a, b = Counter(leaves(first, "$")), Counter(leaves(other, "$"))
     return (a & b).total() / max(a.total(), b.total(), 1)
-
-
-def _at(document: Any, path: tuple[str, ...]) -> Any:
-    for name in path:
-        document = document.get(name) if isinstance(document, dict) else None
-    return document
 
 
 # --- what else to ask -------------------------------------------------------------------------

@@ -221,7 +221,7 @@ def _is_state(value: Any) -> bool:
     return value is None or isinstance(value, bool) or is_word
 
 
-def value_at(document: Any, path: Path) -> Any:
+def value_at(document: Any, path: Sequence[Step]) -> Any:
     """Return the value at a path of fields; None where there is none."""
     for step in path:
         is_there = isinstance(step, Field) and isinstance(document, dict)

@@ -71,7 +71,7 @@ class Confirmation:
 
     def ask(
         self,
-        response: Callable[[str], str] = input,
+        read_line: Callable[[str], str] = input,
         show: Callable[[str], object] = print,
         keep: Callable[[], object] | None = None,
     ) -> int:
@@ -79,7 +79,7 @@ class Confirmation:
 
         Parameters
         ----------
-        response, show : callable
+        read_line, show : callable
             Read a line for a prompt; show a text.
         keep : callable, optional
             Called after each place that was confirmed, to save the draft.
@@ -97,7 +97,7 @@ class Confirmation:
                 elif meaning:
                     show(f"give one of {', '.join(question.words)}, as {', '.join(MEANINGS)}")
                 try:
-                    reply = response(_HELP).strip()
+                    reply = read_line(_HELP).strip()
                 except EOFError:
                     return confirmed
             match reply[0].lower():

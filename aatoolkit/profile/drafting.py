@@ -48,7 +48,7 @@ class Draft(Mapping[str, SectionDraft]):
         self._sections: dict[str, SectionDraft] = {}
         for name, document in responses.whole.items():
             parts, empty = responses.parts.get(name, {}), responses.empty.get(name)
-            beside = {host: all_[name] for host, all_ in responses.beside.items() if name in all_}
+            beside = {host: of[name] for host, of in responses.beside.items() if name in of}
             try:
                 analysis = analyse(name, document, parts, vocabulary)
                 if not analysis.relations:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from aatoolkit._util.lexicon import pairs
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.errors import PayloadError
 from aatoolkit.jsontree.decode import decode
@@ -73,8 +74,8 @@ class Analysis:
     """
 
     section: str
-    relations: list[Relation] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    relations: list[Relation]
+    notes: list[str]
     rules: tuple[Rule, ...] = ()
     watched: tuple[str, ...] = ()
     emptied: tuple[str, ...] = ()
@@ -221,15 +222,13 @@ def _standard_name(column: ColumnFinding) -> str | None:
         if unit == POSITION and rule.by in _MEANS and form.startswith("average"):
             return _MEANS[rule.by]
     concept = "standard_score" if unit.startswith("score") else _STANDARD.get(unit, "")
-    names = (pair.partition("=") for pair in lexicon(concept)) if concept else ()
-    return next((name for words, _, name in names if words.replace("_", " ") == form), None)
+    return pairs(concept).get(form) if concept else None
 
 
 def _form(name: str) -> str:
     """The words of a name in their common forms, without those that mean nothing."""
-    same = {word: other for word, _, other in (pair.partition("=") for pair in lexicon("same"))}
-    words = (same.get(word, word) for word in map(singular, tokens(name)))
-    return " ".join(w for w in "_".join(words).split("_") if w not in lexicon("filler"))
+    words = (pairs("same").get(word, word) for word in map(singular, tokens(name)))
+    return "_".join(w for w in "_".join(words).split("_") if w not in lexicon("filler"))
 
 
 def _dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:

@@ -15,12 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from aatoolkit.sections.inference.relations import (
-    ColumnFinding,
-    Numbers,
-    Places,
-    Relation,
-)
+from aatoolkit.sections.inference.readings import Numbers
+from aatoolkit.sections.inference.relations import ColumnFinding, Places, Relation
 from aatoolkit.sections.inference.words import singular
 
 FEWEST = 5
@@ -211,8 +207,8 @@ def _find_ratios(relation: Relation) -> None:
             if not ratios and named.kind == "share" and not named.points:
                 seen.wholes |= _whole_numerators(numbers, half, factor, counts)
         is_open = is_share and not seen.ratios and not seen.wholes and not named.points
-        for factor in factors if is_open and named.kind == "share" and least >= 0 else ():
-            seen.ratios += _hidden(numbers, half, factor, counts, relation)
+        if is_open and named.kind == "share" and least >= 0:
+            seen.ratios += _hidden(numbers, half, factors[0], counts, relation)
         if named.kind in ("position", "rank") or named.mean:
             seen.wholes |= _whole_numerators(numbers, half, 1.0, counts)
 

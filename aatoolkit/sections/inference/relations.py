@@ -16,20 +16,19 @@ import numpy as np
 from aatoolkit.jsontree.paths import Step, format_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections import NONE, Aggregation, Rows
-from aatoolkit.sections.inference.readings import SILENT, FieldReading
+from aatoolkit.sections.inference.readings import SILENT, FieldReading, Numbers
 from aatoolkit.sections.inference.words import Meaning, meaning, specific_name
 
 T = TypeVar("T")
 Places = np.ndarray[tuple[int], np.dtype[np.intp]]
-Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 PROVED, LIKELY, OPEN, SETTLED = "proved", "likely", "open", "settled"
 """The confidences: an identity or an experiment, name and range, nothing, and a person."""
 
 _TEXT = FieldReading("string")
 _DO_NOT_ADD = (
-    *("share", "position", "rank", "score", "probability", "id", "time", "status", "change"),
-)
+    "share", "position", "rank", "score", "probability", "id", "time", "status", "change",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,9 @@ def _section(variable: str, analysis: Analysis) -> Iterator[str]:
     places = {"watched": section.watched, "emptied": section.emptied}
     more = [f"{name}={value!r}" for name, value in places.items() if value]
     if analysis.rules:
-        more.insert(0, f"availability=({', '.join(map(_rule, analysis.rules))},)")
+        more.insert(
+            0, f"availability=({', '.join(_call(rule, Rule()) for rule in analysis.rules)},)"
+        )
     *tables, last = analysis.relations
     for relation in tables:
         yield from _table(relation, ",")
@@ -96,10 +98,11 @@ def _section(variable: str, analysis: Analysis) -> Iterator[str]:
         yield from _filled(f"{', '.join(more)})", "    ", " " * 8)
 
 
-def _rule(rule: Rule) -> str:
-    facts = {field.name: getattr(rule, field.name) for field in fields(rule)}
-    changed = {name: value for name, value in facts.items() if value != getattr(Rule(), name)}
-    return f"Rule({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+def _call(value: Rule | Aggregation, plain: Rule | Aggregation, *first: str) -> str:
+    """The call that makes a value, with what differs from a plain one."""
+    facts = {field.name: getattr(value, field.name) for field in fields(plain)}
+    more = [f"{name}={fact!r}" for name, fact in facts.items() if fact != getattr(plain, name)]
+    return f"{type(plain).__name__}({', '.join([*map(repr, first), *more])})"
 
 
 def _rows(relation: Relation) -> str:
@@ -186,10 +189,7 @@ def rule_code(rule: Aggregation) -> str:
         f"weighted({rule.by!r})": vocabulary.weighted(rule.by or ""),
         f"refused({rule.why!r})": vocabulary.refused(rule.why or ""),
     }
-    changed = {f.name: getattr(rule, f.name) for f in fields(rule)}
-    plain = Aggregation(rule.rule)
-    more = [f"{name}={v!r}" for name, v in changed.items() if v != getattr(plain, name)]
-    long = f"Aggregation({', '.join([repr(rule.rule), *more])})"
+    long = _call(rule, Aggregation(rule.rule), rule.rule)
     return next((code for code, meaning in short.items() if meaning == rule), long)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from aatoolkit._util.lexicon import pairs
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.sections.column import snake
 
@@ -46,7 +47,6 @@ _ANY_FORM = re.compile("|".join(_FORMS.values()), re.I | re.S)
 METRICS, VALUES = lexicon("metric"), lexicon("value", "value_word")
 """Words of names of metrics, and such that mean something only beside one, such as ``value``."""
 
-_SHORT = {short: word for short, _, word in (pair.partition("=") for pair in lexicon("short"))}
 _FACTORS = {
     "cents": 0.01, "micro": 1e-6, "nano": 1e-9, "permille": 1e-3, "ppm": 1e-6, "basis_point": 1e-4,
 }  # fmt: skip
@@ -86,7 +86,8 @@ def tokens(name: str) -> list[str]:
     >>> tokens("shareOfVoicePct"), tokens("cit_n"), tokens("avgTimeToConvertMs")
     (['share', 'of', 'voice', 'pct'], ['citations', 'n'], ['avg', 'time', 'to', 'convert', 'ms'])
     """
-    return [_SHORT.get(word, word) for word in re.findall(r"[^\W\d_]+|\d+", snake(name))]
+    short = pairs("short")
+    return [short.get(word, word) for word in re.findall(r"[^\W\d_]+|\d+", snake(name))]
 
 
 @lru_cache(4096)
