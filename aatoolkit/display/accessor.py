@@ -766,8 +766,9 @@ class Accessor(NamesNear):
         -------
         pandas.DataFrame
             One row a measure and group: ``measure``, the key, ``before``, ``after``, ``change``
-            (this frame less the baseline; of two hosts the values are in columns named by them,
-            and ``host``, ``baseline_host`` and ``n_baseline`` stand beside),
+            (this frame less the baseline; of two hosts, or of two rows of one key such as brands,
+            the values are in columns named by them, and ``host`` or ``brand``, ``baseline_…`` and
+            ``n_baseline`` stand beside),
             ``low`` and ``high`` (its interval), ``p``, ``p_adjusted``, ``n_before``, ``n``,
             ``clusters``, ``detectable``, ``verdict`` ("up", "down", "no evidence" or "cannot
             say"), ``why`` and ``method``.

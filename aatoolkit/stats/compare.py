@@ -35,7 +35,7 @@ from aatoolkit.stats.estimate import (
     varies,
     verdict_of,
 )
-from aatoolkit.stats.results import MEASURED, amount, points, reranked, result
+from aatoolkit.stats.results import MEASURED, TABLES, amount, points, reranked, result
 from aatoolkit.stats.sums import (
     PROMPT,
     SEVERAL,
@@ -111,17 +111,33 @@ def compare(
         raise ArgumentError("give pair= or cluster=: prompts are paired, or they are not")
     measures = [columns] if isinstance(columns, str) else list(columns)
     keys = names_of(by)
+    frames = [flattened(frame) for frame in (now, before) if frame is not None]
+    metadata = [*map(metadata_of, frames)]
     if not (keys or pair or cluster):
-        apart = {_apart(metadata_of(flattened(now)), measure) for measure in measures}
+        apart = {_apart(metadata[0], measure) for measure in measures}
         keys = [*apart] if len(apart) == 1 and "" not in apart and len(now) > 1 else []
+    kind, names = "host", side_names(metadata[:1], metadata[-1:])
+    if names == WINDOWS:
+        kind, names = next(_told_apart(frames, metadata[0].key, keys), (kind, names))
     rows = [
         row
         for measure in measures
-        for row in compared(now, before, measure, keys, pair, cluster, level, rules)
+        for row in compared(now, before, measure, keys, pair, cluster, level, rules, names=names)
     ]
-    metadata = [metadata_of(flattened(frame)) for frame in (now, before) if frame is not None]
-    names = side_names(metadata[:1], metadata[-1:])
-    return comparison(rows, keys, metadata, correct, level, names)
+    return comparison(rows, keys, metadata, correct, level, names, kind)
+
+
+def _told_apart(
+    frames: Sequence[pd.DataFrame], key: Sequence[str], by: Sequence[str]
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """What tells sides apart that are of one text each, such as two brands, and these texts."""
+    taken = {*by, *(name for name, *_ in TABLES["compare"])}
+    for name in key:
+        texts = [{*frame[name].dropna()} if name in frame else set() for frame in frames]
+        if [*map(len, texts)] == [1, 1] and texts[0] != texts[1] and name not in by:
+            sides = texts[0].pop(), texts[1].pop()
+            if all(isinstance(side, str) and side not in taken for side in sides):
+                yield name, sides
 
 
 def compared(
@@ -135,6 +151,7 @@ def compared(
     rules: Rules | None = None,
     design: tuple[Any, Any] = INDEPENDENT,
     prompt: str = PROMPT,
+    names: Sequence[str] = WINDOWS,
 ) -> Iterator[ComparedRow]:
     """The comparisons of one measure, a group each, not yet corrected."""
     before_rules, forbids = rules, ""
@@ -155,7 +172,6 @@ def compared(
     except AvailabilityError as error:
         yield from _by_itself(frames, measure, by, forbids, error)
         return
-    names = side_names(*([metadata_of(frame, levels=True)] for frame in frames))
     unit, is_rate = sides[0].unit or sides[1].unit, all(side.is_rate for side in sides)
     for key in dict.fromkeys([*sides[0].keys, *sides[1].keys]):
         groups = [side.keys.get(key) for side in sides]
@@ -348,7 +364,8 @@ def comparison(
     metadata: Sequence[FrameMetadata],
     correct: str | None,
     level: float,
-    names: tuple[str, str] = WINDOWS,
+    names: tuple[str, str],
+    kind: str = "host",
     *,
     is_ranked: bool = False,
 ) -> pd.DataFrame:
@@ -382,7 +399,7 @@ def comparison(
     of_rows: dict[str, Any] = {
         name: [getattr(row, name) for row in rows] for name in ("measure", "unit")
     }
-    columns |= of_rows | ({} if is_plain else {"host": names[0], "baseline_host": names[1]})
+    columns |= of_rows | ({} if is_plain else {kind: names[0], f"baseline_{kind}": names[1]})
     columns |= {
         name: [getattr(row.change, part) for row in rows]
         for name, part in (
@@ -413,6 +430,7 @@ def comparison(
         key=("measure", *keys),
         unit=units.pop() if len(units) == 1 else None,
         level=level,
+        kind=kind,
         side=side,
         baseline=baseline,
         n_baseline=n_baseline,

@@ -154,7 +154,7 @@ def headline_of(
             key, why = ("all prompts", None), reasons[0]
             rows = [ComparedRow(measure=RATE, key=key, unit=FRACTION, why=why, is_planned=True)]
     rows = [row for row in rows if not _is_repeated(row, rows[0])]
-    rows += _figures(tables, is_two, rows, level)
+    rows += _figures(tables, is_two, rows, level, sides_of)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
     return comparison(rows, ("subject", "name"), metadata, "holm", level, sides_of, is_ranked=True)
 
@@ -195,7 +195,7 @@ def _answered(
         rows = [
             *compared(
                 now, before, measure, (by,) if by else (), None, cluster, level, rules,
-                design if is_total else INDEPENDENT, prompt,
+                design if is_total else INDEPENDENT, prompt, names,
             )
         ]  # fmt: skip
     except (AvailabilityError, ItemNotFound) as error:
@@ -247,7 +247,7 @@ def design_of(change: Change) -> tuple[Any, Any]:
 
 
 def _figures(
-    tables: Tables, is_two: bool, rows: Sequence[ComparedRow], level: float
+    tables: Tables, is_two: bool, rows: Sequence[ComparedRow], level: float, names: Sequence[str]
 ) -> list[ComparedRow]:
     """The key figures that no other row gives, with their values and no test."""
     frames = [tables.get(f"{word}.figures") for word in WINDOWS[: 1 + is_two]]
@@ -263,7 +263,9 @@ def _figures(
     metrics |= {"answer_count", *(["visibility_score"] if RATE in metrics else [])}
     figures = []
     try:
-        compared_rows = [*compared(now, before, "value", ("metric",), None, None, level)]
+        compared_rows = [
+            *compared(now, before, "value", ("metric",), None, None, level, names=names)
+        ]
     except (AvailabilityError, ItemNotFound):
         return []
     for row in compared_rows:

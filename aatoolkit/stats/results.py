@@ -88,8 +88,8 @@ interval
     {x}_verdict          text    -           The interval in words, or why there is none.
 compare
     measure              text    -           What is compared.
-    host                 text    -           The host that is compared.
-    baseline_host        text    -           The host that it is compared with.
+    {kind}               text    -           The {kind} that is compared.
+    baseline_{kind}      text    -           The {kind} that it is compared with.
     {baseline}           number  {unit}      Its value in {that}, over what is compared.
     {side}               number  {unit}      Its value in {this}, over what is compared.
     change               number  {change}    {less}

@@ -26,7 +26,11 @@ def test_the_counts_are_those_of_the_service(data: aa.Dataset) -> None:
     for end in ("", "_low", "_high", "_n", "_deff"):
         assert prompts[f"mention_rate{end}"] == pytest.approx(two[f"mentioned{end}"], abs=1e-12)
     other = aa.stats.answers(data["chats"], "Globex")
-    assert answers.aa.compare(other, "mentioned")["method"].item().startswith("paired by prompt_id")
+    sides = answers.aa.compare(other, "mentioned")
+    assert sides["method"].item().startswith("paired by prompt_id")
+    assert sides[["brand", "baseline_brand"]].iloc[0].tolist() == [answers["brand"][0], "Globex"]
+    assert sides["Globex"].item() == pytest.approx(other["mentioned"].mean())
+    assert "before" not in sides
     with pytest.raises(AvailabilityError, match="spelling"):
         aa.stats.answers(data["chats"], "Globbex")
 
