@@ -267,14 +267,12 @@ _RESTS_ON = {
 
 def _once(reason: str | None) -> str | None:
     """The parts of a reason, without those that a part before states of everything."""
-    parts = reason.split("; ") if reason else []
-    general = [part if ": " not in part else "" for part in parts]
-    new = (
-        part
-        for at, part in enumerate(parts)
-        if not any((part.partition(": ")[2] or part) in other for other in general[:at])
-    )
-    return "; ".join(new) or None
+    parts: list[str] = []
+    for part in (reason or "").split("; "):
+        what = part.partition(": ")[2] or part
+        if not any(what in other for other in parts if ": " not in other):
+            parts.append(part)
+    return "; ".join(parts) or None
 
 
 NOT_SET = "(not set)"

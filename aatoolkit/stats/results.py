@@ -46,6 +46,7 @@ and some that do not.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -250,18 +251,10 @@ funnel
 """
 
 
-def _tables() -> dict[str, list[list[str]]]:
-    tables: dict[str, list[list[str]]] = {}
-    verb = ""
-    for line in _DECLARED.strip().splitlines():
-        if line.startswith(" "):
-            tables[verb].append(line.split(None, 3))
-        else:
-            verb, tables[line] = line, []
-    return tables
-
-
-TABLES = _tables()
+TABLES = {
+    block.partition("\n")[0]: [line.split(None, 3) for line in block.splitlines()[1:]]
+    for block in re.split(r"\n(?! )", _DECLARED.strip())
+}
 
 
 def result(

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
+from aatoolkit._util.text import counted
 from aatoolkit.frame.aggregate import PlannedCells, planned_of
 from aatoolkit.frame.aggregation_plan import Plan
 from aatoolkit.frame.cell_status import cells_of, is_status_column
@@ -301,7 +302,7 @@ def side_of(
     """The numerator (0) or denominator (1) of what a rule adds up over rows, with their cells."""
     columns, rule = plan.parts, plan.rule
     if which and not rule.over and not rule.by:
-        words = f"{len(rows)} row{'s' * (len(rows) != 1)} with {columns[0]}"
+        words = f"{counted(len(rows), 'row')} with {columns[0]}"
         cells = explain(columns[0], rows)
         return Explanation(
             len(rows), name or "rows", operation="count", formula=words, children=cells
@@ -372,7 +373,7 @@ class AggregateCells(Result):
         """Explain a number by its formula with the numbers in it, and the rows left out."""
         plan, cells, rule = planned.plan, planned.cells, planned.plan.rule
         used, left = rows[cells.given[rows]].tolist(), rows[~cells.given[rows]].tolist()
-        count = f"{len(used)} row{'s' * (len(used) != 1)}"
+        count = counted(len(used), "row")
         if rule.rule == "sum":
             above = side_of(plan, self.first, 0, used, self._cells)
             formula = f"sum over {count}: {str(above.formula).partition(' = ')[2]}"
@@ -396,7 +397,7 @@ class AggregateCells(Result):
             formula = f"{_WORDS.get(rule.rule, rule.rule)} of {count}"
             children = self._cells(plan.parts[0], used)
         states = Counter(str(cells.states[int(cells.codes[row])]) for row in left)
-        notes = [f"{many} row{'s' * (many > 1)} left out: {why}" for why, many in states.items()]
+        notes = [f"{counted(many, 'row')} left out: {why}" for why, many in states.items()]
         notes += [rule.why] if rule.why else []
         missing = None
         if cell.value is None:

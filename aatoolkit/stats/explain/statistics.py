@@ -5,7 +5,6 @@ The statistic runs once more, and a `Tracer` gives it traced numbers whose leave
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit.stats.explain.cells import Replayed, Result, side_of
-from aatoolkit.stats.explain.explanation import Explanation, in_words, plain, sum_in_words
+from aatoolkit.stats.explain.explanation import Explanation, plain, sum_in_words
 from aatoolkit.stats.sums import ClusterSums
 from aatoolkit.stats.trace import (
     DRAWN,
@@ -189,10 +188,6 @@ class StatisticCells(Result):
             why = words["why"] or words["verdict"] or "it could not be computed"
             missing = str(why) if cell.value is None else None
             return replace(cell, missing=missing, notes=tuple(notes))
-        end, values = result.end, (cell.value, result.value)
-        numbers = all(isinstance(value, int | float) for value in values)
-        if numbers and not math.isclose(*values, rel_tol=1e-7, abs_tol=1e-12):
-            end = f"the formula comes to {in_words(result.value)}, and not to this value"
         return replace(
             cell,
             formula=result.formula,
@@ -202,7 +197,7 @@ class StatisticCells(Result):
             statements=result.statements,
             children=result.children,
             notes=(*result.notes, *notes),
-            end=end,
+            end=result.end,
         )
 
 
