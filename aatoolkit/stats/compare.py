@@ -17,7 +17,7 @@ from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.groupby import By, flattened
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
-from aatoolkit.sections.aggregation import FRACTION, NONE, ratio
+from aatoolkit.sections.aggregation import FRACTION
 from aatoolkit.stats.estimate import (
     CORRECTIONS,
     LEAST_CLUSTERS,
@@ -45,11 +45,10 @@ from aatoolkit.stats.sums import (
     cluster_sums,
     common,
     names_of,
-    overlapping,
     pairing,
-    previous_window,
     rule_of,
     side_names,
+    window_before,
 )
 from aatoolkit.stats.trace import (
     One,
@@ -154,20 +153,13 @@ def compared(
     names: Sequence[str] = WINDOWS,
 ) -> Iterator[ComparedRow]:
     """The comparisons of one measure, a group each, not yet corrected."""
-    before_rules, forbids = rules, ""
-    if before is None:
-        before, before_rules = previous_window(now, measure, rules)
-    else:
-        forbids = overlapping(now, before)
+    before, before_rules, forbids = window_before(now, before, measure, rules)
     pair, cluster = pairing(now, before, by, pair, cluster, prompt)
     repeats, frames = pair or cluster, [now, before]
-    of_sides = [
-        _counted(frame, measure, by, rule) for frame, rule in ((now, rules), (before, before_rules))
-    ]
     try:
         sides = [
             cluster_sums(frame, measure, by, repeats, rule, counts=bool(repeats))
-            for frame, rule in zip(frames, of_sides, strict=True)
+            for frame, rule in zip(frames, (rules, before_rules), strict=True)
         ]
     except AvailabilityError as error:
         yield from _by_itself(frames, measure, by, forbids, error)
@@ -193,17 +185,6 @@ def _apart(metadata: FrameMetadata, measure: str) -> str:
     rule = rule_of(metadata, measure)[0]
     is_keyed = len(metadata.key) == 1 and (rule.rule == "none" or rule.counts is not None)
     return metadata.key[0] if is_keyed else ""
-
-
-def _counted(
-    frame: pd.DataFrame, measure: str, by: Sequence[str], rules: Rules | None
-) -> Rules | None:
-    """The rules of a column: of rows that do not combine each has the rate of its counts."""
-    flat, own_rules = flattened(frame), rules or {}
-    rule, parts = rule_of(metadata_of(flat), measure) if measure in flat.columns else (NONE, ("",))
-    if rule.rule != "none" or rule.within or not all(parts) or measure in own_rules:
-        return rules
-    return {**own_rules, measure: ratio(*parts)} if len({*_keys(flat, by)}) == len(flat) else rules
 
 
 def _keys(flat: pd.DataFrame, by: Sequence[str]) -> list[tuple[object, ...]]:
@@ -469,11 +450,7 @@ def decompose(
 ) -> pd.DataFrame:
     """Decompose the change of a rate or mean; see ``df.aa.decompose``."""
     check_level(level)
-    before_rules, forbids = rules, ""
-    if before is None:
-        before, before_rules = previous_window(now, column, rules)
-    else:
-        forbids = overlapping(now, before)
+    before, before_rules, forbids = window_before(now, before, column, rules)
     sides = [
         cluster_sums(frame, column, None, by, rule)
         for frame, rule in ((now, rules), (before, before_rules))

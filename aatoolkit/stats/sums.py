@@ -173,11 +173,12 @@ def cluster_sums(
     find(flat, [column, *([cluster] if cluster else [])])
     groups, rules = group(flat, by, True), rules or {}
     is_flag = pd.api.types.is_bool_dtype(flat[column].dtype)
-    if is_flag and column not in rules and not metadata.is_lost(column):
-        rules = {**rules, column: "mean"}  # the share of true rows
     # A share of what one answer can hold several of does not vary as a rate of answers does.
-    is_rate = rule_of(metadata, column)[0].rule == "none"
-    (planned,) = plan(flat, metadata, groups, column, rules, shares=is_rate)
+    of_column, parts = rule_of(metadata, column)
+    is_apart = of_column.rule == "none"
+    if is_apart and not of_column.within and all(parts) and (groups.sizes <= 1).all():
+        rules = {column: ratio(*parts), **rules}
+    (planned,) = plan(flat, metadata, groups, column, rules, shares=is_apart)
     rule, wholes = planned.rule, planned.wholes
     is_count = counts and rule.rule == "sum"
     if rule.rule not in ("ratio", "mean") and not is_count:
@@ -318,6 +319,15 @@ def previous_names(frame: pd.DataFrame) -> dict[str, str]:
         if is_before and measure is not None:
             pairs[name] = measure
     return pairs
+
+
+def window_before(
+    now: pd.DataFrame, before: pd.DataFrame | None, measure: str, rules: Rules | None
+) -> tuple[pd.DataFrame, Rules | None, str]:
+    """The other side of a comparison, its rules, and why the two cannot be compared."""
+    if before is not None:
+        return before, rules, overlapping(now, before)
+    return *previous_window(now, measure, rules), ""
 
 
 def previous_window(
