@@ -262,9 +262,10 @@ def part_periods(
 ) -> dict[int, tuple[float, str]]:
     """By group whose period is not whole the share of its days that is there, and that in words.
 
-    Where the key of the frame is its days and what is grouped by, each day of a group has a row,
-    and days without one are missing from it. Otherwise only the first and the last day of the
-    frame say where it begins and ends. Rows that are weeks or months are taken as they are.
+    Where the days belong to the key of the frame, a day without a row is missing: one of the group
+    where the rest of the key is grouped by or has one value, else one of the frame. Times of events
+    say by the first and the last only where they begin and end. Rows that are weeks or months are
+    taken as they are.
     """
     binned, parts = _binned(by), dict[int, tuple[float, str]]()
     if len(binned) != 1 or not len(frame):
@@ -278,13 +279,19 @@ def part_periods(
         return parts
     named = {*binned, *(key for key in _listed(by) if isinstance(key, str))}
     present = pd.Series(days.to_numpy()).groupby(groups.ids).nunique()
-    is_keyed = bool(metadata.key) and {*metadata.key} <= named
+    if is_series := binned[0] in metadata.key:
+        dates = pd.DatetimeIndex(days.unique())
+    else:
+        dates = pd.date_range(first, last)
+    is_own = is_series and all(
+        name in named or (name in frame and frame[name].nunique() == 1) for name in metadata.key
+    )
     for at in present.index:
         label, offset = labels.iloc[at], grouper.freq
         is_end = grouper.closed == "right"  # type: ignore[attr-defined]
         start, end = (label - offset + day, label) if is_end else (label, label + offset - day)
         size = (end - start).days + 1
-        day_count = present[at] if is_keyed else (min(last, end) - max(first, start)).days + 1
+        day_count = present[at] if is_own else int(((dates >= start) & (dates <= end)).sum())
         if day_count < size:
             words = f"{day_count} of the {size} days from {start.date()} to {end.date()}"
             parts[at] = (day_count / size, words)

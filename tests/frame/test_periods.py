@@ -117,3 +117,16 @@ def test_weeks_and_months_that_are_aggregated_further_keep_their_coverage() -> N
     assert again["n"].tolist() == weeks["n"].tolist()
     assert again["n_coverage"].tolist() == weeks["n_coverage"].tolist()
     assert set(again["n_availability"]) == {"available", "partial"}
+
+
+@pytest.mark.parametrize("engines", [1, 2])
+def test_a_day_without_a_row_between_the_first_and_the_last_is_missing(engines: int) -> None:
+    rows = days(size=21).merge(pd.DataFrame({"engine": ["a", "b"][:engines]}), how="cross")
+    gap = rows["date"].between("2026-11-10", "2026-11-15")
+    columns = {name: ColumnMetadata(None, Availability(Status.AVAILABLE)) for name in rows}
+    frame = attach(rows[~gap].reset_index(drop=True), FrameMetadata(columns, ("date", "engine")))
+    weeks = frame.aa.aggregate(freq="W", rules=SUM)
+    assert weeks["n"].tolist() == [7 * engines, engines, 7 * engines]
+    assert weeks["n_coverage"].tolist() == pytest.approx([1, 1 / 7, 1])
+    words = weeks["n_availability_reason"].tolist()
+    assert words[1] == "1 of the 7 days from 2026-11-09 to 2026-11-15"
