@@ -99,7 +99,7 @@ class NamesNear(metaclass=Chaptered):
     """
 
     def _item_named(self, name: str) -> str:
-        """What to write where the name is that of an item, not of an attribute; else nothing."""
+        """Suggest the subscript where a missing attribute is the name of an item; else nothing."""
         return ""
 
     if not TYPE_CHECKING:  # type checkers go by what is declared
@@ -113,7 +113,7 @@ class NamesNear(metaclass=Chaptered):
 
 
 class Keyed(Mapping[K, V], NamesNear):
-    """A mapping of what is in its ``_items``, whose keys Tab completes."""
+    """A mapping over its ``_items``, with Tab completion of keys."""
 
     _items: Mapping[K, Any]
 

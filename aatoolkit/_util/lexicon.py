@@ -99,7 +99,7 @@ def ends(key: str, concept: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def is_whole(key: str, concept: str) -> bool:
-    """Whether a key as a whole is a word of a concept.
+    """Whether a complete key is a word of a concept.
 
     Examples
     --------

@@ -58,7 +58,7 @@ def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[Marks, list[str]]
 
 @dataclass(frozen=True)
 class ShowAs:
-    """What the verb that makes a frame says of how it is shown.
+    """How a verb wants its result to be shown.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class _Column(NamedTuple):
 
 
 def _listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
-    """The index and the columns that hold a value, all if none does; and what is left out."""
+    """The index and the columns that hold a value, all if none does; notes on the rest."""
     is_held = frame.notna().any().to_numpy()
     is_held = is_held if is_held.any() else ~is_held
     names = [visible(str(name)) for name in frame.columns[~is_held]]
@@ -413,7 +413,7 @@ def table_html(
 
 
 def row_ranges(index: pd.Index, chosen: np.ndarray) -> str:
-    """Name the chosen rows, neighbours together; how many they are where labels are no numbers.
+    """Name the chosen rows as ranges; without numeric labels only count them.
 
     Examples
     --------

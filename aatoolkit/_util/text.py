@@ -84,7 +84,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def joined(text: str) -> str:
-    """Sentences that were joined, without their full stops before the next.
+    """Drop the full stop before a separator in joined sentences.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def joined(text: str) -> str:
 
 
 def clipped(text: str) -> str:
-    """Visible text that is not longer than a display wants it.
+    """Visible text, cut to a length for display.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def markup(text: str) -> str:
-    """Text as HTML: clipped, visible, and no markup of its own.
+    """Text as HTML: clipped, visible and escaped.
 
     Examples
     --------

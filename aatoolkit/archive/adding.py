@@ -234,7 +234,7 @@ def payloads_of(source: Any) -> Iterator[Payload]:
 
 
 def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
-    """Responses at hand as outcomes of requests."""
+    """Group payloads as if they were outcomes of requests."""
     for payload in payloads:
         scope = payload.scope._to_query() if payload.scope else ""
         yield [((str(payload.host), str(payload.section), scope), payload)], None

@@ -104,7 +104,7 @@ class TableReader:
         return self._frame(self._query(sql), selection, recipe, CONTEXT, key)
 
     def history(self, fetched: Selection, days: Selection) -> pd.DataFrame:
-        """One row a key and day, of what was fetched in a time, about the days of another."""
+        """One row per key and day, from responses fetched in one range, about days in another."""
         rows = self._query(_history_sql(self.stored, fetched.where, days), FRAMES)
         context = ["host", *(name for name in _FILTERS if rows[name].null_count < rows.num_rows)]
         moment = {"as_of": fetched.until.isoformat()} if fetched.until else {}

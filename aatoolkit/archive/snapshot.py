@@ -66,7 +66,7 @@ def in_list(column: str, values: Iterable[str]) -> str:
 
 @cache
 def _database(process: int) -> Any:
-    """The engine of a process, which takes long to start; what a cursor makes is its own."""
+    """The DuckDB of a process, kept as it starts slowly; each cursor has its own views."""
     atexit.register(_database.cache_clear)
     return _new_database()
 
@@ -299,7 +299,7 @@ class Snapshot:
         raise ArchiveError(f"the query failed: {problem}", path=self.store.root)
 
     def rows(self, sql: str, *names: str, **options: Any) -> list[dict[str, Any]]:
-        """The rows of such a result."""
+        """The rows of a query, as dictionaries."""
         return list(self.query(sql, *names, **options).to_pylist())
 
     def _add_view(self, connection: Any, view: str, path: str, where: str = "true") -> None:

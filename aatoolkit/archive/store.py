@@ -338,9 +338,9 @@ def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any,
 
 
 def again(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
-    """Do what other writers may overtake, again where one did; each time after a longer wait.
+    """Retry an action that lost a race with another writer, with growing waits.
 
-    ``before`` is called before it is done again.
+    ``before`` is called before each retry.
     """
     for tried in range(TRIES - 1):
         try:
@@ -352,7 +352,7 @@ def again(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
 
 
 def written() -> Any:
-    """How data files are written."""
+    """The writer properties of data files: compression."""
     return engine().WriterProperties(compression="ZSTD", compression_level=6)
 
 
@@ -423,7 +423,7 @@ class RunLog:
 
     @property
     def rebuilding(self) -> frozenset[str]:
-        """The rebuilds that were begun, and neither ended nor done again."""
+        """The rebuilds that were begun, and neither ended nor repeated."""
         return self._of("rebuilding") - self._of("rebuilt")
 
     def dead(self, now: datetime) -> frozenset[str]:
@@ -518,7 +518,7 @@ class Checksums:
                     self.files.setdefault(table, {}).update(sums)
 
     def _part(self, name: str) -> dict[str, Any]:
-        """One file of checksums, which never changes; nothing if it did."""
+        """Read one file of checksums; empty if the file was altered."""
         parts = self._store.checksums
         if name not in parts:
             with self._store.files.open_input_stream(f"{FOLDER}/{name}") as stream:
@@ -530,7 +530,7 @@ class Checksums:
         return parts[name]
 
     def problems(self, name: str) -> Iterator[str]:
-        """Yield what differs in a table from when it was written."""
+        """Yield differences of a table's files from their recorded checksums."""
         try:
             table = self._store.open(name)
             if table is not None:
@@ -560,7 +560,7 @@ class Checksums:
 
 
 def note(store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[str] = ()) -> None:
-    """Record the checksums of those files of open tables that have none yet, as of some runs."""
+    """Record the checksums of new files of open tables, which some runs wrote."""
     recorded = Checksums(store).files
     sums = {}
     for name, table in tables.items():

@@ -92,7 +92,7 @@ class UpkeepReport:
 
 
 def names_of(store: ArchiveStore) -> list[str]:
-    """The tables that have rows of hosts: the responses, the declared tables and those beside."""
+    """The tables with rows of hosts: responses, declared tables, and what responses state."""
     return [RESPONSES, *stored_tables(store), *BESIDE]
 
 
@@ -195,7 +195,7 @@ def _delete(store: ArchiveStore, condition: str, before: datetime | None = None)
 
 
 def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetime | None) -> int:
-    """Remove rows in one commit; the bodies that others refer to stay with the first of those."""
+    """Remove rows in one commit; a body that other rows use moves to the first of them."""
     table = store.open(name)
     if table is None:
         return 0
@@ -222,7 +222,7 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
 
 
 def _heirs(snapshot: Snapshot, before: str) -> pa.Table:
-    """The later rows with the hashes of bodies whose row is removed; the first has the body now."""
+    """Later rows that refer to a removed row's body; the first of them takes the body over."""
     names = ", ".join(SCHEMA.names)
     return snapshot.query(
         f"""

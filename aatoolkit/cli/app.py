@@ -521,7 +521,7 @@ def serve(args: Args) -> int:
 
 
 def _accounts(args: Args) -> tuple[Accounts, str]:
-    """Who may see what, and who that is; an error does not repeat a name that may be a token."""
+    """Read which accounts may see which hosts; errors never repeat what may be a token."""
     from aatoolkit.service import Accounts
 
     if args.accounts is not None:

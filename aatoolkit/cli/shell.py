@@ -281,7 +281,7 @@ def scope_of(args: Args) -> aa.Scope:
 
 
 def client_of(args: Args) -> aa.Client:
-    """A client by the options of the connection."""
+    """Make a client from the options of the connection."""
     names = ("offline", "profile", "workers", "deadline", "max_nodes")
     cache = not vars(args).get("no_cache")
     token = read_token(args.token_file)
@@ -289,7 +289,7 @@ def client_of(args: Args) -> aa.Client:
 
 
 def project_of(args: Args) -> aa.Project:
-    """The same, for a project."""
+    """Make a project from the options of the connection."""
     return client_of(args).project(args.host)
 
 

@@ -453,7 +453,7 @@ def in_order(
 
 
 def _done(call: Callable[[Q], R], argument: Q) -> Future[R]:
-    """The future of a call that is made at once."""
+    """Call a function now, and return its finished future."""
     future: Future[R] = Future()
     try:
         future.set_result(call(argument))

@@ -78,13 +78,13 @@ class PlannedCells:
 
     @cached_property
     def expected(self) -> Codes:
-        """By group how many rows could have a number."""
+        """The number of rows of each group that could have a number."""
         wholes = self.plan.wholes
         return self.groups.count(self.cells.applicable) + (0 if wholes is None else wholes.lacking)
 
     @cached_property
     def covered(self) -> Floats:
-        """By group the rows that are used; one that is an aggregate counts as it is covered."""
+        """The number of rows used of each group; an aggregated row counts by its coverage."""
         name, share = f"{self.plan.column}{COVERAGE}", np.ones(len(self.frame))
         if name in self.frame.columns:
             share = np.nan_to_num(as_floats(self.frame[name]), nan=1.0)
@@ -92,7 +92,7 @@ class PlannedCells:
 
     @cached_property
     def absent(self) -> list[Availability]:
-        """What is stated of rows that the frame lacks, and that the groups lack with it."""
+        """The availability of rows that the frame, and so its groups, do not contain."""
         if self.groups.by_value & {"host", *CONTEXT, *FILTERS}:
             return []  # they would be groups of their own
         columns = self.metadata.columns
@@ -189,7 +189,7 @@ def _outcome(
     skip_missing: bool,
     is_stated: bool,
 ) -> tuple[pd.Series, Availability, dict[str, pd.Series]]:
-    """One column of the result, the availability of it all, and the columns beside it.
+    """Build one column of the result, its overall availability, and its companion columns.
 
     These are its coverage, and its status where groups differ. A number that leaves out rows, or
     days of its period, says so unasked.

@@ -53,7 +53,7 @@ class Wholes:
     total: Codes
 
     def kept(self, used: Mask, groups: Groups) -> tuple[Codes, Codes]:
-        """The pairs of group and row, without responses of which rows of the group are left out."""
+        """Drop pairs of group and row whose response has rows of the group that are not used."""
         kinds = int(self.responses.max(initial=0)) + 1
         left_out = groups.ids[~used] * kinds + self.responses[~used]
         keep = ~np.isin(self.groups * kinds + self.responses[self.rows], left_out)
@@ -119,7 +119,7 @@ def plan(
     *,
     shares: bool = False,
 ) -> list[Plan]:
-    """The rule of each column asked for, or of each that has one.
+    """Plan the aggregation of the columns asked for, or of all that have a rule.
 
     With ``shares`` also of rates and shares over several responses whose counts are there.
 
@@ -168,7 +168,7 @@ def _has_rule(metadata: FrameMetadata, name: str) -> bool:
 
 
 def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
-    """By column of a declared table its names in a frame."""
+    """The names in a frame of each column of a declared table."""
     names: dict[str, list[str]] = {}
     for name, column in metadata.columns.items():
         if column.of and column.table == table:
@@ -283,7 +283,7 @@ class _Planner:
             self._check_across(planned)
 
     def _is_mixed(self, name: str, kinds: pd.Series) -> bool:
-        """Whether values of a group are of several kinds, such as currencies; none is another."""
+        """Whether a group mixes kinds of values, such as currencies; a missing kind is its own."""
         has_name = self.frame[name].notna().to_numpy(bool)
         kinds, ids = kinds[has_name], self.groups.ids[has_name]
         several = kinds.groupby(ids).nunique(dropna=False) > 1
@@ -386,7 +386,7 @@ class _Planner:
 def _rule_to_give(
     frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str
 ) -> str:
-    """How to aggregate a column nevertheless: to count a key, and to know more than is declared."""
+    """Suggest a ``rules=`` argument with which a column could be aggregated; maybe empty."""
     kind = frame[name].dtype
     if rule.rule == "key":
         return f"; to count them: rules={{{name!r}: 'count'}}"
@@ -440,7 +440,7 @@ def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | No
 
 
 def resolved(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
-    """The declared rule in the frame's columns, by what they are, not by their names.
+    """The declared rule of a column, with the frame's names of the columns that it needs.
 
     Raises
     ------

@@ -76,7 +76,7 @@ class Cells:
 
     @property
     def whole(self) -> Mask:
-        """The rows whose number is the whole of what was to be measured."""
+        """The rows whose number is complete, not measured in part."""
         return self.given & ~self.having(Status.PARTIAL)
 
     @property
@@ -133,7 +133,7 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
 
 
 def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> Availability:
-    """The availability of a column; unknown where the rows that are left hold no value of it."""
+    """The availability of a column; unknown where the frame's rows hold no value of it."""
     state = column.availability
     if state.status == Status.AVAILABLE and len(frame) and not is_status_column(frame, name):
         values = frame[name]

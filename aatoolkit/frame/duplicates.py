@@ -140,7 +140,7 @@ class Duplicates:
         return len(np.unique(_alike([self._groups.ids, keys]))) > len(np.unique(keys))
 
     def _first_rows(self, table: str) -> tuple[Codes, list[Extent]]:
-        """For each row, the first row of its key and group; and the responses that overlap."""
+        """For each row the first one of the same key and group; and responses that overlap."""
         extents, codes = self._extents(table)
         pairs = [*combinations(extents, 2)]
         overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]
@@ -212,7 +212,7 @@ class Duplicates:
         return [n for n in (*grain, "_row") if n in columns and n not in CONTEXT], missing
 
     def _extents(self, table: str) -> tuple[list[Extent], Codes | None]:
-        """What the responses cover that rows of a table are from, and of which each row is."""
+        """The extents of the responses of a table's rows; for each row the number of its extent."""
         if is_joined(table):
             return [], None
         if not self._context:
@@ -233,7 +233,7 @@ class Duplicates:
 
 
 def once(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a frame, without those that are there again.
+    """The rows of a frame, without repeated ones.
 
     Raises
     ------

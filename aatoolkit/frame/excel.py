@@ -362,7 +362,7 @@ def _width(cells: Sequence[Any]) -> int:
 
 
 def plain_names(frame: pd.DataFrame) -> dict[str, str]:
-    """Return headers in plain words for the declared columns, by name; each header is one column's.
+    """Return headers in plain words for the declared columns, by name; no two are alike.
 
     Examples
     --------

@@ -205,7 +205,7 @@ def chosen(values: pd.Series, use: Mask, groups: Groups, rule: str) -> pd.Series
 
 
 def like(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
-    """Numbers as a nullable column, of an Arrow dtype where the column that they are of has one."""
+    """Numbers as a nullable column, with an Arrow dtype where ``values`` have one."""
     is_whole = result.dtype.kind == "i"
     column = pd.Series(pd.array(result, dtype="Int64" if is_whole else "Float64"))
     if isinstance(values.dtype, pd.ArrowDtype):
@@ -260,7 +260,7 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
 def part_periods(
     frame: pd.DataFrame, by: By, groups: Groups, metadata: FrameMetadata
 ) -> dict[int, tuple[float, str]]:
-    """By group whose period is not whole the share of its days that is there, and that in words.
+    """The groups with a partial period: the share of its days that is there, and in words.
 
     Where the days belong to the key of the frame, a day without a row is missing: one of the group
     where the rest of the key is grouped by or has one value, else one of the frame. Times of events
@@ -313,7 +313,7 @@ _PART = re.compile(r"\b\d+ of the \d+ days from \d{4}-\d\d-\d\d to \d{4}-\d\d-\d
 
 
 def _days(values: pd.Series) -> pd.Series | None:
-    """Times as days without a zone; None if they are none."""
+    """Times as days without a zone; None for values that are not times."""
     if not pd.api.types.is_datetime64_any_dtype(values.dtype):
         return None
     days: pd.Series = naive_times(values).dt.normalize()

@@ -155,7 +155,7 @@ VERBS["rename"] = (lambda frame, names: rename(frame, columns=names)), ("frame",
 
 @recorded("adopt", "frame", "frames")
 def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """The frame with the metadata of others, for columns that hold what theirs hold."""
+    """The frame with the metadata of other frames, for columns with the same values."""
     metadata = metadata_of(frame, levels=True)
     columns, sources, key = dict(metadata.columns), [metadata], metadata.key
     repeated = {*metadata.repeated}
@@ -196,7 +196,7 @@ def no_match(lacking: int, rows: int) -> Availability:
 def columns_after(
     left: pd.DataFrame, right: pd.DataFrame, options: Options
 ) -> list[dict[str, str]]:
-    """For each side of a merge the names that its columns have after it."""
+    """Map the column names of each side to those after the merge."""
     both = {*map(str, left.columns.intersection(right.columns))} - {*_shared(left, right, options)}
     return [
         {
@@ -472,7 +472,7 @@ def concat(
 
 
 def _stacks_again(frames: Sequence[Described], table: str) -> bool:
-    """Whether frames of one response hold a row more often than what they were taken from.
+    """Whether frames of one response, stacked, would repeat rows of the original table.
 
     It is told by the columns of a table that all of them have.
     """

@@ -113,7 +113,7 @@ def plain(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _plain(values: pd.Series) -> pd.Series:
-    """A column of numbers, flags or moments of NumPy, else of Python's texts and None."""
+    """Convert a column to NumPy numbers, flags or moments, else to Python texts and None."""
     api, missing = pd.api.types, values.isna().to_numpy(bool)
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(values.dtype.categories.dtype)

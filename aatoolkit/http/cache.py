@@ -67,7 +67,7 @@ def _dump(key: str, response: Response) -> bytes:
 
 
 def _head(value: bytes) -> tuple[dict[str, Any], int]:
-    """The facts at the beginning of a value, and where its body begins."""
+    """The JSON header of a stored value, and where its body begins."""
     end = value.index(b"\n", _HASH) + 1
     if hashlib.sha256(value[_HASH:end]).digest() != value[:_HASH]:
         raise ValueError("its head has changed")
@@ -419,7 +419,7 @@ def make_private(folder: Path) -> None:
 
 
 def _is_foreign(state: os.stat_result) -> bool:
-    """Whether it belongs to somebody else; False where files have no comparable owners."""
+    """Whether a file belongs to another user; False where files have no owners to compare."""
     return hasattr(os, "geteuid") and state.st_uid != os.geteuid()
 
 

@@ -37,7 +37,7 @@ def judge(
 ) -> errors.FetchError | None:
     """Return the error that a response means, or None if it is to be read.
 
-    To be read is one JSON object or list with a status of success, or what explains why a section
+    Readable is one JSON object or list with a status of success, or what explains why a section
     has no data. ``mask`` is applied to whatever of the body an error repeats.
     """
     facts = {"url": url, "status": status}

@@ -88,7 +88,7 @@ class Attempt:
         return not is_late
 
     def begin(self, status: int, headers: dict[str, str]) -> None:
-        """Note that a response has begun; one that was ended meanwhile has not."""
+        """Note that a response has begun, unless the attempt was ended meanwhile."""
         with self._lock:
             if self._is_ended:
                 raise ConnectionAbortedError
@@ -186,7 +186,7 @@ class _Connection(HTTPConnection):
 
 class _TLSConnection(_Connection, HTTPSConnection):
     def _check(self, connected: socket.socket) -> None:
-        """Nothing: certificates prove where a connection leads."""
+        """Check nothing: a certificate proves where a connection leads."""
 
 
 class _TLSSocket(ssl.SSLSocket):

@@ -166,7 +166,7 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
 
 
 def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], Any]) -> list[int]:
-    """Read the values in some rows one by one, equal texts once; return the rows that are odd."""
+    """Read the values in some rows, equal texts once; return the rows that do not fit."""
     memo: dict[str, Any] = {}
     odd = []
     for row in numbers:
@@ -189,12 +189,12 @@ def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], An
 
 
 def _if_short(read: Callable[[Any], Any], value: Any) -> Any:
-    """Read a value, unless it is a text in which a pattern could be looked for without end."""
+    """Read a value, unless it is a text too long to be searched by a pattern."""
     return None if type(value) is str and len(value) > LONGEST else read(value)
 
 
 def identity(value: Any) -> Any:
-    """What tells values apart: no boolean is a number; what holds others is none of them."""
+    """A key that tells True from 1; None for objects and arrays."""
     return None if isinstance(value, dict | list) else (value, type(value) is bool)
 
 
@@ -353,7 +353,7 @@ def _number(point: str, dtype: str, _: Any, value: Any) -> Any:
 
 
 def _of_text(parse: Callable[[str], Any], dtype: str, _: Any, value: Any) -> Any:
-    """Read a text by a function; numbers are what they are, where numbers are read."""
+    """Parse a text by a function; JSON numbers are kept in columns of floats."""
     if type(value) is str:
         return parse(value)
     return _plain(dtype, value) if dtype == "Float64" else None

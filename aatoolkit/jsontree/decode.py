@@ -143,7 +143,7 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
 
 
 def checked_value(response: Any, **facts: Any) -> Any:
-    """Copy a JSON value, made of what JSON has and nothing else.
+    """Copy a value that holds only JSON's own types.
 
     Raises
     ------

@@ -209,7 +209,7 @@ class _Table:
 
 
 def _are_distinguishable(values: Sequence[Any]) -> bool:
-    """Whether integers among numbers can be told from floats in a column of floats."""
+    """Whether a column of floats keeps the integers among its numbers distinguishable."""
     return all(
         not value.is_integer() if type(value) is float else abs(value) <= EXACT_FLOAT
         for value in values

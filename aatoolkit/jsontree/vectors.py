@@ -163,7 +163,7 @@ class Vector:
         return self.level.size
 
     def where(self, fits: Callable[[type], bool]) -> RowIndex:
-        """The rows whose value is of a type that fits."""
+        """Mask of the rows whose value has one of some types."""
         chosen = {*filter(fits, self.kinds)}
         if chosen == self.kinds:
             return np.arange(len(self.values))
@@ -181,7 +181,7 @@ class Vector:
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """Whether there are numbers other than 0, and whether there are such as are 0."""
+        """Whether some numbers are not 0, and whether some are 0."""
         if self.kinds.isdisjoint((int, float)):
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
@@ -300,7 +300,7 @@ class Vector:
         return [path + end for path in self.level.paths] if end else self.level.paths
 
     def path(self, row: int) -> str:
-        """The JSON path of the value in one row; of a key, that of its value and a sign."""
+        """The JSON path of the value in one row; a key has its value's path with a sign behind."""
         return self.level.path(row) + self._end
 
     @property

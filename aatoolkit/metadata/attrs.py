@@ -245,7 +245,7 @@ class _Held:
         return self._hashed(sample=False)
 
     def _hashed(self, *, sample: bool) -> Fingerprint:
-        """Hash the rows; columns that are stated to be empty only if they hold a value."""
+        """Hash the rows; columns stated to be empty are hashed only if they hold a value."""
         rows, columns = self.rows(), self.metadata.columns
         arrays = arrays_of(rows)
         blank = {
@@ -316,7 +316,7 @@ class LazyAttrs(dict[Any, Any]):
 
 
 def _filled(method: Callable[..., Any]) -> Any:
-    """A method of a dict that reads values, once the text is made."""
+    """Wrap a method of dict so that the text is made before it reads values."""
 
     def read(*dicts: Any) -> Any:
         for attrs in dicts:
@@ -407,7 +407,7 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
 
 
 def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
-    """Return the check of a frame against its fingerprint; while a verb runs, that made before."""
+    """Check a frame against its fingerprint; while a verb runs the check is reused."""
     shared = CHECKS.get()
     if shared is not None and id(frame) in shared and not anew:
         return shared[id(frame)][1]

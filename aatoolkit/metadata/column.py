@@ -78,7 +78,7 @@ class ColumnMetadata:
         return self.availability if self.otherwise is None else self.otherwise
 
     def combined(self, availability: Availability) -> ColumnMetadata:
-        """Return the column with some of its rows in a state, not known which."""
+        """Return the column with an availability of some rows, not known which, combined in."""
         return replace(
             self,
             availability=combine([self.availability, availability]),
@@ -95,7 +95,7 @@ class ColumnMetadata:
         return replace(self, statements=tuple(statements))
 
     def lacking(self, *absent: Availability) -> ColumnMetadata:
-        """Return the column of a frame that lacks some rows, of which something is stated."""
+        """Return the column with the availability of rows that the frame does not contain."""
         new = tuple(dict.fromkeys((*self.absent, *absent)))
         total = combine([self.availability, *absent])
         return replace(self, availability=total, otherwise=self.elsewhere, absent=new)
@@ -148,7 +148,7 @@ class RowStatus:
         return self._states[stated]
 
     def over(self, column: ColumnMetadata) -> ColumnMetadata:
-        """The metadata of a column over the rows that are here."""
+        """The metadata of a column over the frame's rows."""
         state = combine(self.states(column.elsewhere, column.statements)[0])
         return replace(
             column, availability=combine([state, *column.absent]), otherwise=column.elsewhere
@@ -199,7 +199,7 @@ Stated = tuple[tuple[Statement, ...], Availability, tuple[Availability, ...]]
 
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
-    """Serialize statements about rows, the status of the others, and of rows that lack."""
+    """Serialize statements about rows, the status of other rows, and that of absent rows."""
     return {
         name: _dump((column.statements, column.elsewhere, column.absent))
         for name, column in columns.items()

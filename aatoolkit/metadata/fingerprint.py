@@ -307,7 +307,7 @@ def _counts(columns: Iterable[Hashes]) -> pd.Series:
 
 
 def has_more(rows: list[Hashes], read: Iterable[list[Hashes]]) -> bool:
-    """Whether some rows hold one row more often than any of several others does.
+    """Whether some rows contain a row more often than each of several other frames does.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ class RowMatch(NamedTuple):
     read: HashedRows
     """The rows that were read."""
     places: Places
-    """The number of the row that each is; -1 where it is none of them."""
+    """For each row the number of the equal hashed row; -1 where there is none."""
     by_key: bool
 
     @property
@@ -357,7 +357,7 @@ class FingerprintCheck:
         return {*self._read.cells}
 
     def placed(self) -> tuple[Places, set[str]] | None:
-        """Each row's position when it was hashed, and the unchanged columns; None if not sure.
+        """Each row's position in the hashed frame, and unchanged columns; None if not sure.
 
         Rows found by their key are sure even where `change` is not: what they hold is compared
         with what they held.
@@ -511,7 +511,7 @@ class FingerprintCheck:
         return RowMatch(hashes, read, read.places(hashes), by_key)
 
     def _is_match(self, match: RowMatch) -> bool:
-        """Whether it has every row where all were sampled, else at least one."""
+        """Whether enough rows match: all of a complete sample, else at least one."""
         return bool(match.mask.all() if self._read.whole else match.mask.any())
 
     @cached_property

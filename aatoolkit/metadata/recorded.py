@@ -198,7 +198,7 @@ def attach_changed(
 
 
 def serialized(frame: pd.DataFrame) -> str:
-    """Return the metadata of a frame as text, as far as it still holds."""
+    """Return as text the metadata of a frame that is still true of it."""
     recipe = view_of(frame)[0] if stored_of(frame)[0].recipe else None
     verified = replace(metadata_of(frame, levels=True), recipe=recipe)
     return str(text_of(attach(frame.copy(deep=False), verified)))

@@ -156,7 +156,7 @@ class TableStatements:
         return any(map(denies, self._narrow)) or any(self._by_engine(is_empty))
 
     def _by_engine(self, is_empty: bool) -> list[bool]:
-        """Whether each row is denied by its engine; the others are as they are said to be."""
+        """Whether each row's engine denies it; ``is_empty`` for engines without a statement."""
         signals = self._signals if self._dimensions["engine"] else ()
         engines = {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
         if not engines:

@@ -97,7 +97,7 @@ class BuiltTable:
         return TableStatements(self.rows.plan, self._signals, self.array, self.size)
 
     def _is_host(self, column: Column, place: Vector, report: DriftReport) -> bool:
-        """Note a column whose field the response lacks; whether its host is the value."""
+        """Note that a column's field is absent; return whether the host stands in for it."""
         rows = self.rows
         if rows.absent or (self.size and place.field_absent):
             if column.source == "$.domain" and self._source.host is not None:
@@ -111,7 +111,7 @@ class BuiltTable:
         return False
 
     def _convert(self, members: Sequence[Member]) -> bool:
-        """Convert columns of one dtype together, if all they hold is plain JSON of it."""
+        """Convert columns of one dtype together, if all values are plain JSON of that dtype."""
         column = members[0][0]
         if column.name in self.rows.plan.unplain:
             return False
@@ -262,7 +262,7 @@ def _distinct(columns: Sequence[pa.Array]) -> int:
 
 @lru_cache(maxsize=256)
 def _codes(levels: tuple[str, ...]) -> dict[Any, int | None]:
-    """The code of each level, and none where there is nothing."""
+    """The code of each level."""
     return {**{level: code for code, level in enumerate(levels)}, None: None, MISSING: None}
 
 
@@ -398,7 +398,7 @@ def _bits(buffer: pa.Buffer, array: pa.Array) -> np.ndarray[Any, Any]:
 
 @cache
 def _kind(dtype: str) -> Any:
-    """The dtype of pandas that is made of Arrow's array; None for those that are Arrow's own."""
+    """The pandas dtype of texts and instants; None for other dtypes."""
     import pandas as pd
 
     if dtype == "timestamp":
@@ -408,7 +408,7 @@ def _kind(dtype: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _names(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
-    """The names of columns as an index, to be viewed as it could be renamed; and their places."""
+    """An index of column names, and the place of each; take a view, as an index can be renamed."""
     import pandas as pd
 
     places = {name: np.array([number]) for number, name in enumerate(names)}

@@ -78,7 +78,7 @@ def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
 
 
 def _style(value: Any, dtype: str) -> str:
-    """How a value is written; an instant: the separator, the length, and the zone."""
+    """How a value is written: of an instant the separator, the length and the zone."""
     if dtype in ("Int64", "Float64"):
         return _INTEGER if type(value) is int else _NUMBER
     if dtype != "timestamp":

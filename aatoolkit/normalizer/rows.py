@@ -48,7 +48,7 @@ Place = tuple[Vector, RowMap]
 
 
 class TablePlan(NamedTuple):
-    """What is to be known of a declared table before a response comes.
+    """What can be computed from a table's declaration before any response.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ def _is_measure(table: Table, column: Column) -> bool:
 
 @lru_cache(maxsize=8192)
 def _compiled(source: str, header: tuple[Step, ...] | None) -> tuple[int, str, Any]:
-    """How many records up a source begins, the sign of where it does, and the rest of it."""
+    """Split a source: how many records up it begins, its first sign, and the rest."""
     rest = source.lstrip("^")
     ups = len(source) - len(rest)
     if rest[0] in "@#":
@@ -211,7 +211,7 @@ class TableRows:
         return np.arange(len(self.place)) if self.picked is None else self.picked
 
     def _single(self) -> RowMap:
-        """None if there is the object of a single row, or a field of it; else no rows.
+        """Return None if the single row's object, or a field of it, is there; else no rows.
 
         What encloses the response, such as its domain, is no row by itself.
         """
@@ -544,7 +544,7 @@ class DriftReport:
             self.record(why, path, len(rows), _first_leaf(place.values[rows[0]]))
 
     def extend(self, report: DriftReport) -> None:
-        """Append what another report lists."""
+        """Append the drift and the values of another report."""
         self.kept += report.kept
         for (kind, path), drift in report.differences.items():
             self.record(kind, path, drift.count, drift.example)

@@ -201,7 +201,7 @@ def _fetched(
 
 
 def _places(combined: Any, documents: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The path in the combined view at which each section's response is whole."""
+    """The path in the combined view of each section's complete response."""
     places: dict[str, tuple[str, ...]] = {}
     for path, value in _objects(combined, ()):
         name = next((word for word in reversed(path) if word in documents), None)
@@ -230,7 +230,7 @@ def _alike(first: Any, other: Any) -> float:
 def _follow_up(
     responses: Responses, places: Mapping[str, Any], hosts: Iterable[str], left: int
 ) -> list[PlannedRequest]:
-    """Plan further requests within what is left: other hosts, engines alone, and none that ran."""
+    """Plan requests within the budget left: other hosts, single engines, engines without runs."""
     rest = [name for name in responses.whole if name not in places]
     views = [None, *rest] if len(places) > 1 else [*responses.whole]
     ran, idle = engines_of(responses.options)

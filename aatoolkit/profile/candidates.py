@@ -315,7 +315,7 @@ def _meanings(path: Path, values: Seen, idle: Collection[str]) -> dict[str, str]
 
 
 def emptied(relations: Sequence[Relation], document: Any, empty: Any) -> tuple[str, ...]:
-    """The path of a section's rows, if they are missing where nothing was measured, unexplained.
+    """The path of a section's rows that are absent without a reason where nothing was measured.
 
     A response that is empty there may be one in which nothing was found, or nothing measured.
 

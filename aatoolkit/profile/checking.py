@@ -39,7 +39,7 @@ Change = tuple[str, str, int, str | None]
 
 
 def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]) -> dict[str, Any]:
-    """Collect drift, the size of shares and empty columns now, to compare with later."""
+    """Collect drift, the median of shares and empty columns, as a baseline for `check`."""
     baseline: dict[str, Any] = {}
     for name, payload in payloads.items():
         with suppress(AAToolkitError):  # what was not drafted, or is too large to be read, has none

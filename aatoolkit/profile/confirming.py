@@ -56,7 +56,7 @@ class Confirmation:
     """The questions that a draft leaves; iterate over them, or settle them in a notebook.
 
     A section is settled once one of its places is confirmed; settled ones are not asked about, so
-    that it can be broken off and taken up again.
+    that you can stop and continue later.
     """
 
     def __init__(self, draft: Mapping[str, SectionDraft]) -> None:

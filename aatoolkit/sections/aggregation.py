@@ -152,7 +152,7 @@ def share(
     why: str = "shares of one whole: add within one answer, never over fetches",
     counts: tuple[str, str] | None = None,
 ) -> Aggregation:
-    """Shares of one fixed whole, which add within one answer only."""
+    """Shares of one total, which add up within one response only."""
     return Aggregation("sum", why=why, counts=counts)
 
 

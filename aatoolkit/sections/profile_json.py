@@ -163,7 +163,7 @@ def _load_path(fact: Any) -> Any:
 
 
 def _frozen(value: Any) -> Any:
-    """A value from JSON as declarations have it: arrays are tuples, and hold plain values."""
+    """Convert a JSON value for a declaration: arrays become tuples of plain values."""
     if isinstance(value, list):
         values = tuple(map(_frozen, value))
         hash(values)

@@ -291,7 +291,7 @@ def _pattern(rows: Rows, source: str) -> str:
 
 
 def _of_many(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The same steps to all of many, where they lead to one by a position, a key or a name."""
+    """Replace steps to one element, by position, key or name, by steps to all elements."""
     return tuple(
         Each() if isinstance(s, Each | Position | Named)
         else Entries(s.only) if isinstance(s, Entries) else s

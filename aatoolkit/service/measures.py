@@ -60,7 +60,7 @@ _CITATIONS = """count(*) AS citation_count,
 
 
 class Grouping(NamedTuple):
-    """The groups of one query: the columns that tell them apart, a null for all values of one."""
+    """The groups of one query: its grouping columns; a null means all values of a column."""
 
     keys: tuple[str, ...]
     sql: str
@@ -126,7 +126,7 @@ def focus(o: Observations, grouping: Grouping, previous: bool = False) -> dict[A
 
 @shared
 def brand_measures(o: Observations, previous: bool = False) -> list[dict[str, Any]]:
-    """The measures of each brand to list, the most mentioned first.
+    """The measures of each listed brand, the most mentioned first.
 
     A rank is a brand's place among all brands of the project, listed or not; a brand that
     is not mentioned has none. Those of the window before are without ``sentiment_score``:
@@ -192,7 +192,7 @@ def ratio(part: float | None, total: int | None) -> float | None:
 
 
 def _complete(row: dict[str, Any], answers: int, voices: int, measured: bool) -> dict[str, Any]:
-    """Add to the counts of a brand those of all answers and brands, and the rates of both."""
+    """Complete a brand's counts with the totals over answers and brands, and with rates."""
     row["answer_count"], row["all_voice_count"] = answers, voices
     if not row["voice_count"]:
         row["position_sum"] = 0

@@ -349,7 +349,7 @@ def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Itera
 
 
 def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
-    """Columns of a table, a query of their wrong values, and what is wrong with these."""
+    """Checks of a table: columns, a query of their wrong values, and the problem."""
     rows = f"FROM store.{table.name}"
     for column in table.columns:
         name, allowed = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)

@@ -120,7 +120,7 @@ _COLUMNS = {
 
 
 def _step(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) -> dict[str, Any]:
-    """A change, and the levels about it."""
+    """A change with the levels before and after it."""
     spans = [np.arange(low, start), np.arange(start, high)]
     (y0, y1), (n0, n1) = ([take(part, span) for span in spans] for part in (y, n))
     before, after = One.total(y0) / One.total(n0), One.total(y1) / One.total(n1)
@@ -182,7 +182,7 @@ def _split_rates(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
 
 
 def _best(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbers]]:
-    """The gains of the best split and of the best two, and the days' levels with each."""
+    """Compute the gains of the best split and of the best two, and each day's level."""
     gain, at = _split(y, n, np.zeros(len(y), np.int64), kind)
     more, second = _split(y, n, at, kind)
     two = _split_rates(y, n, at, np.where(more > 0, second, at))
@@ -190,7 +190,7 @@ def _best(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbers]]:
 
 
 def _unclear(y: Numbers, n: Numbers, p: float, kind: str) -> str:
-    """Why steps may be those of days that are alike; empty where they are beyond doubt."""
+    """Why changes may be chance among days that are alike; empty where they are not."""
     if p <= _CLEAR:
         return ""
     # The autocorrelation of neighbouring days about the best two steps.

@@ -140,7 +140,7 @@ def estimate(g: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> E
     size, k = g.total(n), g.count(n)
     value = g.total(y) / size
     if panel == "sampled":
-        z = y - g.each(value) * n
+        z = y - g.spread(value) * n
         name_all(value=value, size=size, z=z)
         variance = k / (k - 1) * g.total(z**2) / size**2
         df = size**2 / g.total(n**2) - 1
@@ -151,10 +151,10 @@ def estimate(g: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> E
             df = np.minimum(df, carriers)
         at_least, is_enough = df + 1, is_enough & (k >= LEAST_CLUSTERS)
     else:
-        p = (y + g.each(value)) / (n + 1)
+        p = (y + g.spread(value)) / (n + 1)
         within = p * (1 - p) / n
         name_all(value=value, size=size, p=p, within=within)
-        variance = g.total((n / g.each(size)) ** 2 * within)
+        variance = g.total((n / g.spread(size)) ** 2 * within)
         df, at_least, is_enough = size - k, size, size > k
     df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
     q, room, deff = call(t_quantiles, (1 + level) / 2, df), value * (1 - value), size * NAN
@@ -209,7 +209,7 @@ class Comparison:
     change : Change
         The change.
     text : str
-        It in words.
+        The change in words.
     method : str
         How it was tested.
     why : str
@@ -288,7 +288,7 @@ def changed(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = F
 
 
 def changed_counts(y1: Any, y0: Any, level: Any) -> Change:
-    """A change of a count over clusters that both sides have: so many times the mean change."""
+    """A change of a count over clusters of both sides: their mean change times their number."""
     moved = y1 - y0
     name_all(moved=moved)
     mean = sample_of(moved, moved * 0 + 1, "mean")
@@ -377,7 +377,7 @@ def freedom(m: Any, z: Any) -> Any:
 
 
 def long_run(residual: Numbers) -> Numbers:
-    """How much more sums vary than those of independent days, of series: 1 + 2Σ(1-l/(L+1))·r_l.
+    """Long-run variance of series over that of independent days: 1 + 2Σ(1-l/(L+1))·r_l.
 
     With the autocorrelations r of residuals in their order (Newey & West, *Econometrica* 55, 1987).
     """
@@ -456,7 +456,7 @@ def verdict_of(p: float, change: float, level: float, words: Sequence[str] = ("u
 def judged(
     rows: Sequence[Comparison], level: float, correct: str | None = "holm", noun: str = "change"
 ) -> dict[str, list[Any]]:
-    """What some changes are worth: intervals, p-values over all, what would show, and verdicts.
+    """Judge changes: intervals, adjusted p-values, detectable changes and verdicts.
 
     Parameters
     ----------

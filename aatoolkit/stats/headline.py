@@ -88,7 +88,7 @@ def headline(now: Mapping[str, Any], other: Mapping[str, Any] | None, level: flo
 
 
 def _tables(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
-    """The tables of a dataset that are something here."""
+    """The tables of a dataset that have a role in the comparison."""
     section, columns, key = _ROLES[role]
     if section not in data:
         return []
@@ -104,7 +104,7 @@ def _tables(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with its columns called as they are here, as far as rules and words tell."""
+    """Rename columns of a frame to this module's names, where rules and words identify them."""
     columns: dict[str, list[str]] = {}
     for name, column in metadata_of(frame).columns.items():
         columns.setdefault(_meaning(name, declared(column)), []).append(name)
@@ -115,7 +115,7 @@ def _named(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _meaning(name: str, column: Column | None) -> str:
-    """What a column is here: by the counts that it is made of, or as the name of a group."""
+    """This module's name of a column, by its counts or as the name of a group."""
     rule = column.aggregate if column else NONE
     of, total = (stem_of(part)[1] for part in rule.over or rule.counts or (rule.by or "", ""))
     if column and of == ("mention",) and "mention" not in total and column.unit in _MEASURES:
@@ -221,7 +221,7 @@ def _own(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
 
 
 def _as_total(row: ComparedRow, rows: Sequence[ComparedRow]) -> ComparedRow:
-    """A comparison of whole windows: of none, where nothing says how prompts differ."""
+    """A total's comparison; refused where nothing says how prompts differ."""
     if not rows[0].why or row.why:
         return row
     return replace(row, why=f"nothing says how prompts differ: {rows[0].why}", method="")
@@ -236,7 +236,7 @@ def _is_repeated(row: ComparedRow, planned: ComparedRow) -> bool:
 
 
 def design_of(change: Change) -> tuple[Any, Any]:
-    """By how much a change varies more than of independent answers, 1 at least; its freedom."""
+    """The design effect of a change, 1 at least, and its degrees of freedom."""
     sizes = change.size_before, change.size_after
     pooled = (change.before * sizes[0] + change.after * sizes[1]) / (sizes[0] + sizes[1])
     simple = pooled * (1 - pooled) * (1 / sizes[0] + 1 / sizes[1])

@@ -254,7 +254,7 @@ def bounds(
 def _over_prompts(
     frame: pd.DataFrame, column: str, rows: pd.DataFrame, keys: list[str]
 ) -> Bounds | None:
-    """The intervals over prompts; None where the prompts do not add up to the marks."""
+    """The intervals over prompts; None where their pooled values differ from the frame's."""
     pooled = interval(rows, column, by=keys or None, cluster=PROMPT)
     places = {tuple(row): at for at, row in enumerate(_marks(pooled, keys))}
     place = np.array([places.get(tuple(row), -1) for row in _marks(frame, keys)], np.int64)
@@ -271,7 +271,7 @@ def _ends(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
 
 
 def _marks(frame: pd.DataFrame, keys: list[str]) -> list[list[object]]:
-    """The key of each row; a missing part is equal to another one."""
+    """The key of each row; missing parts are equal."""
     values = frame[keys].astype(object)
     marks = values.where(values.notna(), None).to_numpy().tolist()
     return marks if keys else [[]] * len(frame)

@@ -358,7 +358,7 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """Say why there is no verdict, and why none although an interval leaves 0 out."""
+    """Say why there is no verdict, and why there is none though the interval excludes 0."""
     notes = []
     if {"verdict", "why"} <= {*frame} and "why" not in names:
         is_open = _equal(frame["verdict"], "cannot say")
@@ -400,7 +400,7 @@ def column_of(values: Iterable[Any], dtype: str) -> pd.Series:
 
 
 def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
-    """The availability of a result's column: none, part, or that of its origin."""
+    """The availability of a result's column: unavailable, partial, or that of its origin."""
     has_value = values.notna()
     if not len(values) or has_value.all():
         return state if state.status in (Status.AVAILABLE, Status.PARTIAL) else MEASURED

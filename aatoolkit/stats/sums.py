@@ -107,7 +107,7 @@ class ClusterSums:
 
     @cached_property
     def keys(self) -> dict[tuple[Any, ...], int]:
-        """The group of each key; a missing part of a key is equal to another one."""
+        """The number of the group by key; missing parts of keys are equal."""
         rows = self.groups.keys.astype(object).where(self.groups.keys.notna(), None)
         return {tuple(row): at for at, row in enumerate(rows.itertuples(index=False, name=None))}
 
@@ -127,7 +127,7 @@ class ClusterSums:
         return Many(self.group, len(self.groups), self.group_row)
 
     def pairs(self, group: int) -> dict[Any, int]:
-        """By cluster, the number of its pair with a group."""
+        """The number of the pair of a group with each of its clusters."""
         # The pairs are in the order of their groups.
         start, end = np.searchsorted(self.group, [group, group + 1]).tolist()
         names = self.labels[self.cluster[start:end]].tolist()
@@ -145,7 +145,7 @@ class ClusterSums:
 
 
 def common(pairs: Sequence[Mapping[Any, int]]) -> list[list[int]]:
-    """Of two sides' pairs by cluster, those of the clusters that both have."""
+    """Keep, of two sides' pairs by cluster, the clusters that both have."""
     return [[part[name] for name in pairs[0] if name in pairs[1]] for part in pairs]
 
 
@@ -275,7 +275,7 @@ _NOW = frozenset(("after", "now", "current"))
 
 
 def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
-    """Whether a name says that it is of the window before, and what it says beside.
+    """Whether a name means the window before, and its other words.
 
     Examples
     --------
@@ -290,7 +290,7 @@ def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
 
 
 def previous_names(frame: pd.DataFrame) -> dict[str, str]:
-    """The columns that hold the window before, and the column of which each does.
+    """The columns that hold values of the window before, and the column that each is of.
 
     They are known by the words of their declared names, in any language of the lexicon.
 
@@ -378,7 +378,7 @@ def previous_window(
 
 
 def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:
-    """The declared rule of a column, and the columns of its counts: one without a name if none."""
+    """The declared rule of a column, and its counts' names in the frame, ``("",)`` without."""
     column, table = declared(metadata.columns[measure]), metadata.columns[measure].table
     rule = column.aggregate if column else NONE
     columns = {what.of: name for name, what in metadata.columns.items()}

@@ -46,7 +46,7 @@ TRACER: ContextVar[Any] = ContextVar("tracer", default=None)
 
 
 def statistic(verb: str, *inputs: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Make a function `recorded`, in which what is 0 / 0 or too large is no warning: NaN, infinity.
+    """Make a function `recorded`; in it 0 / 0 and overflow give NaN and infinity, no warning.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def under(name: str, value: Any) -> Any:
 
 
 def leaf(name: str, values: Any, part: Callable[[Any, int], Any]) -> Any:
-    """Numbers of which a tracer explains each, by its place."""
+    """Numbers that a tracer can explain one by one."""
     tracer = TRACER.get()
     if tracer is None:
         return values
@@ -281,8 +281,8 @@ class Many:
         counts = np.bincount(self._group, minlength=self._size).astype(np.float64)
         return self._traced(values, counts, COUNTED)
 
-    def each(self, values: Any) -> Any:
-        """The number of each cluster's group."""
+    def spread(self, values: Any) -> Any:
+        """The number of its group for each cluster."""
         return take(values, self._group)
 
     def _traced(self, values: Any, sums: Numbers, op: str) -> Any:
@@ -348,7 +348,7 @@ def _inner(node: Traced, place: int | None) -> list[tuple[Any, int | None]]:
 
 
 def _chosen(node: Traced, place: int | None) -> tuple[Any, ...]:
-    """What a number was computed from; of two cases, the one that held."""
+    """What a number was computed from; of alternatives only the one that applied."""
     if node.op != "where":
         return node.args
     condition = np.asarray(plain_value(node.args[0]))
@@ -362,12 +362,12 @@ def words_of(node: Traced, place: int | None = None) -> str:
 
 
 def numbers_of(node: Traced, place: int | None = None) -> str:
-    """The formula of a number, in numbers; sums are the numbers that they come to."""
+    """The formula of a number with numbers in it; sums are replaced by their totals."""
     return _written(node, place, in_numbers=True, top=True)[0]
 
 
 def short(value: Any) -> str:
-    """A number with twelve digits, which is what sums agree in."""
+    """A number with twelve digits, beyond which equal sums may differ."""
     rounded = float(f"{float(value):.12g}")
     is_whole = rounded.is_integer() and abs(rounded) < 1e15
     return str(int(rounded)) if is_whole else str(rounded)
@@ -376,7 +376,7 @@ def short(value: Any) -> str:
 def _written(
     node: Any, place: int | None, *, in_numbers: bool, top: bool = False
 ) -> tuple[str, int]:
-    """A formula, and how tightly its outermost sign binds."""
+    """A formula, and the precedence of its outermost operator."""
     op = node.op if isinstance(node, Traced) else ""
     is_sum = op in (TOTAL, COUNT, STACKED, COUNTED)
     is_atom = not op or (node.name and not top)

@@ -225,7 +225,7 @@ def effect(
 
 
 def _row(estimate: DoubleDifference, by: str, is_rate: bool) -> Comparison:
-    """An estimate as it is judged: the effect by itself, its checks as a family."""
+    """Turn an estimate into a row to be judged: the effect alone, the checks as a family."""
     few = [
         f"{number(side.moved.clusters):.0f} {word} {by} have answers before and after"
         for word, side in estimate.sides.items()
@@ -317,7 +317,7 @@ class PromptDays:
 
 @dataclass(frozen=True)
 class GroupChange:
-    """The mean change within the prompts of a group, the means that it lies between, its answers.
+    """The mean change within a group's prompts, its means before and after, and its answers.
 
     In formulas ``m`` are the weights of prompts; ``once`` says how many have one period only.
     """
@@ -446,7 +446,7 @@ def _doubt(
     is_rate: bool,
     level: float,
 ) -> str:
-    """Why an effect may be none: the groups moved apart before, or one of them moves by itself."""
+    """Reasons to doubt an effect: the groups diverged before it, or one changes by itself."""
     first, *rest = estimates
     failed = [
         estimate.kind + (f" of {estimate.on:%Y-%m-%d}" if estimate.on is not None else "")

@@ -89,7 +89,7 @@ class StudyDiff:
 
 
 def sentences(changes: pd.DataFrame) -> list[str]:
-    """The first of some differences in words: where, and from what to what."""
+    """Describe the first differences: where, and from what to what."""
     words = []
     for row in changes.head(SHOWN).astype(object).to_dict("records"):
         row = {str(name): value for name, value in row.items() if not pd.isna(value)}

@@ -100,7 +100,7 @@ def is_study_file(name: str, folder: str = "") -> bool:
 
 
 def parsed(text: bytes, read: Callable[[Any], T]) -> T | None:
-    """What a file of JSON holds; None if it is not what was written, whatever it is."""
+    """Parse a JSON file of a study; None if it is damaged in whatever way."""
     try:
         return read(decode.decode(text))
     except UNREADABLE:
@@ -208,7 +208,7 @@ StudyFiles = FolderFiles | ZipFiles
 
 
 def _odd(members: list[zipfile.ZipInfo]) -> Iterator[str]:
-    """Yield what a packed study does not hold."""
+    """Yield members of a zip file that a packed study never has."""
     for member in members:
         name = member.filename
         if not is_study_file(name):

@@ -444,7 +444,7 @@ def _redacted(published: list[PublishedTable], redact: list[str]) -> list[Publis
 
 
 def _hidden(published: list[PublishedTable], redact: list[str]) -> tuple[Columns, Columns]:
-    """The columns that are left out, and those of them that were named."""
+    """The columns that are left out, and those among them that were named one by one."""
     full = {
         (table.name, str(name)): str(dtype)
         for table in published

@@ -150,7 +150,7 @@ class Recorder:
 
 
 def response_of(payload: Payload) -> Response:
-    """Return what a store keeps of a payload."""
+    """Return a payload as the response that stores keep."""
     request, moment = request_of(payload.url), payload.fetched_at
     return Response(request, payload.status, payload.headers, moment, payload.body)
 
@@ -289,7 +289,7 @@ def tables_of(
 
 
 def quietly(read: Callable[..., Dataset], *arguments: Any) -> Dataset:
-    """Normalise without warnings of what drifted, which says itself in its tables."""
+    """Normalise without drift warnings; the tables list the drift."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
         return read(*arguments)

@@ -278,7 +278,7 @@ class Study(metaclass=Chaptered):
         return records
 
     def _once(self, name: str, source: Any, read: Callable[[Any], Any]) -> Any:
-        """What is read of a source, which is read again only if it has changed."""
+        """Read a source; the result is cached until the source changes."""
         if name not in self._cache or self._cache[name][0] != source:
             self._cache[name] = source, read(source)
         return self._cache[name][1]
@@ -979,7 +979,7 @@ class Study(metaclass=Chaptered):
 
 
 def _latest(records: Iterable[Record]) -> dict[tuple[str, ...], Record]:
-    """Of several responses to one request the last usable one, or the last error if none is."""
+    """For each request the last usable response, or the last error if none is usable."""
     latest: dict[tuple[str, ...], Record] = {}
     for record in records:
         before = latest.get(record.request.key)

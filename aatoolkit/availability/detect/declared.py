@@ -170,7 +170,7 @@ def _read_places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> None:
 
 
 def _understood(facts: Facts, rule: Rule, place: Place) -> Availability | None:
-    """The state that a value means; None for one that is not known, which is pointed out."""
+    """The state that a value means; an unknown value gives None and a hint."""
     state = state_by(rule, place.value, place.names)
     if state is None or state.status != Status.UNKNOWN:
         return state

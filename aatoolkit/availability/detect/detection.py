@@ -200,7 +200,7 @@ class Detection:
 def _read(
     facts: Facts, declared: tuple[Rule, ...], status: int, headers: Mapping[str, str]
 ) -> bool:
-    """Read a response by its rules or the general ones; whether the reference's stated all."""
+    """Read a response by its own or the general rules; return whether its own covered it all."""
     if read_status(facts, status):
         return False
     names = {rule.header for rule in declared if rule.kind == "header"}
@@ -261,7 +261,7 @@ def _is_quiet(key: str, place: str, kinds: set[type], values: list[Any]) -> bool
 
 @lru_cache(maxsize=16384)
 def _stated_by(key: str, place: str) -> tuple[frozenset[type], bool]:
-    """The kinds of value by which a key may state something, and whether a word for a lack may."""
+    """The kinds of value by which a key may state something, and whether a word for a lack can."""
     if not tokens(key):
         return frozenset(), False
     key = key.rpartition(".")[2] if key.startswith("@") else key

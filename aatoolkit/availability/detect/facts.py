@@ -199,7 +199,7 @@ class Facts:
         self.signals.append(Signal(scope, target, state, size, as_of, path, rule, raw(value), rows))
 
     def add_whole(self, state: Availability, member: Member, rule: str) -> None:
-        """Keep a signal about the section; pending and thin is partial beside numbers."""
+        """Keep a signal about the section; pending or thin data beside numbers is ``partial``."""
         state = weighed(state, self.numbers)
         self.add("section", None, state, member.path, rule, member.value)
 

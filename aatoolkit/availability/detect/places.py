@@ -48,7 +48,7 @@ _STATUSES = [*HTTPStatus]
 
 
 def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
-    """Find the hints of a response, the surest first; none where a rule read it whole."""
+    """Find hints in a response, the surest first; none where a rule covered all of it."""
     unknown = [*facts.unread.values()]
     unknown += [
         Hint(signal.path, signal.raw, _UNKNOWN)
@@ -199,7 +199,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _points(facts: Facts, key: str, value: Any) -> int:
-    """Score signs of how data came to be: two points for a member's key, one per word in it."""
+    """Score how likely a member is about collecting data: 2 points for its key, 1 per word."""
     about = words("of_process", "about_data")
     score = 2 * (not about.isdisjoint(tokens(key)))
     if isinstance(value, bool):

@@ -86,7 +86,7 @@ class Entry(NamedTuple):
 
 
 def entries_in(value: Any, path: str, scope: str | None) -> list[Entry]:
-    """List the entries of a map, or of a list of names or of records that have names."""
+    """List the entries of a map, of a list of names, or of a list of named records."""
     if isinstance(value, dict):
         entries = [Entry(name, scope, item, path + key_step(name)) for name, item in value.items()]
         return [entry for entry in entries if entry.value is not None]
@@ -336,7 +336,7 @@ def _is_map_of_engines(facts: Facts, member: Member) -> bool:
 
 
 def _own(value: Mapping[str, Any]) -> Availability | None:
-    """The lack that an object without numbers states of itself."""
+    """The absence that an object without numbers states about itself."""
     plain = {n: v for n, v in value.items() if not {*tokens(n)} & {"enabled", "allowed"}}
     state = None if measures(value) else state_in(plain, STRONG)
     is_lack = state and state.status != Status.AVAILABLE and state.cause != Cause.WITHHELD
@@ -730,7 +730,7 @@ def _cells(records: Records, name: str) -> States | None:
 
 
 def _words(records: Records, name: str) -> States:
-    """Read words of a state, also in lists of texts."""
+    """Read words for a state, also in lists of texts."""
     states = records.states(name, partial(row_word, name))
     for at, value in records.cells(name) if list in records.kinds(name) else ():
         texts = [text for text in value if isinstance(text, str)] if type(value) is list else []

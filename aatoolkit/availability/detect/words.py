@@ -336,7 +336,7 @@ def flag_in_series(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def denial(key: str) -> Availability | None:
-    """The state that a key such as ``missingFields`` denies the entries of its list or map."""
+    """The state of the entries under a key such as ``missingFields``; None if it gives none."""
     text = spaced(key, words("field", "engine", "idle"))
     of_engines = kind_of_entries(key) == "engine"
     if fits(text, "denies") or (text == "skipped" and of_engines):

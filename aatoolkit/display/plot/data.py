@@ -141,7 +141,7 @@ class PlotData:
 
     @property
     def table(self) -> str:
-        """The table of most of the columns that belong to one; empty if none does."""
+        """The declared table that most columns belong to; empty if none does."""
         columns = self.metadata.columns.values()
         tables = [e.table for e in columns if e.of and not is_joined(e.table)]
         return max(tables, key=tables.count, default="")
@@ -181,7 +181,7 @@ class PlotData:
         return [name for name in self.keys if self.kinds[name] == "time"]
 
     def is_repeated(self, name: str) -> bool:
-        """Whether a join or so repeated the rows that a column is of."""
+        """Whether a join, or the like, repeated rows of the column's table."""
         return self.metadata.columns[name].table in self.metadata.repeated
 
     def column(self, name: str) -> Column | None:
@@ -461,14 +461,14 @@ _LARGEST = 1 << 22
 
 @dataclass
 class Told:
-    """What tables tell: the own names, what identifiers stand for, and courses of metrics."""
+    """What other tables add: own brands and sites, titles of identifiers, metrics by day."""
 
     own: dict[str, set[str]] = field(default_factory=dict)
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
     courses: dict[str, Numbers] = field(default_factory=dict)
 
     def learn(self, table: pd.DataFrame) -> None:
-        """Add what a table tells."""
+        """Add what a table has."""
         first = str(table.columns[0]) if len(table.columns) else ""
         if first and _kind_of(table[first]) == "time" and table[first].is_unique:
             for name, values in table.select_dtypes("number").items():
@@ -492,7 +492,7 @@ _TOLD: WeakKeyDictionary[HeldResponse, Told] = WeakKeyDictionary()
 
 
 def _told(data: PlotData) -> Iterator[tuple[str, Told]]:
-    """Yield what a frame tells, then each response that it was read from, after its host."""
+    """Yield what the frame itself adds, then each of its responses, with the host first."""
     facts = Told()
     facts.learn(data.frame)
     yield "", Told(titles=facts.titles)
@@ -562,7 +562,7 @@ _NOTHING_REASONS = ("the denominator is 0", "zero weight", "nothing to count")
 
 
 def whys_missing(data: PlotData, name: str) -> list[str]:
-    """Say in a few words why cells of a column have no value; empty for those that have one.
+    """Say in a few words why cells of a column have no value; empty where they have one.
 
     What was not measured differs from what was, and had nothing to be counted of.
     """

@@ -91,7 +91,7 @@ def picture_of(frame: pd.DataFrame, width: float) -> Picture | None:
 
 
 def _spec_of(data: PlotData, options: Options) -> Spec:
-    """A picture: its title says the result where there is one, and the line below it what it is."""
+    """Build a picture; its title is the finding, where there is one, its subtitle the subject."""
     _check_hosts(data)
     kinds = KINDS.values() if options.kind is None else [KINDS[options.kind]]
     plans = (plan(data, options) for plan in kinds if len(data))
@@ -113,7 +113,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
 
 
 def _missing(spec: Spec) -> list[str]:
-    """What of the drawn columns is missing, in a few words."""
+    """Describe the missing values of the drawn columns in a few words."""
     data = spec.data
     names = [name for name in spec.drawn.columns if name in data.metadata.columns]
     if names and not data.is_known:

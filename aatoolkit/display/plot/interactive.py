@@ -30,7 +30,7 @@ _TOOLS = 26.0
 
 
 class InteractivePicture(go.Figure):  # type: ignore[misc]
-    """A figure of plotly that keeps the drawn picture for where nothing shows figures of plotly.
+    """A plotly figure with a static picture for places that cannot show plotly.
 
     An exported notebook shows the drawn one, a terminal what it shows in words. Colab and others
     that plotly knows by their environment get what plotly makes for them.

@@ -149,7 +149,7 @@ class Tick(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A picture as far as it has room: its size, the area of its marks, and all texts."""
+    """A picture laid out: its size, the area of its marks, and all texts that have room."""
 
     spec: Spec
     width: float
@@ -168,7 +168,7 @@ class Layout(NamedTuple):
 
     @property
     def zoom(self) -> float:
-        """How much larger lines and dots are on a large figure, as its text is."""
+        """The factor by which lines and dots grow on a large figure, like its text."""
         return max(1.0, self.size / 9.0)
 
 
@@ -326,7 +326,7 @@ def _words(
 
 
 def _columns_with_room(spec: Spec, wide: float, small: float) -> Spec:
-    """A panel of columns of words without the last ones, as far as they have no room."""
+    """Drop the last columns of words that have no room in the panel."""
     needs = [0.0] * len(spec.x.names)
     for mark in spec.marks:
         for at, word in zip(mark.x.tolist(), mark.words, strict=False):
@@ -363,7 +363,7 @@ def _high(text: str, size: float) -> float:
 
 
 def _named(scale: Scale, room: float, size: float, every: int = 1) -> tuple[Tick, ...]:
-    """The names of a scale as they fit; whose one is stays."""
+    """Ticks with a scale's names, cut to the room; the ending "(own)" is never cut."""
     ticks = []
     for at in range(0, len(scale.names), every):
         text, is_own = scale.names[at]
@@ -395,7 +395,7 @@ def _x_ticks(scale: Scale, width: float, size: float) -> tuple[tuple[Tick, ...],
 
 
 def number_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
-    """Round numbers between the ends; of ranks the first one, and whole ones."""
+    """Ticks at round numbers between the ends; for ranks whole numbers and the first rank."""
     if scale.kind != "number":
         return ()
     (low, high), is_rank = sorted((scale.low, scale.high)), scale.unit == RANK and scale.low > 0
@@ -417,7 +417,7 @@ _STEPS = (
 
 
 def _time_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
-    """Round hours, days, months or years, at most so many; a day always has its month."""
+    """Ticks at round hours, days, months or years; a day always has its month."""
 
     def moment(days: float) -> pd.Timestamp:
         return (pd.Timestamp(0) + pd.Timedelta(days=days)).round("min")

@@ -141,12 +141,12 @@ def style_without(reason: str) -> Style:
 
 
 def names_of(data: PlotData, labels: Iterable[str]) -> list[Name]:
-    """The names of rows, the own one marked."""
+    """The names of rows, those of the own brand or site marked."""
     return [Name(label, bool(is_own)) for label, is_own in zip(labels, data.own(), strict=True)]
 
 
 def reach(values: Numbers, unit: str | None = None, room: float = 1.02, **more: Any) -> Scale:
-    """A scale from 0, or below it where numbers are; without ticks where there are none."""
+    """A scale that includes 0 and all numbers; without numbers it has no ticks."""
     finite = values[np.isfinite(values)]
     most, least = max([*finite, 0.0]), min([*finite, 0.0])
     most = most or (-least / 20 if least else 1.0)
@@ -184,7 +184,7 @@ def sizes_of(data: PlotData, name: str | None) -> list[str]:
 
 
 def _beside(words: Iterable[str], data: PlotData, y: str) -> list[str]:
-    """Words, those of a rate with its sample."""
+    """Labels beside the marks; a rate's label includes its sample size."""
     sizes = sizes_of(data, data.sample(y) if data.unit(y) == FRACTION else None)
     return [f"{word}  ({n})" if n else word for word, n in zip(words, sizes, strict=True)]
 
@@ -253,7 +253,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
 
 
 def _leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) -> tuple[str, str]:
-    """Who has most and what the own one has, as a title and as a sentence."""
+    """Say which row leads and what the own brand has, as a title and as a sentence."""
     words = [f"{name.text} {number(n, unit)}" for name, n in zip(names, values, strict=True)]
     measured = np.flatnonzero(~np.isnan(values)).tolist()
     if not measured:
@@ -316,7 +316,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
 
 
 def _pair(data: PlotData, options: Options) -> tuple[str, ...]:
-    """Find the first two fractions with paired names."""
+    """Find two fraction columns with paired names, such as ``leader_rate`` and ``own_rate``."""
     for name in data.numbers:
         for prefix, other in _PAIRS:
             second = other + name.removeprefix(prefix)
@@ -443,7 +443,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
 
 
 def _levels(data: PlotData, name: str, says_why: bool = False) -> list[str]:
-    """The levels of a column as words: a flag by its name, no value by whether it was measured."""
+    """The levels of a column in words; a missing value says whether it was measured."""
     words = data.labels(name)
     if data.kinds[name] == "flag":
         flags = {"true": humanize(name), "false": f"not {humanize(name)}"}

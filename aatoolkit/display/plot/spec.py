@@ -67,7 +67,7 @@ class Scale:
     days: tuple[float, ...] = ()
 
     def within(self, values: Any) -> Numbers:
-        """Values, the infinite ones at the ends."""
+        """Clip infinite values to the ends of the scale."""
         low, high = sorted((self.low, self.high))
         values = some(values)
         return np.where(np.isposinf(values), high, np.where(np.isneginf(values), low, values))
@@ -146,7 +146,7 @@ def strokes(
     x: npt.ArrayLike, to: npt.ArrayLike, y: npt.ArrayLike, end: npt.ArrayLike, style: Style,
     size: float,
 ) -> Mark:  # fmt: skip
-    """Straight lines from points to others, as far as these are there."""
+    """Straight lines between pairs of points, without pairs that have a NaN."""
     xs, ys = (np.transpose(np.broadcast_arrays(*map(some, (a, b, np.nan))))
               for a, b in ((x, to), (y, end)))  # fmt: skip
     is_there = ~np.isnan(xs[:, :2]).any(axis=1)

@@ -137,7 +137,7 @@ class Palette(dict[str, str]):
         """The colours of cells, from the weakest to the strongest."""
 
     def __missing__(self, name: str) -> str:
-        """``blue/tint`` is a lighter one, ``ramp/0.5`` a cell's, ``on/0.5`` of a word on it."""
+        """``blue/tint`` is lighter, ``ramp/0.5`` fills a cell, ``on/0.5`` is for text on it."""
         name, _, part = name.partition("/")
         if name == "on":
             return "#000000" if luminance(self[f"ramp/{part}"]) > 0.18 else "#fefefe"
@@ -265,7 +265,7 @@ def describe_scope(query: str | None) -> str:
 
 
 def first_of(count: int, total: int) -> str:
-    """What a title says of the rows that are not drawn.
+    """The part of a title that counts the rows not drawn.
 
     Examples
     --------

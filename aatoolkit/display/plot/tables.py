@@ -178,7 +178,7 @@ _STATE_ROWS, _STATE_COLUMNS = 15, 4
 
 
 def states(data: PlotData, options: Options) -> Spec | None:
-    """The states of a few rows with one key and no number to compare: signs, and words."""
+    """A table of signs and words for few rows that have states but no numbers."""
     x = options.x or data.label_column
     if x is None or options.color or options.y or not len(data):
         return None
@@ -258,7 +258,7 @@ def empty(data: PlotData) -> Spec:
 
 
 def _texts(data: PlotData, title: str) -> Spec:
-    """The first rows of what is no number to compare, under the names of the columns."""
+    """The first rows of text columns, under the names of the columns."""
     rows = data.first(_TEXT_ROWS)
     columns = [
         name for name in data.kinds

@@ -89,7 +89,7 @@ def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) 
 
 
 def _names(data: PlotData, name: str | None, keys: Sequence[Any]) -> list[Name]:
-    """The names of rows or columns, and whether they are own."""
+    """The names of rows or columns, and whether each is the project's own."""
     if name is None:
         return [Name("")]
     if data.kinds[name] == "time":
@@ -120,7 +120,7 @@ class _Line(NamedTuple):
 
     @property
     def there(self) -> Numbers:
-        """Its numbers."""
+        """The numbers that are not NaN."""
         return self.values[~np.isnan(self.values)]
 
 
@@ -225,7 +225,7 @@ def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
 
 
 def _styled(series: Sequence[_Line]) -> list[_Line]:
-    """Series in styles: beside an own one the others are grey."""
+    """Assign styles to series; where one is the project's own, the others are grey."""
     styles = styles_for(line.name.text for line in series)
     if len(series) == 1:
         styles = dict.fromkeys(styles, OWN)
@@ -254,7 +254,7 @@ def _marks_of_line(data: PlotData, line: _Line, at: Numbers, days: Sequence[str]
 def _tips(
     data: PlotData, y: str, rows: Sequence[int], names: Sequence[str], ends: Bounds
 ) -> list[str]:
-    """What is said of marks, by the row of each, or -1."""
+    """The tip of each mark, by its row in the data, or -1."""
     labels = dict(zip(rows, names, strict=True))
     tips = tips_of(data, y, [Name(labels.get(row, "")) for row in range(len(data))], ends)
     return [tips[row] if row >= 0 else name for row, name in zip(rows, names, strict=True)]

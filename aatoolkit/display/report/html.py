@@ -135,7 +135,7 @@ def table_of(
 
 
 def _without_surplus(data: PlotData) -> list[str]:
-    """All columns but identifiers beside which a name stands, the row's name first."""
+    """The columns to show: the row's name first, no identifiers where it has one."""
     label = data.label_column
     id_column = next((key for key in data.keys if key.endswith("_id")), None) if label else None
     return sorted(

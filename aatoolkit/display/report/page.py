@@ -167,7 +167,7 @@ class _Page:
         return "\n".join(filter(None, body))
 
     def _picture(self, tables: Tables, chapter: Chapter) -> str:
-        """The picture of a section, as far as the page has time for it."""
+        """The picture of a section; empty once the page has enough of them."""
         table, _, column = (chapter.picture or "").partition(" ")
         if chapter.picture is None or (table and not tables.keys() & chapter.tables.keys()):
             table, column = next(iter(tables)), ""  # a service with tables of its own

@@ -370,7 +370,7 @@ def _rows(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
 
 
 def _allowed(name: str, option: _Option) -> _Option:
-    """The option, disabled where the API does not accept the value as a filter."""
+    """Return the option, disabled where the API does not accept it as a filter."""
     try:
         Scope(**{name: option.value})
     except ScopeError:

@@ -153,7 +153,7 @@ def analyse(
 
 
 def _rank(relation: Relation) -> float:
-    """The order of tables: those of many columns first, the deeper the later, plain facts last.
+    """Sort key of tables: many columns first, deep ones later, single-row tables last.
 
     Rows beyond some are no reason: what has a row each day is seldom what a section is about.
     """
@@ -271,7 +271,7 @@ def _renamed(rule: Aggregation, old: str, new: str) -> Aggregation:
 
 
 def of_responses(responses: Any, name: str | None, *, measures: bool = True) -> Analysis:
-    """Analyse a response, or several of one section, that nobody asked a service for.
+    """Analyse a response, or several of one section, without a service to ask.
 
     Raises
     ------

@@ -285,7 +285,7 @@ class Structure:
         labels: Sequence[Stream] = (),
         first: int = 0,
     ) -> None:
-        """Open an axis along lists or maps side by side, and along one of a record around them."""
+        """Open an axis along parallel lists or maps, also along one of an enclosing record."""
         rows = [
             (at, key)
             for at, inner in enumerate(spine[1])
@@ -325,7 +325,7 @@ class Structure:
         return False
 
     def _are_cells(self, axis: Axis, array: Arrays) -> bool:
-        """Whether lists belong into cells: texts do, and short tuples of many rows are columns."""
+        """Whether lists stay in cells, as lists of texts do; tuples of many rows become columns."""
         if _is_tuple(axis, array, max(4, 2 * array.longest)):
             self._columns(axis, array)
             return True
@@ -408,7 +408,7 @@ def _around(axis: Axis, array: Arrays) -> Iterator[tuple[Axis, Arrays]]:
 
 
 def _through(steps: Path) -> Path:
-    """A path to rows: through single elements as through all of their array."""
+    """A path to rows, with each step to a single element made one to all elements."""
     return tuple(Each() if isinstance(step, Position | Named) else step for step in steps)
 
 
@@ -472,7 +472,7 @@ def _kinds_down(rows: Sequence[Sequence[Any]]) -> list[set[str]]:
 
 
 def _alike(members: list[Any]) -> float:
-    """The mean share of members that have a value of one name and kind, over all of them."""
+    """The mean share of members that share a field's name and kind, over all fields."""
     leaves = []
     for member in members[:_SAMPLE]:
         named = member.items() if isinstance(member, dict) else [(0, member)]
@@ -484,7 +484,7 @@ def _alike(members: list[Any]) -> float:
 
 
 def _is_tuple(axis: Axis, array: Arrays, rows: int) -> bool:
-    """Whether arrays are short, alike, and in so many rows that each is a row of its own."""
+    """Whether arrays are tuples: short, equally long, plain, and at least as many as rows."""
     is_even = len({*map(len, array.filled)}) == 1 and array.longest <= _WIDEST_TUPLE
     is_plain = not array.kinds & {"dict", "list"}
     return axis.parent is not None and is_even and is_plain and len(array.filled) >= rows

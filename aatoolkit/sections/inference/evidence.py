@@ -104,7 +104,7 @@ def _totals_around(relation: Relation) -> Iterator[Totals]:
 
 
 def _totals_of(column: ColumnFinding, relations: list[Relation]) -> Iterator[Totals]:
-    """Yield the row that says that it is the total, and sums of the same count elsewhere."""
+    """Yield the row labelled as the total, and sums of the same count in other tables."""
     relation, place = column.relation, column.relation.response
     key = {*relation.key}
     if len(relation.omitted):
@@ -129,7 +129,7 @@ def _by_response(column: ColumnFinding) -> Numbers:
 
 
 def _sums_to(column: ColumnFinding, total: Totals) -> bool:
-    """Whether rows sum to totals in too many groups, or to too large ones, to be chance."""
+    """Whether rows sum to totals so often, or to totals so large, that it is no coincidence."""
     keep, size = column.relation.kept & ~np.isnan(column.numbers), len(total.numbers)
     place, numbers = total.place[keep], column.numbers[keep]
     sums = np.bincount(place, numbers, minlength=size)[:size]
@@ -150,7 +150,7 @@ def _sums_to(column: ColumnFinding, total: Totals) -> bool:
 
 @dataclass(frozen=True)
 class Operand:
-    """A column of counts as seen from the rows of a relation; its own, or one of another."""
+    """A column of counts aligned to the rows of a relation, its own or another's."""
 
     name: str
     numbers: Numbers
@@ -214,7 +214,7 @@ def _find_ratios(relation: Relation) -> None:
 
 
 def _operands(relation: Relation) -> Iterator[Operand]:
-    """Yield the counts that rows may be made of: their own, enclosing ones, and sums."""
+    """Yield counts that a ratio may be made of: the rows' own, enclosing ones, and sums."""
     seen: list[Numbers] = []
     for other, places in relation.chain():
         for column in other.columns:
@@ -417,7 +417,7 @@ def _range(numbers: Numbers, place: Places, size: int) -> tuple[Numbers, Numbers
 
 
 def _pooled(numbers: Numbers, weight: Numbers, parts: Parts, half: float) -> int:
-    """Count the rows on which a count weights the parts' rates to the whole's; 0 if it does not."""
+    """Count the rows where parts' rates, weighted by a count, give the whole's; 0 if not all."""
     rates, place, size = numbers[parts.rows], parts.place, len(numbers)
     by = np.nan_to_num(weight[parts.rows])
     total = np.bincount(place, by, size)

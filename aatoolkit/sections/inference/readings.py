@@ -180,7 +180,7 @@ def _moment(distinct: set[Any], name: str) -> FieldReading | None:
 def _as_moment(
     values: Sequence[Any], texts: list[str], moment: Moment, missing: tuple[str, ...]
 ) -> FieldReading | None:
-    """Read values as days or instants in one form; None if some are none."""
+    """Read values as days or instants in one form; None if some do not fit it."""
     dtype, parse, form, _, evidence = moment
     is_form = all(re.fullmatch(form, text, re.S) for text in texts)
     if not is_form or _parsed(values, dtype, parse, missing) is None:
@@ -262,7 +262,7 @@ def _ways(texts: list[str], name: str) -> list[str]:
 def _in_text(
     values: Sequence[Any], texts: list[str], parse: str, nothing: tuple[str, ...]
 ) -> FieldReading | None:
-    """Read numbers in text; None if some are none."""
+    """Read numbers in text; None if some texts are not numbers."""
     mark = {"number": "[.]", "decimal comma": ","}.get(parse, "[.,]")
     matches = filter(None, (re.search(rf"{mark}(\d+)\s?\D*$", text) for text in texts))
     decimals = max((len(match[1]) for match in matches), default=0)

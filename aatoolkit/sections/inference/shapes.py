@@ -75,7 +75,7 @@ def find_relations(
 
 
 def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabulary) -> Relation:
-    """Make the relation of an axis, with the keys of its maps as first columns."""
+    """Build the relation of an axis, with the keys of its maps as first columns."""
     labels: list[ColumnFinding] = []
     for around in reversed([*axis.chain()]):
         if around.steps and isinstance(around.steps[-1], Entries):

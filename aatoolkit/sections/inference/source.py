@@ -194,7 +194,7 @@ def rule_code(rule: Aggregation) -> str:
 
 
 def _filled(code: str, first: str, rest: str) -> list[str]:
-    """Code in lines of the width, broken between words that are in no text; long texts are cut."""
+    """Wrap code to the line width, without breaks inside string literals unless these are long."""
 
     def whole(match: re.Match[str]) -> str:
         text = match[0].replace(" ", "\0")

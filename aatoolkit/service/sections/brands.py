@@ -519,7 +519,7 @@ def _rows(o: Observations) -> list[dict[str, Any]]:
 
 
 def _previous(o: Observations, grouping: Grouping, key: Any, names: str) -> dict[str, Any]:
-    """The measures of the window before: without answers it has none, and 0 of them."""
+    """The measures of the window before; without answers only their number, 0."""
     if not o.previous_observed:
         return earlier(fields({}, names))
     return earlier(fields({"answer_count": 0, **focus(o, grouping, True).get(key, {})}, names))

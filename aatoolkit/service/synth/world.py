@@ -143,7 +143,7 @@ class HostPlan:
     silent: list[int]
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """Rows of a table that are not drawn."""
+        """The fixed rows of a table, which are not drawn at random."""
         rows: list[dict[str, Any]] = ROWS[self.host].get(table, [])
         return rows
 

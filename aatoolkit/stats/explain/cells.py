@@ -162,7 +162,7 @@ class Result:
 
     @cached_property
     def sides(self) -> list[tuple[str, Replayed, pd.Series, dict[str, str]]]:
-        """Of a merge its sides: the name, the frame, by row its row of it, by column its own."""
+        """Both sides of a merge: name, frame, the row behind each result row, its column names."""
         options = {n: v for n, v in self.arguments.items() if n not in ("left", "right")}
         left, right = (replayed.frame for replayed in self.inputs)
         merged = left.assign(_left=range(len(left))).merge(
@@ -194,7 +194,7 @@ def _renamed(result: Result, at: int, column: str) -> Explanation:
 
 
 def _beside(result: Result, at: int, column: str) -> Explanation:
-    """Cells that stay as they were, or are in rows and columns that the verb added."""
+    """Explain a cell that the verb left as it was, or is in a row or column that it added."""
     is_added = at >= len(result.first)
     if column in result.first.columns and not is_added:
         return result.inputs[0].explain(at, column)
@@ -253,7 +253,7 @@ def _long(result: Result, at: int, column: str) -> Explanation:
 
 
 def _answers(result: Result, at: int, column: str) -> Explanation:
-    """One row an answer: what it mentions and cites, of the rows about it."""
+    """Explain a cell of ``answers``: the rows of chats, mentions and citations behind it."""
     chats, mentions, citations = result.inputs
     brand, chat = result.arguments.get("brand"), result.frame["chat_id"].iloc[at]
     replayed, name, missing = {

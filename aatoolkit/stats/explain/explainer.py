@@ -165,7 +165,7 @@ class Explainer:
         return replace(cell, row=seen.row or cell.row)
 
     def _is_changed(self, frame: pd.DataFrame, column: str) -> bool:
-        """Whether a column was changed, be it in other cells."""
+        """Whether any cell of a column was changed."""
         place = id(frame), column
         if place not in self._changed:
             flat, metadata = self._seen_before(frame)

@@ -97,7 +97,7 @@ class ReadResponse:
 
     @cached_property
     def extra(self) -> Mapping[str, tuple[str, str]]:
-        """By path, what no column took: its JSON text, and why."""
+        """What no column took, by JSON path: its JSON text, and why."""
         rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, why) for path, value, why in rows}
 
@@ -343,7 +343,7 @@ class TableCells:
         )
 
     def _concerns(self, signal: Signal, at: int | None) -> bool:
-        """Whether a statement is about a row; any may be meant where its column is not here."""
+        """Whether a statement is about a row; True where the column it names is not here."""
         return at is None or all(
             condition.matches([self.value(at, condition.column)])[0]
             for condition in signal.rows

@@ -37,7 +37,7 @@ _TOO_MANY = "these are too many rows to list them all here"
 
 
 class Tracer:
-    """What a statistic that runs to be explained takes its numbers from, and leaves them with.
+    """Records how a statistic computes its numbers while it runs again to be explained.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Tracer:
         return plain_values
 
     def reorder(self, rows: Any) -> None:
-        """The rows of the result are these of those that were kept."""
+        """Note that the result was reordered: its rows are these of the kept ones."""
         self._order = rows if self._order is None else self._order[rows]
 
     def number(self, at: int, column: str) -> Explanation | None:
@@ -109,7 +109,7 @@ class Tracer:
         words: str,
         row: Mapping[str, Any] | None = None,
     ) -> Explanation:
-        """Explain a number that some cells give; without a value that of the only one."""
+        """Explain a number by some cells; without ``value`` it is that of the only cell."""
         explain = self._explain(frame)
         cells = tuple(cell for at in rows for column in columns for cell in explain(column, [at]))
         if value is None:
@@ -126,7 +126,7 @@ class Tracer:
         )
 
     def setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
-        """Explain a number that is no result of any: an argument, the day of a row."""
+        """Explain a number that is not computed: an argument, the day of a row."""
         return Explanation(plain(value), name, plain(row), operation=SETTING)
 
     def total(self, sums: ClusterSums, name: str, pair: int, which: int) -> Explanation:
@@ -145,7 +145,7 @@ class Tracer:
         return self._cells[key]
 
     def _explain(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
-        """What explains the cells of a column in some rows; none of too many."""
+        """The function that explains a cell of a frame; it gives no cells where there are many."""
         explain = self._frames[id(frame)][1]
 
         def explained(column: str, rows: Iterable[int]) -> tuple[Explanation, ...]:
@@ -202,7 +202,7 @@ class StatisticCells(Result):
 
 
 class Unfolding:
-    """Unfolds a traced number into an explanation; what stands in it already is named only."""
+    """Unfolds a traced number into an explanation; a repeated part is only named."""
 
     def __init__(self) -> None:
         self._seen: set[tuple[int, int | None]] = set()
