@@ -179,7 +179,7 @@ def compared(
 
 
 def _apart(metadata: FrameMetadata, measure: str) -> str:
-    """The key of rows that do not combine, as those of different measures; empty if they do."""
+    """The column by which rows do not combine, such as the metric; empty if all combine."""
     if measure not in metadata.columns or declared(metadata.columns[measure]) is None:
         return ""
     rule = rule_of(metadata, measure)[0]
@@ -199,7 +199,7 @@ def _by_itself(
     forbids: str,
     error: AvailabilityError,
 ) -> Iterator[ComparedRow]:
-    """The comparisons of rows of which nothing but the values is known, one for each.
+    """Compare rows one by one where only their values are known, without a test.
 
     Raises
     ------

@@ -109,7 +109,7 @@ def funnel_of(
     errors: Mapping[str, str],
     level: float,
 ) -> pd.DataFrame:
-    """The stages, of the tables that were read."""
+    """Build the funnel from the tables that were read."""
     tables = dict(zip(names, frames, strict=True))
     stages = {
         stage: _stage([_read(tables, errors, stage, *read) for read in reads])
@@ -221,7 +221,7 @@ def _read(
     section: str,
     names: Sequence[str],
 ) -> Stage:
-    """A count of a table, added up by path: missing where a part of it is."""
+    """Sum a count of a table by path; the sum is missing where a part of it is."""
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
     if frame is None or column is None:
@@ -245,7 +245,7 @@ def _read(
 
 
 def _stage(reads: Sequence[Stage]) -> Stage:
-    """A stage that several tables count: by path the first that lists it."""
+    """Combine several tables into a stage; a path's number is that of the first with it."""
     first, *others = [read for read in reads if read.frames] or reads[:1]
     for other in others:
         paths = first.paths.append(other.paths).unique()
@@ -266,7 +266,7 @@ _RESTS_ON = {
 
 
 def _once(reason: str | None) -> str | None:
-    """The parts of a reason, without those that a part before states of everything."""
+    """The parts of a reason, without those that an earlier part already covers."""
     parts: list[str] = []
     for part in (reason or "").split("; "):
         what = part.partition(": ")[2] or part
