@@ -346,13 +346,14 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         duckdb.DuckDBPyRelation
-            The result, computed when it is asked for: ``.df()``, ``.fetchall()``, ``.pl()`` …
-            What fails then is a ``duckdb.Error``.
+            The rows, computed at once and held in memory (a million of four columns take 60 MB):
+            ``.df()``, ``.fetchall()``, ``.pl()`` … What you add to it is DuckDB's business, and
+            fails with its errors.
 
         Raises
         ------
         ArchiveError
-            If the query is not valid, or reaches for anything else.
+            If the query is not valid, fails, or reaches for anything else.
 
         Examples
         --------
@@ -367,7 +368,7 @@ class Archive(metaclass=Chaptered):
         return snapshot.relation(query, sql_tables(snapshot), self._until)
 
     def _sql_frame(self, query: str) -> pd.DataFrame:
-        """The rows of a query; what fails while they are computed is typed too."""
+        """The rows of a query; values that pandas cannot hold are an `ArchiveError` too."""
         with self._snapshot().typed(()):
             frame: pd.DataFrame = self.sql(query).df()
             return frame

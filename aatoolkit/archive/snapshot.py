@@ -378,7 +378,7 @@ class Snapshot:
         Raises
         ------
         ArchiveError
-            If the query is not valid, or is no question.
+            If the query is not valid, is no question, or fails.
         """
         engine = duckdb()
         with self.typed(tables):
@@ -409,7 +409,9 @@ class Snapshot:
             connection.execute("SET allowed_paths = $1", [files])
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")
-            return connection.sql(query)
+            # At once, for what fails later would be DuckDB's own error.
+            connection.sql(query).create("main.result")
+            return connection.table("main.result")
 
     @contextlib.contextmanager
     def typed(self, tables: Iterable[str]) -> Iterator[None]:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-import duckdb
 import pytest
 from archive_files import files_of
 
@@ -60,8 +59,8 @@ def test_a_query_reads_no_other_file_and_changes_none(
     folders = (other.parent, Path(filled._path))
     before = [{path: path.stat().st_mtime_ns for path in folder.rglob("*")} for folder in folders]
     query = door(other, own.replace("'", "''"))
-    with pytest.raises((ArchiveError, duckdb.Error)):  # some refuse when their rows are asked for
-        filled.sql(query).fetchall()
+    with pytest.raises(ArchiveError):
+        filled.sql(query)
     after = [{path: path.stat().st_mtime_ns for path in folder.rglob("*")} for folder in folders]
     assert after == before
 
@@ -102,6 +101,9 @@ def test_a_query_reads_why_a_number_is_missing(place: Path) -> None:
         ("SELECT", "query failed"),
         ("SELECT * FROM nothing", "no table 'nothing'"),
         ("SELECT '\ud800'", "surrogates"),
+        ("SELECT 9223372036854775807 + 1", "Overflow"),
+        ("SELECT CAST(host AS INTEGER) FROM responses", "Could not convert"),
+        ("SELECT error('x')", "the query failed"),
         ("SELECT * FROM source_domain", "no table 'source_domain'; did you mean 'source_domains'"),
         ("SELECT * FROM source_domain('x')", "no table 'source_domain'; did you mean"),
     ],
@@ -112,7 +114,7 @@ def test_what_is_no_query_is_refused(filled: aa.Archive, query: str, why: str) -
 
 
 @pytest.mark.parametrize(
-    "query", ["SELECT CAST(host AS INTEGER) FROM responses", "SELECT error('x')", "SELECT '\ud800'"]
+    "query", ["SELECT error('x')", "SELECT DATE '5000000-01-01'", "SELECT '\ud800'"]
 )
 def test_what_fails_on_the_way_is_one_line_of_the_command(
     filled: aa.Archive, query: str, capsys: pytest.CaptureFixture[str]
