@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import counted, visible, wrapped_in_ipython
-from aatoolkit.errors import StudyError, did_you_mean, near_matches
+from aatoolkit.errors import ItemNotFound, StudyError, unknown
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.frame.parquet import read_parquet, write_parquet
 from aatoolkit.metadata.arrow_schema import logical_hash
@@ -26,9 +26,12 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.profile import SCOPE_OPTIONS
 from aatoolkit.study.files import (
     RESULTS,
+    SEAL,
     SHA256,
     UNREADABLE,
+    FolderFiles,
     canonical,
+    open_files,
     parsed,
     result_file,
     unseal,
@@ -253,8 +256,8 @@ class Results(MutableMapping[str, pd.DataFrame]):
     """The named results of a study, frames by name.
 
     ``study.results["by type"] = frame`` stores one while the study is recorded; in a rerun it is
-    compared with the one that was sealed. A name is given once: delete a result first to give its
-    name to another.
+    compared with the one that was sealed, which it cannot read. A name is given once: delete a
+    result first to give its name to another.
 
     Parameters
     ----------
@@ -266,12 +269,21 @@ class Results(MutableMapping[str, pd.DataFrame]):
         self._study = study
 
     @property
+    def _rerun(self) -> FolderFiles | None:
+        """What a rerun of this very study gave so far; it reads nothing that was sealed."""
+        study, folder = rerun_place(), rerun_place(RERUN_RESULTS)
+        if study is None or folder is None or open_files(study).read(SEAL) != self._study._seal():
+            return None
+        return FolderFiles(folder)
+
+    @property
     def hashes(self) -> dict[str, str]:
         """The logical hash of each, as `aatoolkit.logical_hash` gives it."""
-        files = self._study._files
+        rerun = self._rerun
+        files = rerun or self._study._files
         if not files.has(RESULTS):
             return {}
-        results = parse_results(self._study._read(RESULTS))
+        results = parse_results((rerun.read if rerun else self._study._read)(RESULTS))
         if results is None:
             raise self._study._unusable(f"{RESULTS} does not hold results")
         return {name: facts["hash"] for name, facts in results.items()}
@@ -286,22 +298,24 @@ class Results(MutableMapping[str, pd.DataFrame]):
         return name in self.hashes
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        hashes = self.hashes
-        if name not in hashes:
-            names = ", ".join(hashes) or "none"
-            hint = did_you_mean(near_matches(name, hashes), f"there are {names}")
-            raise StudyError(f"no result is named {visible(str(name))!r}; {hint}")
-        file = result_file(hashes[name])
-        frame = frame_of(self._study._files.read(file))
-        if frame is None or logical_hash(frame) != hashes[name]:
+        digest, rerun = self._digest(name), self._rerun
+        file = result_file(digest)
+        frame = frame_of((rerun or self._study._files).read(file))
+        if frame is None or logical_hash(frame) != digest:
             raise self._study._unusable(f"{file} is not what was sealed")
         return frame
 
+    def _digest(self, name: str) -> str:
+        hashes = self.hashes
+        if name not in hashes:
+            anew = "; a rerun computes its results anew" if self._rerun else ""
+            raise ItemNotFound(unknown("result", name, hashes) + anew, key=name)
+        return hashes[name]
+
     def __setitem__(self, name: str, frame: pd.DataFrame | pd.Series) -> None:
         frame = _framed(name, frame)
-        collected = rerun_place(RERUN_RESULTS)
-        if self._study._writer is None and collected is not None:
-            _add(collected, name, frame)
+        if rerun := self._rerun:
+            _add(rerun.path, name, frame)
             return
         with self._study._recording().held():
             if self.hashes.get(name) != logical_hash(frame):
@@ -310,8 +324,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     def __delitem__(self, name: str) -> None:
         with self._study._recording().held():
-            if name not in self:
-                raise StudyError(f"no result is named {visible(str(name))!r}")
+            self._digest(name)
             unseal(self._study.path)
             _change(self._study.path, name, None)
 
@@ -339,7 +352,7 @@ def _change(folder: Path, name: str, facts: dict[str, Any] | None) -> None:
         if before is not None and before["hash"] != facts["hash"]:
             raise StudyError(
                 f"another result is named {name!r}; choose another name, or delete that one first: "
-                f"del study.results[{name!r}]"
+                f"study.results.pop({name!r}, None)"
             )
         results[name] = facts
     rows = [{"name": name, **facts} for name, facts in results.items()]

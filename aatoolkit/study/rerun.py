@@ -56,9 +56,9 @@ class Rerun:
     compared : tuple of ResultComparison
         The named results: those that were sealed, and those that are new.
     problem : str or None
-        Why the notebook did not run to its end, or what it did to the study.
+        Why the notebook did not run to its end, and what it did to the study.
     cell : int or None
-        The code cell that did not end, counted from 1.
+        The code cell that did not end, counted from 1; None if the notebook ran to its end.
     """
 
     notebook: str
@@ -85,8 +85,8 @@ class Rerun:
     def lines(self) -> Iterator[str]:
         """Yield the result in words, line by line."""
         if self.problem is not None:
-            where = "" if self.cell is None else f" in code cell {self.cell}"
-            yield f"the notebook did not run to its end{where}: {visible(self.problem)}"
+            where = f"the notebook did not run to its end in code cell {self.cell}: "
+            yield f"{where if self.cell else ''}{visible(self.problem)}"
         for result in self.compared:
             yield clipped(f"{result.status}: {result.name}")
             yield from (f"  {clipped(words)}" for words in result.differences)
@@ -131,7 +131,8 @@ def rerun(
     after = study.verify()
     if after.digest != digest:
         why = after.problems[0] if after.problems else "it was sealed anew"
-        problem, cell = f"the study is not as it was before it: {why}", None
+        altered = f"the study is not as it was before the rerun: {why}"
+        problem = f"{problem}; {altered}" if problem else altered
     problem = None if problem is None else clipped(_masked(problem))
     if out is not None:
         executed = _masked(json.dumps(book, ensure_ascii=False, indent=1) + "\n")

@@ -145,6 +145,7 @@ class Study(metaclass=Chaptered):
         title: str | None = None,
         description: str | None = None,
         creators: Iterable[str] = (),
+        resume: bool = False,
     ) -> Study:
         """Begin a study in a new or empty folder, or go on with the one that this call began.
 
@@ -160,6 +161,9 @@ class Study(metaclass=Chaptered):
             What it is about.
         creators : iterable of str
             Who makes it.
+        resume : bool
+            Whether to go on with a study that is sealed too, as a cell that seals one does when it
+            is run again. The first new response removes the seal, and the digest changes.
 
         Raises
         ------
@@ -174,18 +178,22 @@ class Study(metaclass=Chaptered):
             "description": description,
             "creators": [creators] if isinstance(creators, str) else [*creators],
         }
-        resume = f"aa.Study.resume({str(path)!r})"
-        problem = ""
+        problem, place = "", repr(str(path))
         try:
             if (folder / STUDY).is_file():
                 study = cls(folder)
                 existing = {**study.about, "creators": [*study.about["creators"]]}
                 if existing != existing | about:
-                    problem = f"another study is there, {study._title!r}; go on with it by {resume}"
-                elif study.digest is not None:
                     problem = (
-                        f"the study there is sealed; read it by aa.Study({str(path)!r}), or record "
-                        f"more by {resume}"
+                        f"another study is there, {study._title!r}; go on with it by "
+                        f"aa.Study.resume({place})"
+                    )
+                elif study.digest is not None and not resume:
+                    facts = ", ".join(f"{name}={fact!r}" for name, fact in about.items() if fact)
+                    problem = (
+                        f"the study there is sealed; read it by aa.Study({place}), or record more, "
+                        f"also in a cell that is run again, by aa.Study.create({place}, {facts}, "
+                        "resume=True)"
                     )
             elif folder.exists() and next(folder.iterdir(), None) is not None:
                 problem = "the folder is not empty"
@@ -200,9 +208,9 @@ class Study(metaclass=Chaptered):
         except ValueError as error:  # a name that no file can have
             problem = str(error)
         if problem:
-            place = visible(str(folder))
             raise StudyError(
-                f"no study can be created at {place}: {problem}, or name another folder",
+                f"no study can be created at {visible(str(folder))}: {problem}, or name another "
+                "folder",
                 path=str(folder),
             )
         return cls.resume(folder)
@@ -566,14 +574,17 @@ class Study(metaclass=Chaptered):
         ``study.results["by type"] = frame`` stores one while the study is recorded: call `seal`
         after the last one, or leave the ``with`` block. A name has at most 100 characters. Rows,
         columns, values and their kinds count, in their order; an index counts if it has a name.
-        The same content may always be given again; another takes the name after ``del``. In a
-        rerun nothing is stored: the frame is compared with the one that was sealed.
+        The same content may always be given again; another takes the name after ``del``, or
+        ``study.results.pop(name, None)`` in a cell that is run again. In a rerun nothing is stored
+        and nothing sealed is read: the frame is compared with the one that was sealed.
 
         Raises
         ------
         StudyError
             If the study was opened for replay, the name is taken by another content, or
             ``results.json`` or the result is not what was sealed.
+        ItemNotFound
+            If there is no such result.
         NotWritten
             If a column holds what has no hash, or the study cannot be written to.
 

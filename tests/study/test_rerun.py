@@ -82,6 +82,10 @@ try:
     study.results["mean"] = brands
 except aa.errors.StudyError as error:
     print(error)
+try:
+    study.results["gone"] = study.results["gone"]
+except KeyError as error:
+    print(error)
 print(study.seal(), "te" + "st-token-of-one-account")"""
     book = notebook(tmp_path / "book.ipynb", START, seen, changed)
     before = book.read_bytes()
@@ -105,6 +109,7 @@ print(study.seal(), "te" + "st-token-of-one-account")"""
     texts = [str(cell["outputs"]) for cell in executed["cells"]]
     assert "True" in texts[1], "the demo replays too"
     assert "another result is named 'mean'" in texts[2]
+    assert "a rerun computes its results anew" in texts[2]
     assert str(study.digest) in texts[2]
     assert "[token removed]" in texts[2]
     assert TOKEN not in out.read_text("utf-8")
@@ -114,15 +119,15 @@ print(study.seal(), "te" + "st-token-of-one-account")"""
 @pytest.mark.thorough
 @pytest.mark.timeout(300)
 def test_what_a_notebook_states_is_not_believed(study: aa.Study, tmp_path: Path) -> None:
-    lies = """brands.loc[1, "mention_count"] += 7
+    lies = f"""brands.loc[1, "mention_count"] += 7
 study.results["brands"] = brands
 import json, pathlib
 folder = pathlib.Path(os.environ["AATOOLKIT_RERUN_RESULTS"])
 listed = json.loads((folder / "results.json").read_text())
 (row,) = listed["results"]
-(folder / "results" / f"{row['hash']}.parquet").rename(
-    folder / "results" / f"{study.results.hashes['brands']}.parquet")
-row["hash"] = study.results.hashes["brands"]
+(folder / "results" / (row["hash"] + ".parquet")).rename(
+    folder / "results" / "{study.results.hashes["brands"]}.parquet")
+row["hash"] = "{study.results.hashes["brands"]}"
 (folder / "results.json").write_text(json.dumps(listed))"""
     rerun = study.rerun(notebook(tmp_path / "book.ipynb", START, lies))
     status = {result.name: (result.status, result.differences[:1]) for result in rerun.compared}
@@ -134,7 +139,8 @@ file = study.path / "results.json"
 file.write_bytes(file.read_bytes().replace(b"gone", b"come"))"""
     rerun = copy.rerun(notebook(tmp_path / "other.ipynb", START, alters))
     assert not rerun
-    assert "the study is not as it was before it" in str(rerun.problem)
+    assert str(rerun.problem).startswith("the study is not as it was before the rerun")
+    assert "did not run to its end" not in repr(rerun)
     assert {result.name for result in rerun.compared} == {"brands", "mean", "gone"}
 
 
