@@ -119,7 +119,8 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
     target = Path(os.path.realpath(path))
     with _reporting(target):
         if _is_taken(target) and not overwrite:
-            raise FileExistsError(errno.EEXIST, "the folder is not empty; name another one")
+            problem = "the folder is not empty; pass overwrite=True to replace it, or name another"
+            raise FileExistsError(errno.EEXIST, problem)
         with _unfinished(target.parent, is_folder=True) as temporary:
             yield temporary
             _sync_all(temporary)

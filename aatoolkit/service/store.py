@@ -317,12 +317,12 @@ def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
         # Schema.empty_table would import pandas, which a service has no other use for.
         absent = [pa.nulls(0, column.type) for column in declared.columns]
         incoming = tables.get(name, pa.table(absent, schema=declared.arrow))
-        if isinstance(incoming, Path):
-            rows = connection.read_parquet(str(incoming))
-        else:
-            rows = connection.from_arrow(incoming)
-        rows.query("incoming", f"CREATE TABLE store.{name} AS SELECT {columns} FROM incoming")
-        if name in tables and not isinstance(incoming, Path):
+        is_file = isinstance(incoming, Path)
+        if not is_file:
+            connection.register("incoming", incoming)
+        rows, values = ("read_parquet($1)", [str(incoming)]) if is_file else ("incoming", [])
+        connection.execute(f"CREATE TABLE store.{name} AS SELECT {columns} FROM {rows}", values)
+        if name in tables and not is_file:
             problems += _problems(connection, declared)
     if problems:
         connection.close()

@@ -204,8 +204,8 @@ def publish(
     words = sorted({redact} if isinstance(redact, str) else {*redact})
     published = _published(read, failed, words)
     facts = _facts(about, published, words)
-    _check_place(place, overwrite=overwrite)
     with writing_folder(out, overwrite=overwrite) as folder:
+        _check_place(place)
 
         def put(name: str, content: str | bytes) -> None:
             (folder / name).parent.mkdir(exist_ok=True)
@@ -234,19 +234,17 @@ def publish(
     return place
 
 
-def _check_place(out: Path, *, overwrite: bool) -> None:
-    """Raise if a folder is not empty, or holds files that are not of a publication."""
+def _check_place(out: Path) -> None:
+    """Raise if a folder holds files that are not of a publication."""
     existing = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
     sums = (out / SUMS).read_text("utf-8") if SUMS in existing else ""
     strange = existing - {SUMS if sums else ""} - {line[66:] for line in sums.splitlines()}
-    problem = ""
-    if existing and not overwrite:
-        problem = "is not empty; pass overwrite=True to replace an earlier publication"
-    elif strange:
+    if strange:
         names = ", ".join(sorted(strange)[:3])
-        problem = f"holds files that are not of a publication ({names})"
-    if problem:
-        raise NotWritten(f"{out} {problem}, or name another folder", path=str(out))
+        raise NotWritten(
+            f"{out} holds files that are not of a publication ({names}); name another folder",
+            path=str(out),
+        )
 
 
 def _sums(folder: Path) -> dict[str, str]:

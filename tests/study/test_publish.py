@@ -421,6 +421,8 @@ def test_an_earlier_publication_is_replaced_on_request_only(tmp_path: Path) -> N
     publish([response("gaps")], out, About("Another"), overwrite=True)
     assert "data/fanouts.parquet" not in files(out)
     assert [*tmp_path.iterdir()] == [out]
+    with pytest.raises(NotWritten, match="too long"):
+        publish([response("gaps")], tmp_path / ("x" * 5000), ABOUT)
 
 
 def test_a_folder_with_anything_else_in_it_is_never_replaced(tmp_path: Path) -> None:
