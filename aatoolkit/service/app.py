@@ -232,10 +232,8 @@ def _question(host: str, query: str, sections: Sequence[str]) -> tuple[str | Non
     if section is not None and section not in sections:
         raise _unknown("section", [section], sections)
     if days not in map(str, DAYS):
-        message = (
-            f"The parameter days is one of {', '.join(map(str, DAYS))}; {_quoted([days])} is not."
-        )
-        raise _invalid("days", message, unknown=[days], allowed=list(DAYS))
+        flaw = f"is one of {', '.join(map(str, DAYS))}; {_quoted([days])} is not."
+        raise _invalid("days", flaw, unknown=[days], allowed=list(DAYS))
     filters = {name: values for name in FILTERS if (values := _values(name, parameters))}
     return section, Question(host, int(days), filters)
 
@@ -246,10 +244,7 @@ def _values(name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
     items = text.split(",")
     values = {item.strip(" ") for item in items} - {""}
     if any(item and not item.strip() for item in items) or (text and not values):
-        message = (
-            f"The parameter {name} has a blank value; without a value, leave the parameter out."
-        )
-        raise _invalid(name, message)
+        raise _invalid(name, "has a blank value; without a value, leave the parameter out.")
     return tuple(sorted(values))
 
 

@@ -126,6 +126,7 @@ class Api:
         assert "Traceback" not in response.text
         assert TOKEN not in response.text
         error: dict[str, Any] = body["error"]
+        assert error["message"].count("The parameter") <= 1
         return error
 
     def ask(
