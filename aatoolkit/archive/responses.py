@@ -335,9 +335,11 @@ class ResponseIndex:
                 self._bodies.add((*response.question, response.sha256 or ""))
 
 
-def groups_of(
-    snapshot: Snapshot, where: str = USABLE, *, most: int = 2000
-) -> Iterator[list[ArchivedResponse]]:
+_AT_ONCE = 2000
+"""How many responses are loaded at a time, unless a host has more in a month."""
+
+
+def groups_of(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[ArchivedResponse]]:
     """Responses that meet a condition, those of one run, host and scope together.
 
     A response whose body is nowhere has None.
@@ -348,8 +350,6 @@ def groups_of(
         The archive; bodies are looked for in the rows of all runs that it sees.
     where
         What the rows meet, in SQL; by default the usable ones.
-    most : int
-        How many responses are loaded at a time, unless a host has more in a month.
 
     Yields
     ------
@@ -366,7 +366,7 @@ def groups_of(
     chunks: dict[tuple[str, int], list[str]] = {}
     before = 0
     for place in places:
-        chunks.setdefault((place["month"], before // most), []).append(place["host"])
+        chunks.setdefault((place["month"], before // _AT_ONCE), []).append(place["host"])
         before += place["n"]
     for (month, _), hosts in chunks.items():
         chunk = f"({where}) AND month = '{month}' AND {in_list('host', hosts)}"

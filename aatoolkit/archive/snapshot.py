@@ -24,7 +24,7 @@ import pyarrow as pa
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import parse_moment
 from aatoolkit.archive.schema import BESIDE, CHANGES, path_of
-from aatoolkit.archive.store import RUNS, ArchiveStore, duckdb, one_line, read_runs
+from aatoolkit.archive.store import REBUILD, RUNS, ArchiveStore, duckdb, one_line, read_runs
 from aatoolkit.errors import ArchiveError, ScopeError, unknown
 from aatoolkit.scope import FILTERS, Scope
 
@@ -284,7 +284,6 @@ class Snapshot:
         ArchiveError
             If it cannot be computed.
         """
-        problem = ""
         with _database(os.getpid()).cursor() as connection:
             connection.execute("SET TimeZone = 'UTC'")
             for view, path in {**{name: name for name in names}, **views}.items():
@@ -295,8 +294,8 @@ class Snapshot:
             try:
                 return connection.sql(sql, params=values).to_arrow_table()
             except duckdb().Error as error:
-                problem = one_line(error)
-        raise ArchiveError(f"the query failed: {problem}", path=self.store.root)
+                message = f"the query failed: {one_line(error)}"
+                raise ArchiveError(message, path=self.store.root) from None
 
     def rows(self, sql: str, *names: str, **options: Any) -> list[dict[str, Any]]:
         """The rows of a query, as dictionaries."""
@@ -310,7 +309,7 @@ class Snapshot:
         ArchiveError
             If there is no such table, or a file of it cannot be read.
         """
-        files, problem = self.files(path), ""
+        files = self.files(path)
         if files.table is None:
             raise ArchiveError(
                 f"the archive at {self.store.root} has no table {path}; archive.rebuild() makes "
@@ -345,12 +344,9 @@ class Snapshot:
             )
         except duckdb().Error as error:
             problem = one_line(str(error).partition("LINE 1:")[0])
-        if problem:
             raise ArchiveError(
-                f"{path} cannot be read: {problem}; archive.verify() says more, and "
-                "archive.rebuild() makes tables anew from the responses",
-                path=self.store.root,
-            )
+                f"{path} cannot be read: {problem}; {REBUILD}", path=self.store.root
+            ) from None
 
     @cached_property
     def _grown(self) -> frozenset[str]:
@@ -416,19 +412,17 @@ class Snapshot:
     @contextlib.contextmanager
     def typed(self, tables: Iterable[str]) -> Iterator[None]:
         """Convert the errors of DuckDB to `ArchiveError`, with what to do."""
-        problem = ""
         try:
             yield
         except (duckdb().Error, UnicodeError) as error:
             problem = one_line(error)
-        if match := _UNKNOWN_TABLE.search(problem):
-            # DuckDB suggests its own tables, and knows no other yet.
-            problem = unknown("table", match["name"], (n for n in tables if n != match["name"]))
-        if problem:
+            if match := _UNKNOWN_TABLE.search(problem):
+                # DuckDB suggests its own tables, and knows no other yet.
+                problem = unknown("table", match["name"], (n for n in tables if n != match["name"]))
             raise ArchiveError(
                 f"the query failed: {problem}; help(Archive.sql) lists what it reads",
                 path=self.store.root,
-            )
+            ) from None
 
 
 _UNKNOWN_TABLE = re.compile(r"Table (?:Function )?with name (?P<name>\S+) does not exist!")

@@ -51,7 +51,7 @@ TRIES = 20
 """How often a commit that another writer overtook is tried again."""
 
 _FACTS = ("size_bytes", "num_records", "partition.month")
-_REBUILD = "archive.verify() says more, and archive.rebuild() makes tables anew from the responses"
+REBUILD = "archive.verify() says more, and archive.rebuild() makes tables anew from the responses"
 
 
 def engine() -> ModuleType:
@@ -276,26 +276,22 @@ class ArchiveStore:
     def errors(self, what: str) -> Iterator[None]:
         """Convert the errors of the engines to errors of this package."""
         kinds = engine().exceptions
-        conflict, problem = False, ""
         try:
             yield
         except (kinds.TableNotFoundError, kinds.SchemaMismatchError):
             raise
         except kinds.CommitFailedError as error:
-            conflict, problem = True, one_line(error)
-        except (kinds.DeltaError, kinds.DeltaProtocolError, OSError, pa.ArrowException) as error:
-            problem = one_line(error)
-        if conflict:
             raise ArchiveConflict(
-                f"another process wrote to {what} at the same time, and was first ({problem}); "
-                "try again",
+                f"another process wrote to {what} at the same time, and was first "
+                f"({one_line(error)}); try again",
                 path=self.root,
-            )
-        if problem:
+            ) from None
+        except (kinds.DeltaError, kinds.DeltaProtocolError, OSError, pa.ArrowException) as error:
             raise ArchiveError(
-                f"{what} at {self.root}: {problem}; what was committed before is whole: {_REBUILD}",
+                f"{what} at {self.root}: {one_line(error)}; what was committed before is whole: "
+                f"{REBUILD}",
                 path=self.root,
-            )
+            ) from None
 
     @contextlib.contextmanager
     def typed(self) -> Iterator[None]:
@@ -303,18 +299,15 @@ class ArchiveStore:
 
         An archive may hold anything: rows of other shapes, metadata that is no JSON.
         """
-        cause: Exception | None = None
         try:
             yield
         except (AAToolkitError, Warning):
             raise
         except Exception as error:
-            cause = error
-        if cause is not None:
-            words = one_line(f"{type(cause).__name__}: {cause}")
+            words = one_line(f"{type(error).__name__}: {error}")
             raise ArchiveError(
-                f"the archive at {self.root} cannot be used ({words}); {_REBUILD}", path=self.root
-            ).with_traceback(cause.__traceback__)
+                f"the archive at {self.root} cannot be used ({words}); {REBUILD}", path=self.root
+            ).with_traceback(error.__traceback__) from None
 
 
 def one_line(message: object) -> str:

@@ -299,7 +299,6 @@ class RunWriter:
         self.flush()
         changes = self.store.peek(schema.CHANGES)
         note(self.store, {**self._tables, schema.CHANGES: changes}, [self.run])
-        doubled: set[Identity] = set()
         try:
             log(
                 self.store,
@@ -311,7 +310,7 @@ class RunWriter:
             )
         except _Doubled as error:
             doubled = error.identities
-        if not doubled:
+        else:
             note(self.store, {RUNS: self.store.peek(RUNS)})
             return self.run
         # Written again under another name, without what others have committed.

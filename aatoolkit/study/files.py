@@ -576,7 +576,6 @@ class Writer:
         The unfinished line of a writer that was killed is dropped.
         """
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        reason: OSError | None = None
         try:
             with self._lock:
                 manifest = os.open(self.folder / MANIFEST, flags, 0o666)
@@ -591,13 +590,11 @@ class Writer:
         except AAToolkitError:
             raise
         except OSError as error:
-            reason = error
-        if reason is not None:
             raise NotWritten(
-                f"the study in {self.folder} cannot be written to: {reason.strerror or reason}",
+                f"the study in {self.folder} cannot be written to: {error.strerror or error}",
                 path=str(self.folder),
-                errno=reason.errno,
-            )
+                errno=error.errno,
+            ) from None
 
     def _catch_up(self, manifest: int) -> None:
         if os.fstat(manifest).st_size < self._read:

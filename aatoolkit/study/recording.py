@@ -218,11 +218,7 @@ class Replay:
                 scope=request.scope,
                 nearest=near.name if near else None,
             )
-        body = self._study._body(record)
-        error = record.to_error(body)
-        if error is not None:
-            raise error
-        return record.payload(body)
+        return self._study._payload(record)
 
     def close(self) -> None:
         """Do nothing: no connection is open."""

@@ -627,7 +627,7 @@ class Study(metaclass=Chaptered):
             self._sweep()
             hashes = [self._hashes(record) for record in self.records]
             write_whole(self.path / TABLES, format_tables(hashes, versions()))
-            names = [name for name in self._files.names() if name != SEAL]
+            names = self._files.names()
             foreign = [name for name in names if not is_study_file(name)]
             if foreign:
                 raise self._unusable(
