@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from aatoolkit._util.text import json_text
 from aatoolkit.archive.store import MOMENT, ArchiveStore, again, engine
 from aatoolkit.errors import ArchiveError
+from aatoolkit.jsontree.coerce import ARROW
 from aatoolkit.normalizer.column_availability import SIGNAL
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.profile_json import dump_table, load_table
@@ -62,17 +63,6 @@ CONTEXT = frozenset(field.name for field in CONTEXT_FIELDS)
 _FOLDER = re.compile(r"\w(?:[\w .-]*[\w-])?")
 _LONGEST_FOLDER = 200
 """The longest name of a folder, in bytes; file systems allow 255."""
-
-TYPES: Mapping[str, pa.DataType] = {
-    "string": pa.string(),
-    "category": pa.string(),
-    "Int64": pa.int64(),
-    "Float64": pa.float64(),
-    "boolean": pa.bool_(),
-    "date": pa.date32(),
-    "timestamp": MOMENT,
-    "list<string>": pa.list_(pa.string()),
-}
 
 ROW = Column("_row", "Int64", "The row's place in its response, where its key is not unique.")
 
@@ -136,7 +126,7 @@ class StoredTable:
 
     def schema(self) -> pa.Schema:
         """The schema that the table is created with."""
-        fields = [pa.field(name, TYPES[column.dtype]) for name, column in self.columns.items()]
+        fields = [pa.field(name, ARROW[column.dtype]) for name, column in self.columns.items()]
         return pa.schema([*CONTEXT_FIELDS, *fields, pa.field("_row", pa.int64())])
 
     def configuration(self) -> dict[str, str]:
@@ -302,7 +292,7 @@ def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
     grown = replace(wanted, table=replace(declared, columns=(*declared.columns, *gone)))
     with store.errors(wanted.name):
         if new:
-            schema = pa.schema({name: TYPES[column.dtype] for name, column in new.items()})
+            schema = pa.schema({name: ARROW[column.dtype] for name, column in new.items()})
             table.alter.add_columns(engine().Schema.from_arrow(schema).fields)
         table.alter.set_table_properties(grown.configuration(), raise_if_not_exists=False)
     place = (wanted.section, declared.name)
