@@ -48,7 +48,7 @@ def lines(name: str) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def results() -> pd.DataFrame:
-    """One row an answer: engine, question, and its URLs as returned, those without one left out."""
+    """One row per answer: engine, question, and its URLs without those that lack one."""
     return pd.DataFrame(
         {
             "engine": engine,

@@ -246,7 +246,7 @@ class Archive(metaclass=Chaptered):
         """Read the rows of a table, of every response that was fetched in a time.
 
         Windows of responses overlap; `df.aa.aggregate` adds rows of responses only where they are
-        disjoint. One row a day, from all responses about it, gives `history`.
+        disjoint. One row per day, from all responses about it, gives `history`.
 
         Parameters
         ----------
@@ -292,7 +292,7 @@ class Archive(metaclass=Chaptered):
         scope: Scope | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Read what is known of each day: one row a key and day, however often it was seen.
+        """Read what is known of each day: one row per key and day, however often it was seen.
 
         For tables whose key has a day or moment, such as ``overview_trend``. Windows overlap, so
         that a day is seen in many responses: the newest known value counts. Days that no response

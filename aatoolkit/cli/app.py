@@ -158,7 +158,7 @@ def _errors(dataset: Dataset, of: str = "") -> dict[str, str]:
     option(
         "-o --out FILE",
         "Write a file in the format of its suffix: .parquet or .feather (with metadata), .xlsx, "
-        ".csv, .json or .ndjson (a row a line); - is standard output.",
+        ".csv, .json or .ndjson (a row per line); - is standard output.",
         Output(*SUFFIXES),
     ),
     option("--refresh", "Let the service refresh, and use no cached response."),

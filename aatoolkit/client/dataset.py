@@ -106,7 +106,7 @@ class Dataset(Keyed[str, Tables]):
         Returns
         -------
         pandas.DataFrame
-            One row a measure, ``subject`` (``all prompts``, ``topic``, ``engine``, ``brand`` or
+            One row per measure, ``subject`` (``all prompts``, ``topic``, ``engine``, ``brand`` or
             ``key figure``) and ``name``, with the columns of ``df.aa.compare`` and ``family``;
             the planned comparison first.
 
@@ -158,7 +158,7 @@ class Dataset(Keyed[str, Tables]):
         Returns
         -------
         pandas.DataFrame
-            One row a path, the most crawled first: the
+            One row per path, the most crawled first: the
             key, ``crawled`` (requests), ``cited`` (answers), ``visited``,
             ``converted``, ``crawl_to_refer`` (requests per visit), ``conversion_rate`` with
             ``_low`` and ``_high``, ``n`` (the visits it is of), ``verdict`` (which stages were not

@@ -47,7 +47,7 @@ def _baseline(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
 
 
 class Accessor(NamesNear):
-    """What can be done with a frame that was read: ``print(df.aa)`` lists it, a line a verb.
+    """What can be done with a frame that was read: ``print(df.aa)`` lists it, a line per verb.
 
     All work on any frame, never change it, and need no network. ``help(df.aa.merge)`` has the
     arguments and examples of one.
@@ -71,7 +71,7 @@ class Accessor(NamesNear):
     def availability(self) -> pd.DataFrame:
         """Whether each column could be measured: ``status``, ``cause``, ``reason``.
 
-        One row a column, by name. It is about what the service could measure: rows that are left
+        One row per column, by name. It is about what the service could measure: rows that are left
         out later do not change it. A column of which nothing is known is ``unknown``.
 
         Raises
@@ -96,7 +96,7 @@ class Accessor(NamesNear):
 
     @property
     def codebook(self) -> pd.DataFrame:
-        """The meaning, unit and rule of each column, one row a column, by name.
+        """The meaning, unit and rule of each column, one row per column, by name.
 
         Columns: ``dtype``, ``unit``, ``aggregation``, ``doc``, ``availability``, ``caution``,
         ``of``. ``of`` is the declared column, as ``table.column``; a column that is no
@@ -327,7 +327,7 @@ class Accessor(NamesNear):
         Returns
         -------
         pandas.DataFrame
-            One row a group, with the key as columns, and what is known of each column over
+            One row per group, with the key as columns, and what is known of each column over
             all groups. Where the groups differ in it, or a period is partial, ``x_availability``,
             ``x_availability_cause`` and ``x_availability_reason`` beside ``x`` say it of each.
             The result can be aggregated further as its rows could have been.
@@ -666,7 +666,7 @@ class Accessor(NamesNear):
         pandas.DataFrame
             Without ``cluster``: ``x_low`` and ``x_high``, with the frame's index; missing where
             a part was not measured, the denominator is 0, or the numerator exceeds it. With
-            it one row a group: the key, ``x``, ``x_low``, ``x_high``, ``x_n`` (Σn), ``x_deff``
+            it one row per group: the key, ``x``, ``x_low``, ``x_high``, ``x_n`` (Σn), ``x_deff``
             (missing for means), ``x_clusters``, ``x_method`` and ``x_verdict``: the
             interval in words, or "cannot say" and why, as where fewer than 5 prompts were asked.
 
@@ -765,7 +765,7 @@ class Accessor(NamesNear):
         Returns
         -------
         pandas.DataFrame
-            One row a measure and group: ``measure``, the key, ``before``, ``after``, ``change``
+            One row per measure and group: ``measure``, the key, ``before``, ``after``, ``change``
             (this frame less the baseline; of two hosts, or of two rows of one key such as brands,
             the values are in columns named by them, and ``host`` or ``brand``, ``baseline_…`` and
             ``n_baseline`` stand beside),
@@ -847,7 +847,7 @@ class Accessor(NamesNear):
         Returns
         -------
         pandas.DataFrame
-            One row a part (``rate``, ``mix``, ``entered``, ``left``, ``total``): ``effect``,
+            One row per part (``rate``, ``mix``, ``entered``, ``left``, ``total``): ``effect``,
             ``low``, ``high``, ``p``, ``n``, ``clusters``, ``verdict``, ``why``, ``method``.
 
         Raises
@@ -980,7 +980,7 @@ class Accessor(NamesNear):
         Returns
         -------
         pandas.DataFrame
-            One row a change, or one that says that there is none: ``day`` (the first of the new
+            One row per change, or one that says that there is none: ``day`` (the first of the new
             rate), ``first_day`` and ``last_day`` (its interval), ``before``, ``after``,
             ``change``, ``p``, ``n``, ``clusters``, ``from_day`` and ``to_day`` (the stretches
             of both rates), ``verdict``, ``why`` and ``method``.
@@ -1045,7 +1045,7 @@ class Accessor(NamesNear):
         Returns
         -------
         pandas.DataFrame
-            One row a member, the first first: the key, ``value``, ``rank``, ``rank_low``,
+            One row per member, the first first: the key, ``value``, ``rank``, ``rank_low``,
             ``rank_high``, ``n``, ``clusters``, ``verdict`` and ``method``.
 
         Raises
@@ -1096,7 +1096,7 @@ class Accessor(NamesNear):
         Parameters
         ----------
         column : str
-            A count, one row a member.
+            A count, one row per member.
         by : str or list of str, optional
             One result a group.
         top : int
@@ -1107,7 +1107,7 @@ class Accessor(NamesNear):
         Returns
         -------
         pandas.DataFrame
-            One row a group: ``hhi``, ``effective``, ``top_share``, each with ``_low`` and
+            One row per group: ``hhi``, ``effective``, ``top_share``, each with ``_low`` and
             ``_high``, ``n``, ``members``, ``verdict``, ``method``. Less than 20 cannot say.
 
         Raises
@@ -1164,7 +1164,7 @@ class Accessor(NamesNear):
         Parameters
         ----------
         column : str
-            What the lists hold, such as ``source_domain``; one row an entry.
+            What the lists hold, such as ``source_domain``; one row per entry.
         between : str
             What is compared.
         by : str
@@ -1177,7 +1177,7 @@ class Accessor(NamesNear):
         Returns
         -------
         pandas.DataFrame
-            One row a pair: the key, ``jaccard`` with ``_low`` and ``_high``, ``ceiling``, ``gap``
+            One row per pair: the key, ``jaccard`` with ``_low`` and ``_high``, ``ceiling``, ``gap``
             with ``_low`` and ``_high``, ``p``, ``p_adjusted``, ``detectable``, ``n`` (answers),
             ``clusters``, ``verdict``
             ("less alike" or "more alike" than repeats, "no evidence" or "cannot say"), ``why``

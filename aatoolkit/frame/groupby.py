@@ -34,7 +34,7 @@ class Groups:
     ids : array of int
         For each row, its group.
     keys : pandas.DataFrame
-        One row a group: the values of the columns that it was grouped by.
+        One row per group: the values of the columns that it was grouped by.
     by_value : frozenset of str
         The columns of which each group has one value, which is not so of bins.
     """

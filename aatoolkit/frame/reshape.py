@@ -1,4 +1,4 @@
-"""Lossless reshaping: one row a cell, rows with their context, rows for what was not reported."""
+"""Lossless reshaping: one row per cell, rows with their context, rows for what was not reported."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "f
 
 @recorded("to_long", "frame")
 def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.DataFrame:
-    """One row a cell; see ``df.aa.to_long``."""
+    """One row per cell; see ``df.aa.to_long``."""
     flat = flattened(frame)
     flat = flat.set_axis([str(name) for name in flat.columns], axis=1)
     find(flat, flat.columns)

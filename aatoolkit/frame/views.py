@@ -22,7 +22,7 @@ from aatoolkit.metadata.fingerprint import OVERWRITTEN
 
 
 def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row a column, by name; see ``df.aa.codebook``."""
+    """One row per column, by name; see ``df.aa.codebook``."""
     metadata = metadata_of(frame)
     columns = metadata.columns
     what = {name: declared(column) for name, column in columns.items()}

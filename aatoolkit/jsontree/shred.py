@@ -14,7 +14,7 @@ entry. Then those of the row itself, named by the path from the row, and sorted 
 =================  =============================================================================
 ``engine``         the field's numbers, text or booleans, where it has one kind of them
 ``response.text``    a field of an object in a field
-``x@string`` …     one column a kind, where it has several: ``@boolean``, ``@integer``,
+``x@string`` …     one column per kind, where it has several: ``@boolean``, ``@integer``,
                    ``@number`` (floats), ``@string``, ``@big`` (integers beyond 64 bits, as text)
 ``chats[]``        how many elements the array has; they are in the table of that name
 ``byDay{}``        how many entries the object has; they are in the table of that name

@@ -68,7 +68,7 @@ def check(
     Returns
     -------
     DataFrame
-        One row a difference: ``section``, ``change``, ``path``, ``count``, ``example``. Empty
+        One row per difference: ``section``, ``change``, ``path``, ``count``, ``example``. Empty
         where nothing changed.
     """
     import pandas as pd

@@ -158,7 +158,7 @@ def grid(rows: str, *, header: str) -> Rows:
 
 
 def single(path: str = "") -> Rows:
-    """One row a response: the object at a path, or the whole response."""
+    """One row per response: the object at a path, or the whole response."""
     return Rows(parse_pattern(path), one=True)
 
 

@@ -272,7 +272,7 @@ class Observations:
         self._created: set[str] = set()
 
     def rows(self, sql: str, **values: object) -> list[dict[str, Any]]:
-        """Run a query over what is in scope; one dict a row."""
+        """Run a query over what is in scope; one dict per row."""
         cursor = self._execute(sql, self.window, values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -4,7 +4,7 @@ In come frames of counts, rates and means; out go frames whose rows say how sure
 ``n``, the number of prompts, the method in words and a verdict. What was not measured gives
 "cannot say" and the cause, never "no change".
 
-    answers = aa.stats.answers(dataset["chats"])             one row an answer
+    answers = aa.stats.answers(dataset["chats"])             one row per answer
     answers.aa.interval("mentioned", cluster="prompt_id")    how sure is the rate
     now.aa.compare(before, "mentioned", by="engine")         has it changed, and where
     dataset.compare()                                        the headline against the window before

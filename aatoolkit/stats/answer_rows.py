@@ -1,4 +1,4 @@
-"""One row an answer: ``aa.stats.answers``, and ``aa.stats.cited_and_mentioned``."""
+"""One row per answer: ``aa.stats.answers``, and ``aa.stats.cited_and_mentioned``."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
 def answers_of(
     chats: pd.DataFrame, mentions: pd.DataFrame, citations: pd.DataFrame, brand: str | None
 ) -> pd.DataFrame:
-    """One row an answer, of the three tables of chats."""
+    """One row per answer, of the three tables of chats."""
     result = chats[chats["outcome"].eq("answered").fillna(False).to_numpy(bool)][[*_KEPT]]
     result = result.reset_index(drop=True)
     picked = mentions["own"].fillna(False) if brand is None else mentions["brand"].eq(brand)
@@ -187,7 +187,7 @@ def cited_and_mentioned(
 
 @statistic("cited_and_mentioned", "rows")
 def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
-    """The association of citations and mentions, of one row an answer."""
+    """The association of citations and mentions, of one row per answer."""
     usable = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
     codes, prompts = pd.factorize(rows["prompt_id"].iloc[usable])
     cited, mentioned = (rows[name].iloc[usable].to_numpy(bool) for name in ("cited", "mentioned"))

@@ -212,7 +212,7 @@ def bounds(
     Parameters
     ----------
     frame : pandas.DataFrame
-        One row a mark.
+        One row per mark.
     column : str
         The number of the marks.
     rows : pandas.DataFrame, optional
@@ -407,7 +407,7 @@ def samples(
     Returns
     -------
     pandas.DataFrame
-        One row a number of runs: ``runs``, ``prompts`` (the least that suffice, 5 at least),
+        One row per number of runs: ``runs``, ``prompts`` (the least that suffice, 5 at least),
         ``answers``, ``deff``, ``margin`` (what they give) and ``verdict``.
 
     Raises

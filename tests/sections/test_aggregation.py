@@ -21,7 +21,7 @@ def test_a_rule_that_does_not_exist_is_refused(rule: str) -> None:
 
 def test_a_rule_of_a_newer_version_combines_nothing() -> None:
     columns = (date("day"), count("n"))
-    days = Table("days", "One row a day.", keyed("days", "day"), key="day", columns=columns)
+    days = Table("days", "One row per day.", keyed("days", "day"), key="day", columns=columns)
     facts = dump_table(days)
     (column,) = (entry for entry in facts["columns"] if entry["name"] == "n")
     column["aggregate"] = {"rule": "median", "by": "weight"}

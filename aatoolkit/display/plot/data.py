@@ -505,7 +505,7 @@ def _told(data: PlotData) -> Iterator[tuple[str, Told]]:
         yield answer.source.host or "", _TOLD[answer]
 
 
-# --- one row a mark ---------------------------------------------------------------------------
+# --- one row per mark -------------------------------------------------------------------------
 
 
 def one_row_per_mark(
@@ -542,7 +542,7 @@ def whiskers(
 ) -> Bounds:
     """The declared interval of a number, else that over prompts, else Wilson's.
 
-    ``data`` has one row a mark; ``rows`` are those that the marks were aggregated from, and ``by``
+    ``data`` has one row per mark; ``rows`` are those that the marks are aggregated of, and ``by``
     the columns that position a mark.
     """
     if not {f"{y}_low", f"{y}_high"} <= data.kinds.keys() and not data.is_rate(y):

@@ -51,7 +51,7 @@ def gather(relations: list[Relation], parts: int) -> None:
 
 @dataclass(eq=False)
 class Totals:
-    """Rows in groups, and one number a group that they may sum to.
+    """Rows in groups, and one number per group that they may sum to.
 
     Attributes
     ----------
