@@ -747,8 +747,8 @@ class Accessor(NamesNear):
             the baseline. ``"previous"`` is the window before as this frame's own columns
             ``previous_…`` give it, such as those of ``ranking_prompts``.
         column : str or list of str
-            What is compared: columns whose rule is a ratio or a mean, or of true and false; of
-            paired rows also counts.
+            What is compared: columns whose rule is a ratio or a mean, or of true and false; also
+            counts, which have a verdict where their rows are paired or clustered.
         by : str or list of str, optional
             One comparison a group. A group that one side lacks cannot be compared.
         pair, cluster : str, optional
@@ -776,7 +776,7 @@ class Accessor(NamesNear):
         Raises
         ------
         AvailabilityError
-            If it is no rate or mean, and no count whose rows are paired.
+            If it is no rate, mean or count.
         ValueError
             If the level or the correction is none, or both ``pair`` and ``cluster`` are given.
         ItemNotFound

@@ -67,6 +67,10 @@ INDEPENDENT: tuple[Any, Any] = (1.0, math.inf)
 """The design effect of answers that are independent, and its degrees of freedom."""
 
 
+_UNSURE = "nothing says how it varies"
+_UNCOUNTED = f"{_UNSURE}: the service gives no counts of it by prompt"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ComparedRow(Comparison):
     """One comparison: a measure of one group.
@@ -158,7 +162,7 @@ def compared(
     repeats, frames = pair or cluster, [now, before]
     try:
         sides = [
-            cluster_sums(frame, measure, by, repeats, rule, counts=bool(repeats))
+            cluster_sums(frame, measure, by, repeats, rule, counts=True)
             for frame, rule in zip(frames, (rules, before_rules), strict=True)
         ]
     except AvailabilityError as error:
@@ -221,7 +225,6 @@ def _by_itself(
             **units,
         }
     why = (error.columns or {}).get(measure, "")
-    why = why if why.startswith(SEVERAL) else "the service gives no counts of it by prompt"
     for key, word in units.items():
         after, before = (
             take(cells_of(name, flat, measure, [of[key]]), 0) if key in of else NAN
@@ -233,7 +236,7 @@ def _by_itself(
             change=Change(after - before, after=after, before=before),
             unit=FRACTION if word == "fraction" else word or None,
             is_rate=word in ("fraction", FRACTION),
-            why=forbids or f"nothing says how it varies: {why}",
+            why=forbids or (f"{_UNSURE}: {why}" if why.startswith(SEVERAL) else _UNCOUNTED),
         )
 
 
@@ -273,12 +276,19 @@ def _tested(
     (y1, n1), (y0, n0) = (
         side.of(part, end) for side, part, end in zip(sides, of_both, "10", strict=True)
     )
+    is_count = sides[0].is_count
     if pair:
-        if sides[0].is_count:
+        method = f"paired by {pair}, linearised"
+        if is_count:
             change = changed_counts(y1, y0, confidence)
+            method += f"; takes each {pair} for independent"
         else:
             change = changed(y1, n1, y0, n0, confidence, is_rate=is_rate)
-        return change, f"paired by {pair}, linearised", _why_not(change, least, pair), notes
+        return change, method, _why_not(change, least, pair), notes
+    if is_count and not cluster:
+        after, before = One.total(y1), One.total(y0)
+        name_all(after=after, before=before)
+        return Change(after - before, after=after, before=before), "", _UNCOUNTED, ()
     if is_rate and not cluster:
         change = changed_totals(y1, n1, y0, n0, confidence, *design)
         method = "Newcombe's interval and z test; takes answers for independent"

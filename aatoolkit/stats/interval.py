@@ -140,7 +140,7 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd
         counts = rule.over or rule.counts or ()
         lacking = ", ".join(name for name in counts if name not in frame.columns)
         why = f"it needs {lacking or ', '.join(counts)} as read" if counts else rule.why
-        raise refusal(column, "interval", why or without_counts(rule, metadata))
+        raise refusal(column, "interval", why or without_counts(rule))
     cells = together(*(states_of(frame, part, metadata) for part in parts))
     hits, trials = (
         cells_of(name, frame, part, np.arange(len(frame)))

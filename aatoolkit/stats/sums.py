@@ -160,8 +160,9 @@ def cluster_sums(
 ) -> ClusterSums:
     """Add up a column by group and cluster; without a cluster each row is its own.
 
-    With ``counts`` it may be a count: Σy is then that of a cluster in a group, and Σn is 1. What
-    has a row without its count is left out, since its sum is not known.
+    With ``counts`` it may be a count: Σy is then that of a cluster in a group, or without a cluster
+    of the group, and Σn is 1. What has a row without its count is left out, since its sum is not
+    known.
 
     Raises
     ------
@@ -180,7 +181,7 @@ def cluster_sums(
         rules = {column: ratio(*parts), **rules}
     (planned,) = plan(flat, metadata, groups, column, rules, shares=is_apart)
     rule, wholes = planned.rule, planned.wholes
-    is_count = counts and rule.rule == "sum"
+    is_count = counts and rule.rule == "sum" and not (rule.counts and cluster is None)
     if rule.rule not in ("ratio", "mean") and not is_count:
         raise refusal(column, "interval", _not_pooled(rule, metadata, column))
     cells = cells_of_plan(planned, flat, metadata, groups)
@@ -194,7 +195,7 @@ def cluster_sums(
         is_rate = bool(possible[use].mean() >= 0.5) if use.any() else True
         # One impossible row of a proportion is that row's problem, not the frame's.
         use = use & possible if is_rate else use
-    codes, labels = np.arange(len(flat)), pd.Index(range(len(flat)))
+    codes, labels = np.arange(len(flat)) * (not is_count), pd.Index(range(len(flat)))
     if cluster is not None:
         codes, names = pd.factorize(flat[cluster])
         labels = pd.Index(names)
@@ -252,19 +253,16 @@ def _states(cells: Any, groups: Groups, use: Any, wholes: Wholes | None) -> list
 SEVERAL = "one answer can hold several of what it is a share of, so nothing says how it varies"
 
 
-def without_counts(rule: Aggregation, metadata: FrameMetadata) -> str:
+def without_counts(rule: Aggregation) -> str:
     """Return the reason why a column has no interval."""
-    hint = ""
-    if rule.rule == "sum" and len(metadata.key) == 1:
-        hint = f"; to compare two windows pair its rows: pair={metadata.key[0]!r}"
-    return f"its rule ({rule}) has no numerator and denominator{hint}"
+    return f"its rule ({rule}) has no numerator and denominator"
 
 
 def _not_pooled(rule: Aggregation, metadata: FrameMetadata, name: str) -> str:
     """Return the reason why the rows of a column cannot be pooled."""
     column = declared(metadata.columns[name])
     if column is None or column.aggregate.counts is None:
-        return without_counts(rule, metadata)
+        return without_counts(rule)
     return f"{SEVERAL} between answers; df.aa.interval({column.name!r}) gives that of each row"
 
 
