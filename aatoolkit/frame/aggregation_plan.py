@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit import sections
+from aatoolkit._util.dtypes import MOMENTS
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
 from aatoolkit.frame.duplicates import Duplicates, Refused, why_no_rule
@@ -20,6 +21,7 @@ from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, tables_of
 from aatoolkit.sections.aggregation import COUNT, FRACTION, ISO_4217, NONE, Aggregation
+from aatoolkit.sections.registry import neighbours
 
 Rules = Mapping[str, Aggregation | str]
 
@@ -405,8 +407,25 @@ def _rule_to_give(
         )
     ]
     by = repr(counts[0]) if len(counts) == 1 else "COUNTS"
-    joined = "" if counts else ", with the table of the counts joined by df.aa.merge"
-    return f"; weighted by its counts: rules={{{name!r}: aa.sections.weighted({by})}}{joined}"
+    rules = f"rules={{{name!r}: aa.sections.weighted({by})}}"
+    beside = [
+        (table.name, day, column.name)
+        for table in (() if counts else neighbours(metadata.columns[name].table))
+        for day in table.key
+        for column in table.columns
+        if metadata.holds(day) and table[day].dtype in MOMENTS and column.unit == COUNT
+    ]
+    if len(beside) == 1:
+        ((table, day, count),) = beside
+        rules = (
+            f"df.aa.merge(tables[{table!r}].aa.aggregate({day!r}, skip_missing=True, "
+            f"rules={{{count!r}: 'sum'}}), on={day!r}).aa.aggregate("
+            f"{[part for part in metadata.key if part != day]}, freq='W', "
+            f"{rules.replace(by, repr(count))})"
+        )
+    elif not counts:
+        rules += ", with the table of the counts joined by df.aa.merge"
+    return f"; weighted by its counts: {rules}"
 
 
 def _caution(frame: pd.DataFrame, planned: Plan) -> str | None:

@@ -109,6 +109,18 @@ def find_table(name: str) -> Table | None:
     return PROFILE._tables.get(name) if declared is None else declared
 
 
+def neighbours(name: str) -> list[Table]:
+    """Return the tables of one section by the qualified name of one of them, as `qualifier` says.
+
+    Examples
+    --------
+    >>> neighbours("crawl_bots")
+    []
+    """
+    before, mark, _ = name.rpartition(":")
+    return [table for other, table in [*_seen.items()] if mark and other.startswith(before + mark)]
+
+
 def propose(responses: Any, name: str | None = None) -> Proposal:
     """Draft a declaration from a response, or from several; it prints as Python to start from.
 

@@ -292,7 +292,9 @@ class Structure:
             if inner is not MISSING
             for key in (inner if step is Entries else range(first, len(inner)))
         ]
-        steps = (*_through(spine[0]), step())
+        # A step to a single element leads to all of its array.
+        around = (Each() if isinstance(at, Position | Named) else at for at in spine[0])
+        steps = (*around, step())
         above, keys = [at for at, _ in rows], [key for _, key in rows]
         holder = _shared([path for path, _ in (*group, *labels)])
         below = Axis(steps, axis, above, keys, holder, first, bool(labels))
@@ -312,7 +314,7 @@ class Structure:
 
     def _are_columns(self, axis: Axis, array: Arrays) -> bool:
         """Whether the positions of an array are columns; if so, read them."""
-        kinds = _kinds_down(array.filled)
+        kinds = [_kinds(cells) for cells in zip_longest(*array.filled)]
         is_mixed = all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1
         header = self._header(axis, array, is_mixed=is_mixed)
         label = None if is_mixed else self._label(axis, array)
@@ -407,11 +409,6 @@ def _around(axis: Axis, array: Arrays) -> Iterator[tuple[Axis, Arrays]]:
                 yield around, other
 
 
-def _through(steps: Path) -> Path:
-    """A path to rows, with each step to a single element made one to all elements."""
-    return tuple(Each() if isinstance(step, Position | Named) else step for step in steps)
-
-
 def bound(steps: Iterable[Step]) -> Path:
     """Bind the lists and maps on a path to those of a row, in order.
 
@@ -464,11 +461,6 @@ def _kind(value: Any) -> str:
 
 def _kinds(values: Iterable[Any]) -> set[str]:
     return {_kind(value) for value in values if value is not None and value is not MISSING}
-
-
-def _kinds_down(rows: Sequence[Sequence[Any]]) -> list[set[str]]:
-    """The kinds of the values at each position of some rows."""
-    return [_kinds(cells) for cells in zip_longest(*rows)]
 
 
 def _alike(members: list[Any]) -> float:

@@ -187,8 +187,8 @@ class ColumnFinding:
     @property
     def aggregate(self) -> Aggregation:
         """The rule that is applied: none where it is open."""
-        is_open = self.rule.value is None or self.rule.confidence == OPEN
-        return NONE if is_open or self.rule.value is None else self.rule.value
+        rule = self.rule.value
+        return NONE if rule is None or self.rule.confidence == OPEN else rule
 
     @property
     def rule_words(self) -> str | None:

@@ -87,9 +87,7 @@ def _section(variable: str, analysis: Analysis) -> Iterator[str]:
     places = {"watched": section.watched, "emptied": section.emptied}
     more = [f"{name}={value!r}" for name, value in places.items() if value]
     if analysis.rules:
-        more.insert(
-            0, f"availability=({', '.join(_call(rule, Rule()) for rule in analysis.rules)},)"
-        )
+        more.insert(0, f"availability=({', '.join(map(_rule, analysis.rules))},)")
     *tables, last = analysis.relations
     for relation in tables:
         yield from _table(relation, ",")
@@ -98,11 +96,10 @@ def _section(variable: str, analysis: Analysis) -> Iterator[str]:
         yield from _filled(f"{', '.join(more)})", "    ", " " * 8)
 
 
-def _call(value: Rule | Aggregation, plain: Rule | Aggregation, *first: str) -> str:
-    """The call that makes a value, with what differs from a plain one."""
-    facts = {field.name: getattr(value, field.name) for field in fields(plain)}
-    more = [f"{name}={fact!r}" for name, fact in facts.items() if fact != getattr(plain, name)]
-    return f"{type(plain).__name__}({', '.join([*map(repr, first), *more])})"
+def _rule(rule: Rule) -> str:
+    facts = {field.name: getattr(rule, field.name) for field in fields(rule)}
+    changed = [f"{name}={fact!r}" for name, fact in facts.items() if fact != getattr(Rule(), name)]
+    return f"Rule({', '.join(changed)})"
 
 
 def _rows(relation: Relation) -> str:
@@ -189,8 +186,7 @@ def rule_code(rule: Aggregation) -> str:
         f"weighted({rule.by!r})": vocabulary.weighted(rule.by or ""),
         f"refused({rule.why!r})": vocabulary.refused(rule.why or ""),
     }
-    long = _call(rule, Aggregation(rule.rule), rule.rule)
-    return next((code for code, meaning in short.items() if meaning == rule), long)
+    return next((code for code, meaning in short.items() if meaning == rule), repr(rule))
 
 
 def _filled(code: str, first: str, rest: str) -> list[str]:

@@ -40,7 +40,7 @@ from aatoolkit.sections.inference.relations import (
     Finding,
     Relation,
 )
-from aatoolkit.sections.inference.words import METRICS, VALUES, tokens
+from aatoolkit.sections.inference.words import tokens
 
 POSITION, SIGNED = "position", "fraction -1 to 1"
 _SILENT = "its name and its values do not show the unit"
@@ -198,8 +198,10 @@ def _of_number(column: ColumnFinding, words: set[str]) -> Rule:
     named, seen = column.meaning, column.seen
     kind = "share" if seen.siblings else named.kind
     tested = f"over engine on {seen.tested} rows"
-    metric = next((name for name in column.relation.key if METRICS & {*tokens(name)}), None)
-    if metric and {*tokens(column.name)} <= VALUES:
+    metrics = (name for name in column.relation.key if lexicon("metric") & {*tokens(name)})
+    metric = next(metrics, None)
+    # Such words mean something only beside the name of a metric.
+    if metric and words <= lexicon("value", "value_word"):
         why = f"rows are different measures: choose one {metric}"
         return Finding(Aggregation("none", within=metric, why=why), LIKELY, "name")
     refusals = (
@@ -223,8 +225,6 @@ def _of_number(column: ColumnFinding, words: set[str]) -> Rule:
         return Finding(total, PROVED, "; ".join(dict.fromkeys([*reasons, *seen.sums])))
     if pooled.value is not None:
         return pooled
-    if words & lexicon("quota"):
-        return Finding(refused("a limit"), LIKELY, "name")
     reason = f"{seen.outcome} {tested}" if seen.outcome else ""
     return Finding(None, OPEN, reason or "nothing shows whether its rows add up")
 

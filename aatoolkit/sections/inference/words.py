@@ -44,9 +44,6 @@ _FORMS = {
 }
 _PATTERNS = {name: re.compile(form, re.I | re.S) for name, form in _FORMS.items()}
 _ANY_FORM = re.compile("|".join(_FORMS.values()), re.I | re.S)
-METRICS, VALUES = lexicon("metric"), lexicon("value", "value_word")
-"""Words of names of metrics, and such that mean something only beside one, such as ``value``."""
-
 _FACTORS = {
     "cents": 0.01, "micro": 1e-6, "nano": 1e-9, "permille": 1e-3, "ppm": 1e-6, "basis_point": 1e-4,
 }  # fmt: skip
