@@ -309,7 +309,7 @@ class One:
         return Traced(size, COUNT, (values,)) if isinstance(values, Traced) else size
 
     @staticmethod
-    def each(value: Any) -> Any:
+    def spread(value: Any) -> Any:
         """The number of the group, for each cluster."""
         return value
 
