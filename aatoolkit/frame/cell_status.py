@@ -298,8 +298,11 @@ def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
                 reasons[reason] = reasons.get(reason, False) | (rows & partial)
             elif reason.startswith(_IN_SOME):
                 lacking.append(f"{name}: {visible(reason)}")
-            elif reason.endswith(" no value") and not cells.given[rows].all():
-                lacking.append(f"{name}: {reason}{_REST}")
+            absent = rows & ~cells.given
+            is_part = cells.states[code].status == Status.PARTIAL or reason.endswith(" no value")
+            if is_part and absent.any():
+                where = row_ranges(frame.index, absent)
+                lacking.append(f"{name}: missing ({where}): {visible(reason.rstrip('.'))}{_REST}")
     notes = [
         f"* partial ({row_ranges(frame.index, rows)}){': ' if reason else ''}{visible(reason)}"
         for reason, rows in sorted(reasons.items(), key=lambda item: int(item[1].argmax()))[

@@ -190,6 +190,13 @@ def test_without_a_row_the_first_missing_value_and_all_causes(
         engines.aa.explain(0)
 
 
+def test_a_row_without_answers_is_left_out_of_a_rate_for_that_reason() -> None:
+    prompts = aa.demo().read("prompts").main
+    rates = prompts.aa.aggregate("intent", "mention_rate")
+    trail = str(rates.aa.explain({"intent": "informational"}, "mention_rate"))
+    assert "1 row left out: answer_count is 0, and it is partial: google-ai-overview" in trail
+
+
 def test_an_answer_without_rows_says_why() -> None:
     explanation = aa.demo("initech.example").read("crawl").main.aa.explain("requests")
     assert "the frame has no rows; requests is unavailable (not connected)" in str(

@@ -365,6 +365,8 @@ def test_a_sum_without_all_its_values_says_how_to_take_the_rest() -> None:
     own = pd.DataFrame({"k": ["a", "a", "b"], "n": pd.array([1, None, 2], "Int64")})
     text = repr(own.aa.aggregate("k", rules={"n": "sum"}))
     assert "1 of 2 rows has no value; skip_missing=True adds the rest" in text
+    requests = aa.demo().read("crawl")["crawl_timeseries"].aa.aggregate("bot", "requests")
+    assert "requests: missing (rows 4, 6-7): 5 of 720 hours" in " ".join(repr(requests).split())
     own["n"] = pd.array([None, None, 2], "Int64")
     assert "skip_missing" not in repr(own.aa.aggregate("k", rules={"n": "sum"}))
 

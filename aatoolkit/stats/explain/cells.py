@@ -396,7 +396,13 @@ class AggregateCells(Result):
         else:
             formula = f"{_WORDS.get(rule.rule, rule.rule)} of {count}"
             children = self._cells(plan.parts[0], used)
-        states = Counter(str(cells.states[int(cells.codes[row])]) for row in left)
+        reasons = pd.Series(
+            [str(cells.states[int(cells.codes[row])]) for row in left], dtype=object
+        )
+        if rule.over:
+            is_zero = (floats(self.first[plan.parts[1]]) == 0) & cells.applicable
+            reasons[is_zero[left]] = f"{plan.parts[1]} is 0, and it is " + reasons
+        states = Counter(reasons)
         notes = [f"{counted(many, 'row')} left out: {why}" for why, many in states.items()]
         notes += [rule.why] if rule.why else []
         missing = None
