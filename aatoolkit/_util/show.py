@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -79,11 +79,46 @@ class ShowAs:
     remarks: Remarks = _no_remarks
 
 
-class Shown(pd.DataFrame):
+class Kept(pd.DataFrame):
+    """A DataFrame that keeps its ``attrs`` when plain pandas merges it with one that has none.
+
+    It is a `pandas.DataFrame` in all it does, and is one after a pickle.
+
+    Examples
+    --------
+    >>> left = Kept({"k": [1]})
+    >>> left.attrs["title"] = "Domains"
+    >>> left.merge(pd.DataFrame({"k": [1], "n": [2]})).attrs
+    {'title': 'Domains'}
+    """
+
+    @property
+    def _constructor(self) -> type[Self]:
+        return type(self)
+
+    def _constructor_from_mgr(self, mgr: Any, axes: Any) -> Self:
+        # pandas would copy every column's block once more
+        frame: Any = pd.DataFrame._from_mgr(mgr, axes)  # type: ignore[attr-defined]
+        frame.__class__ = type(self)
+        return frame  # type: ignore[no-any-return]
+
+    def __reduce__(self) -> Any:
+        return pd.DataFrame, (), self.__getstate__()
+
+    def __finalize__(self, other: Any, method: str | None = None, **options: Any) -> Self:
+        finalize: Any = super().__finalize__  # type: ignore[misc]  # which has no stub
+        finalize(other, method, **options)
+        sides = (other.left, other.right) if method == "merge" else ()
+        having = [frame for frame in sides if frame.attrs]
+        if len(having) == 1:
+            finalize(having[0])
+        return self
+
+
+class Shown(Kept):
     """A DataFrame that shows what matters of each row, with no cell cut.
 
-    It is a `pandas.DataFrame` in all it does, and is one after a pickle. In a terminal sentences
-    are wrapped within their column, in a notebook the page wraps them.
+    In a terminal sentences are wrapped within their column, in a notebook the page wraps them.
 
     Examples
     --------
@@ -94,13 +129,6 @@ class Shown(pd.DataFrame):
 
     _metadata = ["view"]  # noqa: RUF012 - pandas reads it from the class
     view: ShowAs = ShowAs()
-
-    @property
-    def _constructor(self) -> type[Shown]:
-        return Shown
-
-    def __reduce__(self) -> Any:
-        return pd.DataFrame, (), self.__getstate__()
 
     def with_view(self, view: ShowAs) -> Shown:
         """Return the same rows, shown in another way."""

@@ -79,19 +79,17 @@ class Accessor(NamesNear):
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         """
-        states = [
-            (name, availability_of(self._frame, name, column))
-            for name, column in metadata_of(self._frame).columns.items()
-        ]
+        columns = metadata_of(self._frame).columns
+        states = [availability_of(self._frame, name, column) for name, column in columns.items()]
         return Shown(
             {
                 "status": pd.Categorical(
-                    [str(state.status) for _, state in states], [str(status) for status in Status]
+                    [str(state.status) for state in states], [str(status) for status in Status]
                 ),
-                "cause": views.words(state.cause and str(state.cause) for _, state in states),
-                "reason": views.words(state.reason for _, state in states),
+                "cause": views.words(state.cause for state in states),
+                "reason": views.words(state.reason for state in states),
             },
-            index=views.words(name for name, _ in states).rename("column"),
+            index=views.words(columns).rename("column"),
         )
 
     @property
@@ -430,6 +428,8 @@ class Accessor(NamesNear):
         validate: str | None = None,
     ) -> pd.DataFrame:
         """`pandas.DataFrame.merge` that keeps the metadata of both frames.
+
+        Plain ``left.merge(own)`` keeps that of ``left``, where ``own`` is a table without any.
 
         A column keeps its metadata under its new name, suffixes included. Where rows have no match,
         the columns that they lack are ``partial`` with the cause ``no_row``. A column on which both

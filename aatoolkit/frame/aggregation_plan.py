@@ -16,7 +16,7 @@ from aatoolkit._util.dtypes import MOMENTS
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
 from aatoolkit.frame.duplicates import Duplicates, Refused, why_no_rule
-from aatoolkit.frame.groupby import Floats, Groups, as_floats, find
+from aatoolkit.frame.groupby import Floats, Groups, as_floats, find, names_of
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, tables_of
@@ -130,7 +130,7 @@ def plan(
     AvailabilityError
         If a column that was asked for has no rule, or cannot follow it here; if none has one.
     """
-    wanted = [columns] if isinstance(columns, str) else list(columns or ())
+    wanted = names_of([columns or ()])
     names = wanted or [
         name
         for name in map(str, frame.columns)

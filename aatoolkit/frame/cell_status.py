@@ -284,10 +284,7 @@ def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
     reasons: dict[str, np.ndarray] = {}
     marks: Marks = {}
     lacking = []
-    for name in frame.columns:
-        kind = frame[name].dtype
-        if not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind):
-            continue
+    for name in frame.select_dtypes("number").columns:
         cells = cells_of(frame, name, metadata)
         partial = cells.given & cells.having(Status.PARTIAL)
         if partial.any():
@@ -305,8 +302,6 @@ def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
                 lacking.append(f"{name}: missing ({where}): {visible(reason.rstrip('.'))}{_REST}")
     notes = [
         f"* partial ({row_ranges(frame.index, rows)}){': ' if reason else ''}{visible(reason)}"
-        for reason, rows in sorted(reasons.items(), key=lambda item: int(item[1].argmax()))[
-            :_REASONS
-        ]
+        for reason, rows in sorted(reasons.items(), key=lambda item: item[1].argmax())[:_REASONS]
     ]
-    return marks, notes + lacking[:_REASONS]
+    return marks, notes + [*dict.fromkeys(lacking)][:_REASONS]

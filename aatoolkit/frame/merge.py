@@ -81,7 +81,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     grains: dict[str, tuple[str, ...]] = {}
     # Of the side whose rows may have no match, the other's keys stand in the place of its own.
     in_place = {}
-    if str(options.get("how") or "inner") in ("left", "inner"):
+    if options.get("how", "inner") in ("left", "inner"):
         pairs = zip(*keys, strict=False)
         texts = [
             (b, names[0].get(a, a)) for a, b in pairs if isinstance(a, str) and isinstance(b, str)
@@ -241,8 +241,11 @@ def _fitting(
     empty = [name for name, column in columns.items() if column.availability.status in EMPTY]
     fingerprint = fingerprint_of(other, [n for n in columns if n not in empty], theirs.key)
     check = FingerprintCheck(frame, fingerprint, theirs.key)
-    is_fitting = {n: check.is_empty(n) if n in empty else not check.change(n) for n in columns}
-    fitting = {name: column for name, column in columns.items() if is_fitting[name]}
+    fitting = {
+        name: column
+        for name, column in columns.items()
+        if (check.is_empty(name) if name in empty else not check.change(name))
+    }
     repeated = check.repeated(columns_of_tables(fitting))
     for name, column in columns.items():
         if name in fitting or name in empty or name not in frame.columns:

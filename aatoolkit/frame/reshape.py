@@ -25,7 +25,7 @@ from aatoolkit.frame.cell_status import (
     row_statements,
     status_columns,
 )
-from aatoolkit.frame.groupby import find, flattened, nullable
+from aatoolkit.frame.groupby import find, flattened, names_of, nullable
 from aatoolkit.jsontree.decode import EXACT_FLOAT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
@@ -54,7 +54,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     flat = flat.set_axis([str(name) for name in flat.columns], axis=1)
     find(flat, flat.columns)
     metadata = metadata_of(flat)
-    wanted = [columns] if isinstance(columns, str) else list(columns or ())
+    wanted = names_of([columns or ()])
     find(flat, wanted)
     numbers = [
         name

@@ -96,7 +96,9 @@ def test_a_merge_keeps_the_claims_of_both_under_their_new_names() -> None:
 
 
 def test_a_look_up_table_takes_nothing_away() -> None:
-    assert {*states(left().merge(owners())).values()} == {UNKNOWN}
+    for plain in (left().merge(owners()), left().join(owners().set_index("domain"), on="domain")):
+        assert states(plain) == states(left()) | {"owner": UNKNOWN}
+    assert {*states(owners().merge(left())).values()} == {UNKNOWN}
     merged = left().aa.merge(owners())
     columns = metadata_of(merged).columns
     assert {**columns, "owner": None} == {**metadata_of(left()).columns, "owner": None}
@@ -104,6 +106,21 @@ def test_a_look_up_table_takes_nothing_away() -> None:
     assert merged.aa.codebook["of"].isna().tolist() == [False] * 3 + [True]
     assert metadata_of(merged).key == ("domain",)
     assert metadata_of(owners().aa.merge(left())).columns["domain"].of == "d.domain"
+
+
+def test_a_plain_merge_with_an_own_table_keeps_counts_and_sources() -> None:
+    prompts = shared_dataset()["prompts"].main
+    teams = pd.DataFrame({"prompt_id": prompts["prompt_id"].array, "team": "a"})
+    total = prompts.aa.aggregate(columns="mention_count")["mention_count"].item()
+    inner = prompts.merge(teams)
+    for merged in (
+        inner[inner["team"] == "a"].sort_values("intent", ignore_index=True),
+        prompts.merge(teams, how="left", on="prompt_id", validate="1:1"),
+        prompts.join(teams.set_index("prompt_id"), on="prompt_id"),
+        prompts.merge(pd.concat([teams, teams])),
+    ):
+        assert merged.aa.aggregate("team", "mention_count")["mention_count"].item() == total
+        assert merged.aa.sources.equals(prompts.aa.sources)
 
 
 def test_rows_without_a_match_make_the_columns_that_they_lack_partial() -> None:

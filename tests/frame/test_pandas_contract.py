@@ -251,7 +251,7 @@ OPERATIONS: dict[str, tuple[Callable[[Frame], Any], set[str]]] = {
     "crosstab": (lambda df: pd.crosstab(df["brand"], df["engine"]), NONE),
     "reindex with new rows": (lambda df: df.reindex([0, 1, 1000]), EMPTY),
     "reindex filled": (lambda df: df[["count"]].reindex([0, 1, 1000], fill_value=0), NONE),
-    "merge with a plain frame": (lambda df: df.merge(plain(), on="brand"), NONE),
+    "merge with a plain frame": (lambda df: df.merge(plain(), on="brand"), ALL),
     "merge with itself": (
         lambda df: df.merge(df[["brand", "engine", "rate"]], on=["brand", "engine"]),
         ALL - {"rate"},

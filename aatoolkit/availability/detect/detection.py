@@ -375,7 +375,7 @@ def read_status(facts: Facts, status: int) -> bool:
     word = word_of(texts.values())
     if word and word.canonical not in ("available", "partial", "unavailable", "error"):
         state = word.availability
-    state = replace(state, reason=reason_in(texts) or None)
+    state = replace(state, reason=reason_in(texts))
     state = weighed(state, facts.numbers) if status < 400 else state
     facts.add("section", None, state, "status", "transport", status)
     return status != 206

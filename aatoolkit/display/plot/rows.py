@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers, signed
+from aatoolkit._util.text import some_of
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     NOT_GIVEN,
@@ -120,7 +121,6 @@ def row_panel(
             shift=9.0 if group[0].kind == "dots" else 5.0, has_paper=is_why,
         ))  # fmt: skip
     texts = [f"{name.full}: {word}" for name, word in zip(names, told, strict=False)]
-    others = f"; and {len(texts) - 8} more" if len(texts) > 8 else ""
     # The names of columns without ticks stand above the first row.
     heads = x.names if x.kind == "none" else ()
     if heads:
@@ -130,7 +130,7 @@ def row_panel(
     y = Scale(len(names) - 0.5, -1.5 if heads else -0.5, "names", names=tuple(names))
     return Spec(
         kind, data, drawn or drawn_of(data, columns), title,
-        finding or "; ".join(texts[:8]) + others, x, y, [*marks, *over],
+        finding or some_of(texts, 8, "; "), x, y, [*marks, *over],
         height=PITCH * pitch * abs(y.high - y.low), **more,
     )  # fmt: skip
 
