@@ -278,3 +278,17 @@ def parse_moment(text: str) -> date | datetime | None:
         return date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text.strip())
     except ValueError:
         return None
+
+
+def fresh(name: str, taken: Iterable[str]) -> str:
+    """Return a name that is not taken yet.
+
+    Examples
+    --------
+    >>> fresh("hits", ["hits", "hits_2"])
+    'hits_3'
+    """
+    used, free, number = set(taken), name, 2
+    while free in used:
+        free, number = f"{name}_{number}", number + 1
+    return free

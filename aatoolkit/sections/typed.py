@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.dtypes import DTYPES
+from aatoolkit._util.text import fresh
 from aatoolkit._util.units import UNITS, Unit
 from aatoolkit.sections.profile import SCOPE_OPTIONS, Profile
 from aatoolkit.sections.section import Section, Table
@@ -204,10 +205,7 @@ def _classes(names: Iterable[str], suffix: str) -> dict[str, str]:
     """Map names to class names; those that would be equal are numbered."""
     classes: dict[str, str] = {}
     for name in names:
-        kind, number = f"{_class_name(name)}{suffix}", 2
-        while kind in classes.values():
-            kind, number = f"{_class_name(name)}{suffix}{number}", number + 1
-        classes[name] = kind
+        classes[name] = fresh(f"{_class_name(name)}{suffix}", classes.values())
     return classes
 
 

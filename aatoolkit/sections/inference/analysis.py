@@ -140,7 +140,6 @@ def analyse(
     """
     documents = [document, *parts.values(), *others]
     relations = find_relations(documents, section, vocabulary, passed_over)
-    relations = [relation for relation in relations if relation.columns]
     notes = settle_keys(relations, year_path(documents))
     relations.sort(key=_rank)
     if measures:
@@ -254,17 +253,14 @@ def rename(column: ColumnFinding, name: str) -> None:
 
 
 def _renamed(rule: Aggregation, old: str, new: str) -> Aggregation:
-    def named(names: Any) -> Any:
-        return names and tuple(new if name == old else name for name in names)
+    def named(fact: Any) -> Any:
+        if isinstance(fact, tuple):
+            return tuple(map(named, fact))
+        return new if fact == old else fact
 
-    return replace(
-        rule,
-        why=rule.why and re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _: new, rule.why),
-        by=new if rule.by == old else rule.by,
-        over=named(rule.over),
-        within=new if rule.within == old else rule.within,
-        across=named(rule.across),
-    )
+    facts = {name: named(getattr(rule, name)) for name in ("by", "over", "within", "across")}
+    why = rule.why and re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _: new, rule.why)
+    return replace(rule, why=why, **facts)
 
 
 # --- single responses -----------------------------------------------------------------------------

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit._util.text import fresh
 from aatoolkit.jsontree.coerce import currency
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.axes import bound
 from aatoolkit.sections.inference.readings import FieldReading, as_month_days, read_values
-from aatoolkit.sections.inference.relations import ColumnFinding, Places, Relation, fresh
+from aatoolkit.sections.inference.relations import ColumnFinding, Places, Relation
 from aatoolkit.sections.inference.words import (
     is_id_name,
     is_measure_name,

@@ -195,8 +195,7 @@ def _decimals(value: Any) -> int:
 
 
 def _floats(array: Any) -> Numbers:
-    numbers = array.to_numpy(zero_copy_only=False)
-    return np.asarray(numbers, np.float64)
+    return np.asarray(array.to_numpy(zero_copy_only=False), np.float64)
 
 
 # --- texts --------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ What is claimed of a column is a finding, with its confidence and its evidence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -211,7 +211,7 @@ class ColumnFinding:
             is_open = seen == SILENT or "may be" in seen
             return OPEN if is_open and not self.is_key else PROVED
         order = (OPEN, LIKELY, PROVED, SETTLED)
-        return order[min(order.index(self.unit.confidence), order.index(self.rule.confidence))]
+        return min(self.unit.confidence, self.rule.confidence, key=order.index)
 
     @property
     def evidence(self) -> str:
@@ -307,17 +307,3 @@ class Relation:
     def rows_of(self, response: int) -> Places:
         """Return the rows that one response holds, without those left out as totals."""
         return np.flatnonzero((self.response == response) & self.kept)
-
-
-def fresh(name: str, taken: Iterable[str]) -> str:
-    """Return a name that is not taken yet.
-
-    Examples
-    --------
-    >>> fresh("hits", ["hits", "hits_2"])
-    'hits_3'
-    """
-    used, free, number = set(taken), name, 2
-    while free in used:
-        free, number = f"{name}_{number}", number + 1
-    return free

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit._util.text import fresh
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step, format_path
 from aatoolkit.sections import Rows, single
 from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.axes import Axis, Structure, Variable
-from aatoolkit.sections.inference.relations import ColumnFinding, Relation, fresh
+from aatoolkit.sections.inference.relations import ColumnFinding, Relation
 from aatoolkit.sections.inference.words import Vocabulary, singular
 
 

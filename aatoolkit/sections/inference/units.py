@@ -5,12 +5,12 @@ A unit is applied where it is likely, a rule only where evidence proves it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import inf
 
 import numpy as np
 
 from aatoolkit._util.lexicon import words as lexicon
+from aatoolkit._util.text import some_of
 from aatoolkit.sections import (
     BYTES,
     COUNT,
@@ -264,7 +264,7 @@ def _pooled(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
     if not left:
         return Finding(None, OPEN, "the counts that it is made of are not in the response")
     if len(left) > 1:
-        return Finding(None, OPEN, f"a mean with weights from one of {_listed(sorted(left))}")
+        return Finding(None, OPEN, f"a mean with weights from one of {some_of(sorted(left))}")
     (by,) = left
     if "." in by or by.startswith("sum of "):
         return Finding(None, OPEN, f"a mean over {by}, which is no column of this table")
@@ -300,15 +300,11 @@ def _ratio(ratios: list[Ratio], agreed: set[str]) -> Rule:
     if is_of_total and first.numerator.own:
         why = "ratio of {} over {}: add and divide anew".format(*first.over)
         return Finding(refused(why), PROVED, f"{first} on {first.rows} rows")
-    return Finding(None, OPEN, f"one of {_listed(map(str, ratios))}, not all columns of this table")
+    names = some_of([*dict.fromkeys(map(str, ratios))])
+    return Finding(None, OPEN, f"one of {names}, not all columns of this table")
 
 
 def _agreed(column: ColumnFinding, *kinds: set[str]) -> set[str]:
     """The denominators that all kinds of evidence leave possible."""
     left = [*kinds, *filter(None, ({*column.seen.wholes}, {*column.seen.weights}))]
     return set.intersection(*left) if left else set()
-
-
-def _listed(names: Iterable[str]) -> str:
-    unique = list(dict.fromkeys(names))
-    return ", ".join(unique[:4]) + (" …" if len(unique) > 4 else "")
