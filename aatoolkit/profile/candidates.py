@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from aatoolkit.availability.detect import detect, raw
 from aatoolkit.availability.detect.words import in_prose, is_code, is_echo, is_of_trade, understand
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.sections.inference.relations import Relation
+from aatoolkit.sections.inference.words import meaning
 from aatoolkit.sections.section import is_at
 
 MOST = 3
@@ -27,7 +28,7 @@ MOST = 3
 _LEAST, _FEW_ROWS, _FEW_WORDS, _LONGEST, _DEEPEST = 3, 12, 6, 200, 6
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _STATE = re.compile(r"[A-Za-z][A-Za-z]*(?:[_ -][A-Za-z]+){0,3}")
-_NUMBER = re.compile(r"-?\d[\d\s.,]*\s?%?")
+_NUMBER = re.compile(r"(?:[A-Z]{3}|[$€£])?\s?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|[$€£])?")
 
 Path = tuple[Step, ...]
 Seen = list[tuple[Any, bool | None]]
@@ -99,9 +100,9 @@ def candidates(
     engines = {*ran, *idle}
     seen: dict[Path, Seen] = defaultdict(list)
     for response in (document, *parts, *beside.values(), empty):
-        has_numbers = _has_numbers(response)
+        is_counted = has_numbers(response)
         for path, value, counted in _places(response, (), engines, maps):
-            seen[path].append((value, has_numbers if counted is None else counted))
+            seen[path].append((value, is_counted if counted is None else counted))
     read = [signal.path for signal in detect(document).signals]
     scored = []
     for path, values in seen.items():
@@ -169,9 +170,17 @@ def _places(
 
 
 def _in_rows(
-    records: list[dict[str, Any]], path: Path, engines: Collection[str]
+    records: list[dict[str, Any]],
+    path: Path,
+    engines: Collection[str],
+    above: Sequence[bool] = (),
 ) -> Iterator[tuple[Path, Any, bool | None]]:
-    """Yield fields of rows with a name for states and few words, and maps by engine."""
+    """Yield fields of rows with a name for states and few words, and maps by engine.
+
+    An object of words alone speaks of the row that holds it; ``above`` says which have numbers.
+    """
+    is_wordy = above and all(isinstance(v, str | bool) for r in records for v in r.values())
+    counted = above if is_wordy else [has_numbers(record, is_mark) for record in records]
     for key in dict.fromkeys(key for record in records for key in record):
         values, place = [record.get(key) for record in records], (*path, Field(key))
         objects = [value for value in values if isinstance(value, dict)]
@@ -179,13 +188,11 @@ def _in_rows(
         if by_engine:
             yield place, by_engine[0], None
         elif len(path) <= _DEEPEST:
-            yield from _in_rows(objects, place, engines)
+            holding = [n for v, n in zip(values, counted, strict=True) if isinstance(v, dict)]
+            yield from _in_rows(objects, place, engines, holding)
         texts = {value for value in values if isinstance(value, str)}
         if not names(key, "place") or not 0 < len(texts) <= _FEW_WORDS:
             continue
-        counted = [
-            any(type(v) in (int, float) and v for v in record.values()) for record in records
-        ]
         pairs = [pair for pair in zip(values, counted, strict=True) if pair[0] in texts]
         lacking = texts - {value for value, number in pairs if number}
         is_apart = lacking < texts and any(map(_denies, lacking))
@@ -193,14 +200,25 @@ def _in_rows(
             yield from ((place, value, number) for value, number in pairs)
 
 
-def _has_numbers(value: Any, key: str = "") -> bool:
-    """Whether a response gives a number other than 0, also as a text."""
+def _is_form(key: str) -> bool:
+    """Whether a number under a key is about the response, and measures nothing."""
+    return names(key, "form")
+
+
+def is_mark(key: str) -> bool:
+    """Whether a number under a key of a row is an id or a moment, and measures nothing."""
+    return meaning(key).kind in ("id", "time")
+
+
+def has_numbers(value: Any, aside: Callable[[str], bool] = _is_form, key: str = "") -> bool:
+    """Whether a value holds a number other than 0, also as a text, beside those left aside."""
     if isinstance(value, dict):
-        return any(not is_echo(name) and _has_numbers(item, name) for name, item in value.items())
+        items = ((name, item) for name, item in value.items() if not is_echo(name))
+        return any(has_numbers(item, aside, name) for name, item in items)
     if isinstance(value, list):
-        return any(_has_numbers(item, key) for item in value)
+        return any(has_numbers(item, aside, key) for item in value)
     text = "" if isinstance(value, bool) else str(value).strip()
-    return bool(_NUMBER.fullmatch(text) and text.strip("0.,% ")) and not names(key, "form")
+    return bool(_NUMBER.fullmatch(text) and re.search("[1-9]", text)) and not aside(key)
 
 
 def _is_by_engine(value: Mapping[str, Any], engines: Collection[str]) -> bool:
@@ -291,8 +309,8 @@ def _meanings(path: Path, values: Seen, idle: Collection[str]) -> dict[str, str]
         for engine, item in value.items() if isinstance(value, dict) else items:
             if isinstance(item, str | bool):
                 text = str(item).lower() if isinstance(item, bool) else item
-                has_numbers = counted if engine is None else engine not in idle
-                numbers.setdefault(text, set()).add(has_numbers)
+                is_measured = counted if engine is None else engine not in idle
+                numbers.setdefault(text, set()).add(is_measured)
                 waiting |= {text} if engine in idle else set()
     flags = {"true": "false", "false": "true"}
     meanings = {}

@@ -15,7 +15,7 @@ from aatoolkit.errors import ArgumentError, unknown
 from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
-from aatoolkit.profile.candidates import Candidate
+from aatoolkit.profile.candidates import Candidate, has_numbers, is_mark
 from aatoolkit.profile.checking import problem_of
 from aatoolkit.sections import Rule, Section
 from aatoolkit.sections.availability_rule import with_rule
@@ -299,10 +299,13 @@ def _proposal(place: Candidate, keyed: Collection[str], responses: Sequence[Any]
     elif above.removesuffix("{}") in keyed:
         rule = {"at": above, "status": last, "of": "engine"}
     elif "[]" in above:
-        records = Vector(responses).descend(parse_pattern(above)).of_type(dict)
+        records, rows = (
+            Vector(responses).descend(parse_pattern(path)).of_type(dict)
+            for path in (above, above[: above.rindex("]") + 1])
+        )
         if all((name_of(record) or ("",))[0] == "engine" for record in records):
             rule["of"] = "engine"
-        elif not any(type(v) in (int, float) for record in records for v in record.values()):
+        elif not any(has_numbers(row, is_mark) for row in rows):
             rule["of"] = "section"
     return {**rule, "words": words}
 

@@ -71,6 +71,20 @@ def test_numbers_that_are_texts_say_what_a_word_means_too() -> None:
     assert place.words == {"GREEN_SEVEN": "available", "RED_NINE": "unavailable"}
 
 
+@pytest.mark.parametrize("figures", [{"share": "33.40 %"}, {"daily": [{"answerPct": 7}]}])
+def test_a_word_beside_numbers_however_deep_is_not_unavailable(figures: Any) -> None:
+    for name, of in (("engineId", "engine"), ("place", None)):
+        states = [{"collectionState": word} for word in ("fullyGathered", "neverStarted")]
+        rows = [{name: "otter", "n": figures}, {name: "puffin", "n": {"share": None}}]
+        beside = [{**row, **state} for row, state in zip(rows, states, strict=True)]
+        below = [{**row, "about": state} for row, state in zip(rows, states, strict=True)]
+        for records, rule_of in ((beside, of), (below, None)):
+            section = draft_of({"crawl": {"groups": records}})["crawl"]
+            (rule,) = section.proposals()
+            assert rule["words"] == {"fullyGathered": "available", "neverStarted": "not_run"}
+            assert rule.get("of") == rule_of
+
+
 def test_business_is_no_place():
     assert reasons({"rows": [{"sku": "a", "state": "in_stock"}], "totals": {"hits": 3}}) == {}
     assert reasons({"byEngine": {"alpha": 3, "beta": 4, "gamma": 0}}) == {}

@@ -424,7 +424,8 @@ def name_of(record: Mapping[str, object]) -> tuple[str, str] | None:
     """The kind and name that a record of statements is about: an engine or a field."""
     for kind, concept in (("engine", "engine"), ("field", "named")):
         for key, value in record.items():
-            if isinstance(value, str) and key.lower() in words(concept):
+            of_labels = names(key, concept) and {*tokens(key)} <= words(concept, "labelling")
+            if isinstance(value, str) and (is_whole(key, concept) or of_labels):
                 return kind, value
     return None
 
