@@ -16,7 +16,8 @@ class Rule:
 
     Given to a `Section`, a rule about an object wins over detection: where a response has what it
     describes, nothing else of the response is read as availability. Where a response lacks it, the
-    general rules are tried. A rule about a map, rows or a header adds to the general rules.
+    general rules are tried. A rule about a map, rows or a header wins at its place, and the general
+    rules read the rest.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -88,6 +89,22 @@ def test_such_a_rule_adds_to_the_general_ones_and_an_object_replaces_them() -> N
     assert {signal.rule for signal in added} == {"declared", "flag"}
     replaced = detect(answer, Rule(at="light", words=words)).signals
     assert {signal.rule for signal in replaced} == {"declared"}
+
+
+@pytest.mark.parametrize(
+    ("at", "answer"),
+    [
+        ("meta.dataState{}", {"meta": {"dataState": {"otter": "allIn", "puffin": "not_run"}}}),
+        ("meta.dataState[].state", {"meta": {"dataState": [{"id": "n", "state": "not_run"}]}}),
+        ("rows[].dataState", {"rows": [{"id": "a", "dataState": "not_run", "n": 3}, 5, None]}),
+    ],
+)
+def test_a_rule_replaces_what_is_detected_at_its_place(at: str, answer: Any) -> None:
+    rule = Rule(at=at, words={"allIn": "available", "not_run": "pending"}, of="engine")
+    before = json.dumps(answer)
+    signals = detect({**answer, "hasData": False}, rule).signals  # without a warning
+    assert {signal.rule for signal in signals} == {"declared", "flag"}
+    assert json.dumps(answer) == before
 
 
 def test_what_says_that_nothing_is_there_covers_what_says_that_a_part_is_missing() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from aatoolkit.availability.detect.words import (
     understand,
 )
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
-from aatoolkit.jsontree.paths import Each, Entries, Field, key_step, parse_pattern
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, key_step, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.availability_rule import REFERENCE, Rule, word_of
 
@@ -46,7 +46,7 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
     """Read what rules describe; return whether general rules are to be left out.
 
     Only a rule about an object covers the whole response; one about rows, a map or a header
-    adds to what the general rules find.
+    replaces what the general rules find at its place.
     """
     is_whole = False
     for rule in rules or (REFERENCE,):
@@ -58,7 +58,27 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
             before = len(facts.signals)
             _read_object(facts, rule, stated)
             is_whole |= len(facts.signals) > before
+    for rule in rules:
+        if rule.kind in ("map", "rows"):
+            facts.document = _without(facts.document, parse_pattern(rule.at))
+            facts.release()
     return is_whole
+
+
+def _without(value: Any, steps: Sequence[Step]) -> Any:
+    """Return a value without the fields that a path ends in; what leads there is copied."""
+    first, *rest = steps
+    is_last = not any(isinstance(step, Field) for step in rest)
+    if isinstance(value, list) and isinstance(first, Each) and not is_last:
+        return [_without(item, rest) for item in value]
+    if not isinstance(value, dict) or isinstance(first, Each):
+        return value
+    names = {first.name} if isinstance(first, Field) else value.keys()
+    return {
+        name: _without(item, rest) if name in names else item
+        for name, item in value.items()
+        if name not in names or not is_last
+    }
 
 
 def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Availability | None:
