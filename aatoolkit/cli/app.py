@@ -193,7 +193,7 @@ def read(args: Args) -> int:
         show_frame(args, frame)
     else:
         write_table(frame, name, form, args.out)
-    if args.out is not None and str(args.out) != "-":
+    if args.out is not None:
         note(f"{counted(len(frame), 'row')} of {name}: {args.out}")
     note(f"{name}: {counted(tables.rows[name], 'row')}, {visible(tables._words[name])}")
     return 0

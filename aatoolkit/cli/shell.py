@@ -98,12 +98,12 @@ class Output(click.Path):
         super().__init__()
         self._suffixes, self._is_folder = suffixes, is_folder
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
-        """Return the path, unless it cannot be written."""
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the path, unless it cannot be written; None for standard output."""
         path, problem = Path(value), ""
         place = path if path.exists() else path.absolute().parent
-        if value == "-":
-            return path
+        if value == "-" and not (self._is_folder or param.required):
+            return None
         if path.exists() and path.is_dir() != self._is_folder:
             there, wanted = ("a file", "a folder") if self._is_folder else ("a folder", "a file")
             problem = f"{path} is {there}; name {wanted}"
@@ -405,7 +405,7 @@ def table_format(args: Args, out: Path | None = None) -> str:
         If they contradict each other.
     """
     formats = [name for name in ("csv", "json") if vars(args)[name]]
-    if out is not None and str(out) != "-":
+    if out is not None:
         formats.append(out.suffix.lower().removeprefix("."))
     if len({*formats}) > 1:
         several = " and as ".join(formats)
@@ -421,7 +421,7 @@ def write_table(frame: pd.DataFrame, name: str, form: str, out: Path | None) -> 
 
     if form in _FILES:
         _FILES[form](frame, out)
-    elif out is None or str(out) == "-":
+    elif out is None:
         write_data(_TEXTS[form](frame, name))
     else:
         write_whole(out, _TEXTS[form](frame, name))

@@ -62,7 +62,7 @@ def test_without_a_section_the_values_of_the_filters_are_printed(
 @pytest.mark.usefixtures("at_service")
 def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["read", "acme.example", "domains", "--no-cache", "--engine", "chatgpt"]
-    assert main([*command, "--csv"]) == 0
+    assert main([*command, "--csv", "-o", "-"]) == 0
     csv = capsys.readouterr().out
     assert main([*command, "--json"]) == 0
     output = json.loads(capsys.readouterr().out)
@@ -80,6 +80,7 @@ def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) ->
     [
         (["read", "h.example", "urls", "--csv", "--json"], "as csv and as json; choose one"),
         (["read", "h.example", "urls", "--csv", "-o", "x.parquet"], "as csv and as parquet"),
+        (["report", "h.example", "-o", "-"], "does not end in one of .html"),
         (["read", "h.example", "urls", "-o", "x"], "does not end in one of .parquet, .xlsx"),
         (["report", "h.example", "-o", "x.pdf"], "does not end in one of .html"),
         (["read", "h.example", "urls", "-o", "a/b/x.csv"], "make it first"),
