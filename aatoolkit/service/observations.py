@@ -100,9 +100,8 @@ _OF_ANSWERS = {
     "claim_sightings": "claim_id",
 }
 
-_NAMED = """(
-  len($brand) = 0 OR chat_id IN (SELECT chat_id FROM mentions WHERE list_contains($brand, brand)))
-"""
+_NAMED = "chat_id IN (SELECT chat_id FROM mentions WHERE list_contains($brand, brand))"
+"""That an answer mentions a brand of the brand filter; true of all without that filter."""
 
 _TABLES = {
     "scoped_prompts": """
@@ -317,7 +316,10 @@ class Observations:
             if name in self._created:
                 continue
             of = self.window.previous if name.startswith("previous_") else self.window
-            self._execute(f"CREATE TEMP TABLE {name} AS {_TABLES[name]}", of, {})
+            rows = _TABLES[name]
+            if not self.question.filter("brand"):
+                rows = rows.replace(_NAMED, "true")
+            self._execute(f"CREATE TEMP TABLE {name} AS {rows}", of, {})
             self._created.add(name)
         values |= {
             "host": self.question.host,

@@ -272,7 +272,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
     def _rerun(self) -> FolderFiles | None:
         """What a rerun of this very study gave so far; it reads nothing that was sealed."""
         study, folder = rerun_place(), rerun_place(RERUN_RESULTS)
-        if study is None or folder is None or open_files(study).read(SEAL) != self._study._seal():
+        if not study or not folder or open_files(study).read(SEAL) != self._study._seal():
             return None
         return FolderFiles(folder)
 

@@ -194,12 +194,12 @@ class ZipFiles:
 
     def read(self, name: str) -> bytes:
         """Read one file of a study."""
-        problem = "is missing"
-        if name in self._names:
-            try:
-                return self._zip.read(name)
-            except Exception as error:  # a damaged, encrypted or oddly compressed member
-                problem = f"cannot be read ({error})"
+        try:
+            return self._zip.read(name)
+        except KeyError:
+            problem = "is missing"
+        except Exception as error:  # a damaged, encrypted or oddly compressed member
+            problem = f"cannot be read ({error})"
         raise unusable(self.path, f"{name} {problem}")
 
 

@@ -104,7 +104,7 @@ def rerun(
     study: Study, notebook: Path, *, out: str | os.PathLike[str] | None, timeout: float
 ) -> Rerun:
     """Run a notebook again from a study; see `Study.rerun`."""
-    if rerun_place() is not None:
+    if rerun_place():
         raise StudyError("a notebook that is rerun does not rerun others", path=str(study.path))
     study._check("rerun")
     sealed = dict(study.results)

@@ -15,7 +15,7 @@ from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.files import sweep, write_whole
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, some_of, visible
-from aatoolkit.client.client import Client, Project
+from aatoolkit.client.client import Client, Project, each_of
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.errors import (
     FetchError,
@@ -170,13 +170,13 @@ class Study(metaclass=Chaptered):
         StudyError
             If the folder holds a sealed or another study or other files, or cannot be written to.
         """
-        if (within := rerun_place()) is not None:
+        if within := rerun_place():
             return cls(within)
         folder = Path(path).expanduser()
         about = {
             "title": title or folder.name,
             "description": description,
-            "creators": [creators] if isinstance(creators, str) else [*creators],
+            "creators": each_of(creators, str),
         }
         problem, place = "", repr(str(path))
         try:
@@ -226,7 +226,7 @@ class Study(metaclass=Chaptered):
         StudyError
             If there is no study, or it is packed.
         """
-        if (within := rerun_place()) is not None:
+        if within := rerun_place():
             return cls(within)
         study = cls(path)
         if not isinstance(study._files, FolderFiles):
