@@ -237,7 +237,7 @@ def _outcome(
     nothing = _NO_ROWS if part_state.status == Status.AVAILABLE else part_state
     empty = nothing if groups.keys.columns.empty or part_state.status in EMPTY else NO_ROW
     codes = np.where(has_number & ~full, codes + len(states), codes)
-    is_nothing = undefined & (groups.count(cells.whole) == expected) & full
+    is_nothing = undefined & (groups.count(cells.complete) == expected) & full
     codes = np.where(is_nothing, 2 * len(states), codes)
     codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
     partial = [replace(state, status=Status.PARTIAL) for state in states]
@@ -283,7 +283,7 @@ def cells_of_plan(
         cells = cells.without(planned.repeats, "counted once")
     for trials in planned.trials:
         counted = cells_of(frame, trials, metadata)
-        none = is_zero(trials, counted.given if rule.rule == "sum" else counted.whole)
+        none = is_zero(trials, counted.given if rule.rule == "sum" else counted.complete)
         cells = cells.without(none & ~cells.given, ZERO)
     if rule.among and rule.among[0] in frame.columns:
         kind_column, *kinds = rule.among
@@ -293,10 +293,10 @@ def cells_of_plan(
         cells = cells.without(nothing & ~cells.given, "nothing to count")
     if rule.over:
         above, below = rule.over
-        none = is_zero(below, cells_of(frame, below, metadata).whole)
+        none = is_zero(below, cells_of(frame, below, metadata).complete)
         return cells.without(none & ~(np.abs(as_floats(frame[above])) > 0), ZERO)
     if rule.by:
-        nothing = is_zero(rule.by, cells_of(frame, rule.by, metadata).whole)
+        nothing = is_zero(rule.by, cells_of(frame, rule.by, metadata).complete)
         return cells.without(nothing, "zero weight")
     if rule.rule in ("first", "last"):
         rows = pd.Series(groups.ids[cells.applicable], np.flatnonzero(cells.applicable))

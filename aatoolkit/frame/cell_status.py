@@ -75,7 +75,7 @@ class Cells:
         return ~self.having(Status.NOT_APPLICABLE)
 
     @property
-    def whole(self) -> Mask:
+    def complete(self) -> Mask:
         """The rows whose number is complete, not measured in part."""
         return self.given & ~self.having(Status.PARTIAL)
 

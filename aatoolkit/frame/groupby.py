@@ -79,7 +79,7 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
         If there is no such column, its values are lists, or rows have no place among the bins
         of a `pandas.Grouper`.
     """
-    keys_by = _listed(by)
+    keys_by = _as_list(by)
     names = [key for key in keys_by if isinstance(key, str)]
     find(frame, names)
     if not keys_by:
@@ -110,13 +110,13 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     return Groups(places[rank], keys, frozenset(names))
 
 
-def _listed(by: By) -> list[str | pd.Grouper]:
+def _as_list(by: By) -> list[str | pd.Grouper]:
     return [by] if isinstance(by, str | pd.Grouper) else [*(by or ())]
 
 
 def _binned(by: By) -> list[str]:
     """The columns of times that are grouped into periods."""
-    keys = (key for key in _listed(by) if isinstance(key, pd.Grouper) and key.freq is not None)
+    keys = (key for key in _as_list(by) if isinstance(key, pd.Grouper) and key.freq is not None)
     return [str(key.key) for key in keys]
 
 
@@ -233,7 +233,7 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
     ArgumentError
         If pandas knows no such frequency, or there is not one column of times.
     """
-    flat, keys = flattened(frame), _listed(by)
+    flat, keys = flattened(frame), _as_list(by)
     if not all(isinstance(key, str) for key in keys):
         raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
     times = [str(name) for name, dtype in flat.dtypes.items() if dtype.kind == "M"]
@@ -270,14 +270,14 @@ def part_periods(
     binned, parts = _binned(by), dict[int, tuple[float, str]]()
     if len(binned) != 1 or not len(frame):
         return parts
-    (grouper,) = (key for key in _listed(by) if isinstance(key, pd.Grouper))
+    (grouper,) = (key for key in _as_list(by) if isinstance(key, pd.Grouper))
     days, labels = _days(frame[binned[0]]), _days(groups.keys[binned[0]])
     if days is None or labels is None or days.isna().any():
         return parts
     day, first, last = pd.Timedelta(days=1), days.min(), days.max()
     if first != last and not (days.drop_duplicates().sort_values().diff() == day).any():
         return parts
-    named = {*binned, *(key for key in _listed(by) if isinstance(key, str))}
+    named = {*binned, *(key for key in _as_list(by) if isinstance(key, str))}
     present = pd.Series(days.to_numpy()).groupby(groups.ids).nunique()
     if is_series := binned[0] in metadata.key:
         dates = pd.DatetimeIndex(days.unique())

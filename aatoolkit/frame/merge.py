@@ -492,7 +492,7 @@ def _stacks_again(frames: Sequence[Described], table: str) -> bool:
             columns = metadata.columns.items()
             names = {column.of: name for name, column in columns if column.table == table}
             origin = fingerprint_in(frame, metadata)
-            if origin is None or not origin.whole:
+            if origin is None or not origin.is_complete:
                 held = filter(metadata.holds, metadata.columns)
                 origin = fingerprint_of(frame, held, metadata.key)
             parts.append((names, arrays_of(frame), origin))

@@ -112,10 +112,10 @@ def _refusal(
         hint = "; check the host, and that the account may see it"
     elif status in (400, 422):
         kind, what = errors.BadRequest, "the service refused the request"
-        near = _listed(words, "suggestions")
+        near = _texts_in(words, "suggestions")
         hint = f"; {did_you_mean(near, 'the scope options list the allowed values')}"
         facts["parameter"] = _first_text(words, "parameter")
-        facts["suggestions"] = near or _listed(words, "allowed")
+        facts["suggestions"] = near or _texts_in(words, "allowed")
     elif status == 429 or status >= 500:
         is_limit = status == 429
         kind = errors.RateLimited if is_limit else errors.ServerFailed
@@ -166,7 +166,7 @@ def _first_text(words: Mapping[str, Any], *names: str) -> str | None:
     return next((words[n] for n in names if isinstance(words.get(n), str) and words[n]), None)
 
 
-def _listed(words: Mapping[str, Any], name: str) -> tuple[str, ...]:
+def _texts_in(words: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(text for text in words.get(name) or () if isinstance(text, str))
 
 

@@ -152,7 +152,7 @@ class Fingerprint:
     is_sample: bool = True
 
     @cached_property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether every row is in the sample."""
         return all(len(hashes) == self.rows for _, hashes in self.cells.values())
 
@@ -366,14 +366,14 @@ class FingerprintCheck:
             return np.empty(0, np.intp), {*self._there}
         is_moved = MOVED in self._changes.values()
         best: tuple[Places, set[str]] | None = None
-        for match, differing, _ in self._matches if self._read.whole else ():
+        for match, differing, _ in self._matches if self._read.is_complete else ():
             if not (match.read.distinct and match.mask.all()) or (is_moved and not match.by_key):
                 continue
             same = {*self._there} - differing | ({*self._key} if match.by_key else set())
             if best is None or len(same) > len(best[1]):
                 best = match.places, same
         is_numbered = self._read.index == (None,) and self._read.span == (0, self._read.rows - 1)
-        if self._read.whole or is_moved or not is_numbered or not self._is_within_span:
+        if self._read.is_complete or is_moved or not is_numbered or not self._is_within_span:
             return best
         same = {name for name in self._there if self.change(name) is None}
         return self._index.to_numpy().astype(np.intp), same
@@ -391,7 +391,7 @@ class FingerprintCheck:
         placed = self.placed()
         if placed is not None:
             return {*tables} if np.bincount(placed[0]).max() > 1 else set()
-        if not self._read.whole:
+        if not self._read.is_complete:
             is_repeated = len(self._index) > self._read.rows or not self._index.is_unique
             return {*tables} if is_repeated else set()
         repeated = set()
@@ -466,7 +466,7 @@ class FingerprintCheck:
         if not self._lacks_as_before(name):
             return True
         (read,), mask = self._read.rows_of([name]), match.mask
-        is_all = self._read.whole or mask.all()
+        is_all = self._read.is_complete or mask.all()
         cells = self._hashes(name)[mask] if is_all else hash_cells(self._arrays[name][mask])
         cells = _kept(cells, self._read.is_sample)
         if match.read.distinct:
@@ -476,7 +476,7 @@ class FingerprintCheck:
 
     def _lacks_as_before(self, name: str) -> bool:
         """Whether the number of missing values fits rows that were only dropped or repeated."""
-        if self._read.whole:
+        if self._read.is_complete:
             return True
         missing = self._read.cells.get(name, (0,))[0]
         now, before = len(self._index), self._read.rows
@@ -491,11 +491,11 @@ class FingerprintCheck:
         read = self._read
         if index_names(self._index) != read.index or not {*read.beside} <= {*self._arrays}:
             return None
-        if read.span is not None and not read.whole and not self._is_within_span:
+        if read.span is not None and not read.is_complete and not self._is_within_span:
             return None
         parts = [*_label_hashes(self._index), *map(self._hashes, read.beside)]
         match = self._match(parts, read.by_label, by_key=False)
-        is_numbered = read.span is not None and not read.whole
+        is_numbered = read.span is not None and not read.is_complete
         return match if is_numbered or self._is_match(match) else None
 
     def _by_key(self) -> RowMatch | None:
@@ -512,7 +512,7 @@ class FingerprintCheck:
 
     def _is_match(self, match: RowMatch) -> bool:
         """Whether enough rows match: all of a complete sample, else at least one."""
-        return bool(match.mask.all() if self._read.whole else match.mask.any())
+        return bool(match.mask.all() if self._read.is_complete else match.mask.any())
 
     @cached_property
     def _is_within_span(self) -> bool:

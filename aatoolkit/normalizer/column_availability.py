@@ -98,7 +98,7 @@ class TableStatements:
         self._array, self._size = array, size
         self._signals = [signal for signal in signals if signal.rule != INFERRED]
         self._narrow = [signal for signal in self._signals if signal.scope in ("field", "row")]
-        self._whole = section_state(self._signals) or UNKNOWN
+        self._of_section = section_state(self._signals) or UNKNOWN
         self._lists: dict[str, list[Any]] = {}
 
     def describe(
@@ -115,7 +115,7 @@ class TableStatements:
         path
             Gives the JSON path of its value in a row.
         """
-        if absent and self._whole.status not in EMPTY:
+        if absent and self._of_section.status not in EMPTY:
             return ColumnMetadata(name, _ABSENT)
         base = self._stated(column)
         statements: list[Statement] = []
@@ -152,7 +152,7 @@ class TableStatements:
         """Whether any number is denied, as far as can be told without looking at columns."""
         if not any(map(denies, self._signals)):
             return False
-        is_empty = self._whole.status in EMPTY
+        is_empty = self._of_section.status in EMPTY
         return any(map(denies, self._narrow)) or any(self._by_engine(is_empty))
 
     def _by_engine(self, is_empty: bool) -> list[bool]:
@@ -179,7 +179,7 @@ class TableStatements:
             is_whole = signal.scope == "field" and not signal.rows
             if is_whole and reach(target, column.pattern) == "all":
                 states.setdefault(len(target_steps(target)), []).append(signal.availability)
-        return _combined(states[max(states)]) if states else self._whole
+        return _combined(states[max(states)]) if states else self._of_section
 
     def _conditional(self, column: Column) -> tuple[list[Statement], list[Availability]]:
         """Statements about engines and days; and the states of those whose rows are summed."""

@@ -384,7 +384,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
     def __repr__(self) -> str:
         width = max(len(visible(name)) for name in self)
         lines = [
-            f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self._shown(name))}"
+            f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self._state(name))}"
             for name in self
         ]
         return "\n".join([f"<Tables of {visible(self.section)}{self._noted()}>", *lines])
@@ -392,7 +392,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        rows = [(clipped(n), f"{self.rows[n]:,}", clipped(self._shown(n))) for n in self]
+        rows = [(clipped(n), f"{self.rows[n]:,}", clipped(self._state(n))) for n in self]
         return table_html(
             ("table", "rows", "availability"),
             rows,
@@ -402,7 +402,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
             labels=1,
         )
 
-    def _shown(self, name: str) -> str:
+    def _state(self, name: str) -> str:
         """Describe the availability of a table, with its mark; of an empty one, why it is empty."""
         if not isinstance(name, str) or name not in self._words:
             self[name]  # which names near matches
@@ -413,7 +413,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
     @property
     def _marks(self) -> str:
         """The mark of each table's availability, in their order."""
-        return "".join(self._shown(name)[0] for name in self)
+        return "".join(self._state(name)[0] for name in self)
 
     def _noted(self) -> str:
         """Describe in words whether it was drafted, and the number of drifts and hints."""

@@ -242,7 +242,7 @@ class Sample:
     clusters: Any = 0
 
 
-def tested(change: Any, error: Any, df: Any, level: Any, **more: Any) -> Change:
+def by_student_t(change: Any, error: Any, df: Any, level: Any, **more: Any) -> Change:
     """A change with its interval and p-value, by Student's t."""
     name_all(change=change, error=error, df=df)
     half = t_quantile((1 + level) / 2, df) * error
@@ -284,7 +284,7 @@ def changed(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = F
         name_all(room=room, share=share)
         unequal = np.where(total > 0, np.sqrt(k / (k - 1) * One.total(share**2)), 0.0)
     df = freedom(m, z)
-    return tested(after - before, error, df, level, clusters=k, unequal=unequal, **sides)
+    return by_student_t(after - before, error, df, level, clusters=k, unequal=unequal, **sides)
 
 
 def changed_counts(y1: Any, y0: Any, level: Any) -> Change:
@@ -295,7 +295,9 @@ def changed_counts(y1: Any, y0: Any, level: Any) -> Change:
     error, k = mean.clusters * np.sqrt(mean.variance), mean.clusters
     after, before = One.total(y1), One.total(y0)
     name_all(after=after, before=before)
-    return tested(after - before, error, mean.df, level, after=after, before=before, clusters=k)
+    return by_student_t(
+        after - before, error, mean.df, level, after=after, before=before, clusters=k
+    )
 
 
 def sample_of(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
@@ -316,7 +318,7 @@ def sample_of(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
 def changed_samples(after: Sample, before: Sample, level: Any) -> Change:
     """A change between two samples of clusters: two ratio estimators, Welch's t."""
     variance, df = welch(after, before)
-    return tested(
+    return by_student_t(
         after.value - before.value,
         np.sqrt(variance),
         df,

@@ -26,10 +26,10 @@ from aatoolkit.stats.estimate import (
     NAN,
     Change,
     Comparison,
+    by_student_t,
     check_level,
     judged,
     sample_of,
-    tested,
     varies,
     wilson,
 )
@@ -464,7 +464,7 @@ def mean_of(values: Any, level: Any, name: str) -> Change:
     error, k = np.sqrt(sample.variance), sample.clusters
     if len(plain) < LEAST_CLUSTERS or not varies(number(error), np.abs(plain).max()):
         return Change(sample.value, clusters=k)
-    return tested(sample.value, error, k - 1, level, clusters=k)
+    return by_student_t(sample.value, error, k - 1, level, clusters=k)
 
 
 def _lists(

@@ -138,7 +138,7 @@ class _Page:
         body = [
             f'<section aria-labelledby="s{at}"><h2 id="s{at}">{text(chapter.title)}</h2>',
             element("p", text(doc), "lead"),
-            element("p", text(state_words(tables._shown(main)), 600), "state"),
+            element("p", text(state_words(tables._state(main)), 600), "state"),
             picture,
         ]
 
@@ -149,7 +149,7 @@ class _Page:
 
         for table, columns in opened.items():
             if not tables.rows[table]:
-                state = text(state_words(tables._shown(table)))
+                state = text(state_words(tables._state(table)))
                 body.append(element("p", f"<b>{text(title_of(table))}</b>: {state}"))
                 continue
             rows = written(table, min(self._rows, chapter.rows), columns)
@@ -191,7 +191,7 @@ class _Page:
         counts: Counter[str] = Counter()
         for name in self._order:
             for table in self._dataset[name]:
-                words = state_words(self._dataset[name]._shown(table))
+                words = state_words(self._dataset[name]._state(table))
                 counts[words.partition(":")[0]] += 1
                 states.setdefault(words, {})[title_of(table)] = None
         total = f"Of {counts.total()} tables: "

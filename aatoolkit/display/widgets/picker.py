@@ -453,4 +453,4 @@ def _read(source: Project | Dataset | None, name: str) -> tuple[str, int]:
     main = next(iter(tables))
     rows = counted(tables.rows[main], "row") if tables.rows[main] else ""
     is_lacking = tables._words[main].startswith(("unavailable", "not applicable"))
-    return _notes(tables._shown(main).partition(":")[0], rows), _DIMMED * is_lacking
+    return _notes(tables._state(main).partition(":")[0], rows), _DIMMED * is_lacking

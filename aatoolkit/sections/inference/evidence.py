@@ -310,7 +310,7 @@ def _find_siblings(relation: Relation) -> None:
         wholes = ((group, _whole(group)) for group in groups)
         group, total = next((result for result in wholes if result[1]), ((), 0.0))
         for column in group:
-            column.seen.siblings, column.seen.whole = tuple(c.name for c in group), total
+            column.seen.siblings, column.seen.siblings_sum = tuple(c.name for c in group), total
 
 
 def _whole(columns: tuple[ColumnFinding, ...]) -> float:

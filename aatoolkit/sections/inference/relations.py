@@ -63,7 +63,7 @@ class Evidence:
     across : set of str
         Columns of the key over which it is proved to add up.
     siblings : tuple of str
-        Columns that sum to one ``whole``, 1 or 100, with it on every row.
+        Columns that sum to 1 or 100 (``siblings_sum``) with it on every row.
     """
 
     ratios: list[Any] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Evidence:
     equals: list[ColumnFinding] = field(default_factory=list)
     across: set[str] = field(default_factory=set)
     siblings: tuple[str, ...] = ()
-    whole: float = 0.0
+    siblings_sum: float = 0.0
 
     @property
     def adds(self) -> bool:

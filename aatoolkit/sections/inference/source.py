@@ -192,7 +192,7 @@ def rule_code(rule: Aggregation) -> str:
 def _filled(code: str, first: str, rest: str) -> list[str]:
     """Wrap code to the line width, without breaks inside string literals unless these are long."""
 
-    def whole(match: re.Match[str]) -> str:
+    def unbroken(match: re.Match[str]) -> str:
         text = match[0].replace(" ", "\0")
         if len(text) > _LONGEST + 2 and "\\" not in text and text[0] == "'":
             pieces = _PIECE.findall(match[0][1:-1])
@@ -200,7 +200,7 @@ def _filled(code: str, first: str, rest: str) -> list[str]:
         return text
 
     lines = textwrap.wrap(
-        _LITERAL.sub(whole, code), _WIDTH, initial_indent=first, subsequent_indent=rest,
+        _LITERAL.sub(unbroken, code), _WIDTH, initial_indent=first, subsequent_indent=rest,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
     return [line.replace("\0", " ") for line in lines]

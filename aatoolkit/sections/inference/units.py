@@ -107,8 +107,8 @@ def _unit_of(column: ColumnFinding) -> tuple[Finding[str], float]:
         reason = f"{first} on {first.rows} rows"
         return Finding(FRACTION, PROVED, reason), 0.01 if first.factor == 100 else 1.0
     if seen.siblings:
-        reason = f"{' + '.join(seen.siblings)} = {seen.whole:g} on every row"
-        return Finding(FRACTION, PROVED, reason), 1.0 / seen.whole
+        reason = f"{' + '.join(seen.siblings)} = {seen.siblings_sum:g} on every row"
+        return Finding(FRACTION, PROVED, reason), 1.0 / seen.siblings_sum
     if reading.ordinal:
         return Finding(RANK, LIKELY, "a number sign in the text"), 1.0
     if not len(numbers):

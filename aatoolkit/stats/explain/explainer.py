@@ -71,7 +71,7 @@ class Explainer:
 
     def __init__(self, within: Any = None) -> None:
         self.evidence = ResponseFinder(within)
-        self._made: dict[str, Replayed | str] = {}
+        self._replays: dict[str, Replayed | str] = {}
         self._changed: dict[tuple[int, str], bool] = {}
         self._frames: dict[int, tuple[pd.DataFrame, pd.DataFrame, FrameMetadata]] = {}
 
@@ -183,14 +183,14 @@ class Explainer:
             why = "has no metadata, so its origin is not known"
             raise TrailEnd(f"the frame {why if is_foreign else 'does not say how it was made'}")
         name = str(text_of(frame))
-        if name not in self._made:
+        if name not in self._replays:
             try:
-                self._made[name] = replay(stored.recipe, stored.sources, self.evidence)
+                self._replays[name] = replay(stored.recipe, stored.sources, self.evidence)
             except TrailEnd as end:
-                self._made[name] = str(end)
+                self._replays[name] = str(end)
             except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-                self._made[name] = f"what the frame says of how it was made is damaged: {error}"
-        replayed = self._made[name]
+                self._replays[name] = f"what the frame says of how it was made is damaged: {error}"
+        replayed = self._replays[name]
         if isinstance(replayed, str):
             raise TrailEnd(replayed)
         return replayed
