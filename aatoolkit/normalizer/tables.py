@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import ref
 
 from aatoolkit._util.attributes import Keyed
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from aatoolkit.normalizer.rows import Drift, TableRows
     from aatoolkit.sections import Section
     from aatoolkit.stats.explain.explanation import Explanation
+
+T = TypeVar("T")
 
 _HELD = 1 << 22
 """The largest body, in bytes, that the frames made of a response hold on to by themselves."""
@@ -86,11 +88,11 @@ class ResponseAtHand:
         return None if response is None else quietly(self.read, response)
 
 
-def quietly(read: Callable[..., Tables], response: Any, **how: Any) -> Tables:
-    """Read a response again, without the warnings that were given already."""
+def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
+    """Read without warnings: they were given already, or the tables list the drift."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
-        return read(response, **how)
+        return read(*arguments, **options)
 
 
 def at_hand(response: Any, source: Source, read: Callable[[Any], Tables]) -> list[ResponseAtHand]:

@@ -6,7 +6,6 @@ A study and an archive give explanations the same thing: a `StoredResponse`.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +18,6 @@ from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.reading import ReadingOptions, read_combined
 from aatoolkit.errors import (
     AAToolkitError,
-    AAToolkitWarning,
     DecodeError,
     FetchError,
     NotAuthorized,
@@ -35,7 +33,7 @@ from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.arrow_schema import logical_hash
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.normalize import normalize
-from aatoolkit.normalizer.tables import Tables
+from aatoolkit.normalizer.tables import Tables, quietly
 from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
@@ -282,13 +280,6 @@ def tables_of(
     if section is None:
         return read_combined(payload, ReadingOptions(profile, max_nodes))
     return Dataset({section: normalize(section, payload, profile=profile, max_nodes=max_nodes)})
-
-
-def quietly(read: Callable[..., Dataset], *arguments: Any) -> Dataset:
-    """Normalise without drift warnings; the tables list the drift."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AAToolkitWarning)
-        return read(*arguments)
 
 
 def readable(study: Study, record: Record) -> Dataset:

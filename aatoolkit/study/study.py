@@ -26,6 +26,7 @@ from aatoolkit.errors import (
     StudyError,
 )
 from aatoolkit.metadata.column import Source
+from aatoolkit.normalizer.tables import quietly
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
@@ -68,7 +69,6 @@ from aatoolkit.study.recording import (
     format_profiles,
     format_tables,
     parse_profiles,
-    quietly,
     readable,
     recorded_table,
     replaying_client,
