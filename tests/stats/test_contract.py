@@ -374,27 +374,26 @@ def test_prompts_that_all_move_alike_cannot_be_judged_and_end_no_other_group() -
     assert back.loc["varied", "verdict"] == "down"
 
 
-@pytest.mark.parametrize("size", [1e200, 1e300, 1.7e308])
+@pytest.mark.parametrize("size", [1e200, 1.7e308])
 def test_numbers_beyond_reckoning_cannot_be_judged_and_end_no_other_group(size: float) -> None:
     number = np.arange(24)
     usual = pd.DataFrame({"prompt_id": number % 8, "x": number % 5 + 1.0, "group": "usual"})
     large = usual.assign(x=np.where(number % 2, size, -size / 3), group="large")
     now = pd.concat([usual.assign(x=usual["x"] + 3 + number % 4), large])
-    before = pd.concat([usual, large.assign(x=-large["x"][::-1].to_numpy())])
-    counts = pd.DataFrame({"n": [size] * 3 + [4e9] * 3, "group": ["large"] * 3 + ["usual"] * 3})
+    before = pd.concat([usual, large.assign(x=-large["x"])])
+    counts = pd.DataFrame({"n": [size, size, 4e9, 4e9], "group": [*"llsu"]})
     how: dict[str, Any] = {"by": "group", "rules": {"x": "mean"}}
-    results = [
+    intervals = now.aa.interval("x", cluster="prompt_id", **how)
+    for result in (
         now.aa.compare(before, "x", **how),
         now.aa.compare(before, "x", cluster="prompt_id", **how),
-        now.drop(columns="prompt_id").aa.compare(before.drop(columns="prompt_id"), "x", **how),
         now.aa.compare(before, "x", by="group", pair="prompt_id", rules={"x": "sum"}),
-        now.aa.interval("x", cluster="prompt_id", **how).rename(columns={"x_verdict": "verdict"}),
+        intervals.rename(columns={"x_verdict": "verdict"}),
         counts.aa.concentration("n", by="group"),
-    ]
-    for result in results:
-        verdicts = result.set_index("group")["verdict"]
-        assert verdicts["large"].startswith("cannot say"), result["method"]
-        assert not verdicts["usual"].startswith("cannot say"), result["method"]
+    ):
+        verdicts = result["verdict"].str.startswith("cannot say")
+        assert verdicts[result["group"].str[0] == "l"].all()
+        assert not verdicts[result["group"].str[0] != "l"].any()
     alike = usual.assign(x=size).aa.compare(usual.assign(x=-size), "x", rules={"x": "mean"})
     assert alike["verdict"].tolist() == ["cannot say"]
 
