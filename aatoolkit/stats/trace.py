@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -56,6 +56,7 @@ def statistic(verb: str, *inputs: str) -> Callable[[Callable[P, T]], Callable[P,
     return lambda function: recorded(verb, *inputs)(np.errstate(all="ignore")(function))
 
 
+@dataclass(eq=False, repr=False)
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     """A number, or one for each cluster, and what it was computed from.
 
@@ -85,18 +86,13 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     (0.5, 'sum(y) / sum(n)', '4 / 8')
     """
 
-    def __init__(
-        self,
-        value: Any,
-        op: str = LEAF,
-        args: tuple[Any, ...] = (),
-        name: str = "",
-        cells: Callable[[int], Any] | None = None,
-        words: str = "",
-        index: Any = None,
-    ) -> None:
-        self.value, self.op, self.args, self.name = value, op, args, name
-        self.cells, self.words, self.index = cells, words, index
+    value: Any
+    op: str = LEAF
+    args: tuple[Any, ...] = ()
+    name: str = ""
+    cells: Callable[[int], Any] | None = None
+    words: str = ""
+    index: Any = None
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Traced:
         if method != "__call__" or options:
@@ -250,6 +246,7 @@ def take(values: Any, index: Any) -> Any:
     return Traced(values.value[index], TAKEN, (values,), index=np.atleast_1d(index))
 
 
+@dataclass(frozen=True)
 class Many:
     """Groups of clusters, added up at once.
 
@@ -263,32 +260,28 @@ class Many:
         What identifies a group.
     """
 
-    def __init__(
-        self,
-        group: npt.NDArray[np.int64],
-        size: int,
-        row: Callable[[int], dict[str, Any]] | None = None,
-    ) -> None:
-        self._group, self._size, self._row = group, size, row
+    group: Integers
+    size: int
+    row: Callable[[int], dict[str, Any]] | None = None
 
     def total(self, values: Any) -> Any:
         """The sums over the clusters of each group."""
-        sums = np.bincount(self._group, plain_value(values), self._size).astype(np.float64)
+        sums = np.bincount(self.group, plain_value(values), self.size).astype(np.float64)
         return self._traced(values, sums, STACKED)
 
     def count(self, values: Any) -> Any:
         """The number of clusters of each group."""
-        counts = np.bincount(self._group, minlength=self._size).astype(np.float64)
+        counts = np.bincount(self.group, minlength=self.size).astype(np.float64)
         return self._traced(values, counts, COUNTED)
 
     def spread(self, values: Any) -> Any:
         """The number of its group for each cluster."""
-        return take(values, self._group)
+        return take(values, self.group)
 
     def _traced(self, values: Any, sums: Numbers, op: str) -> Any:
         if not isinstance(values, Traced):
             return sums
-        return Traced(sums, op, (values,), index=self._group, cells=self._row)
+        return Traced(sums, op, (values,), index=self.group, cells=self.row)
 
 
 class One:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date as calendar_date
@@ -231,12 +232,8 @@ def _row(estimate: DoubleDifference, by: str, is_rate: bool) -> Comparison:
         for word, side in estimate.sides.items()
         if number(side.moved.clusters) < LEAST_CLUSTERS
     ]
-    is_tested = np.isfinite(number(estimate.change.p))
-    why = (
-        ""
-        if is_tested
-        else f"nothing differs between {by}, one has most answers, or numbers are too large"
-    )
+    is_untested = not math.isfinite(number(estimate.change.p))
+    why = f"nothing differs between {by}, one has most answers, or numbers are too large"
     ends = (
         (word, *(amount(number(end), is_rate) for end in (side.before, side.after)))
         for word, side in estimate.sides.items()
@@ -246,7 +243,7 @@ def _row(estimate: DoubleDifference, by: str, is_rate: bool) -> Comparison:
         change=estimate.change,
         text=", ".join(f"{word} {before} to {after}" for word, before, after in ends),
         method=f"difference in differences within {by}, clustered",
-        why=f"{' and '.join(few)}; it takes {LEAST_CLUSTERS}" if few else why,
+        why=f"{' and '.join(few)}; it takes {LEAST_CLUSTERS}" if few else why * is_untested,
         is_rate=is_rate,
         is_planned=is_effect,
         words=("up", "down") if is_effect else ("differs", "differs"),
