@@ -74,15 +74,13 @@ class Tracer:
 
     def keep(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The columns of the result as plain numbers; the traced ones are kept."""
-        plain_values, is_traced = {}, False
-        for name, column in values.items():
-            parts = column if isinstance(column, list | tuple) else [column]
-            is_traced = is_traced or any(isinstance(part, Traced) for part in parts)
-            numbers = [*map(plain_value, parts)]
-            plain_values[name] = numbers if isinstance(column, list | tuple) else numbers[0]
-        if is_traced:
-            self._numbers, self._order = dict(values), None
-        return plain_values
+        self._numbers, self._order = values, None
+        return {
+            name: [*map(plain_value, column)]
+            if isinstance(column, list | tuple)
+            else plain_value(column)
+            for name, column in values.items()
+        }
 
     def reorder(self, rows: Any) -> None:
         """Note that the result was reordered: its rows are these of the kept ones."""
