@@ -203,7 +203,7 @@ class _Planner:
         """
         if name in self.groups.keys.columns:
             raise Refused("the rows are grouped by it")
-        of_rule, is_flag = rules.get(name), pd.api.types.is_bool_dtype(self.frame[name].dtype)
+        of_rule, is_flag = rules.get(name), self.frame[name].dtype.kind == "b"
         is_read = not (_has_rule(self.metadata, name) or self.metadata.is_lost(name))
         if of_rule is None and is_asked and is_flag and is_read:
             of_rule = "mean"
@@ -392,7 +392,7 @@ def _rule_to_give(
     kind = frame[name].dtype
     if rule.rule == "key":
         return f"; to count them: rules={{{name!r}: 'count'}}"
-    if not (pd.api.types.is_float_dtype(kind) or pd.api.types.is_integer_dtype(kind)):
+    if kind.kind not in "iuf":
         return ""
     with np.errstate(invalid="ignore"):  # of infinity
         is_whole = not (as_floats(frame[name]) % 1 > 0).any()

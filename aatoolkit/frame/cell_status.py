@@ -98,7 +98,7 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     """The availability of the cells of a column."""
     column, values = metadata.columns[name], frame[name]
     present = values.notna().to_numpy(bool)
-    if pd.api.types.is_float_dtype(values.dtype):  # NaN is no value, also in a nullable column
+    if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
         present = present & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
     states, codes = [column.elsewhere], np.zeros(len(frame), np.int64)
     held = states

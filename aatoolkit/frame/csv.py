@@ -69,13 +69,13 @@ def as_texts(values: pd.Series) -> pd.Series:
 def _as_csv(values: pd.Series) -> pd.Series:
     """The cells of a column in CSV."""
     dtype = values.dtype
-    if pd.api.types.is_bool_dtype(dtype):
+    if dtype.kind == "b":
         return values.astype("object").map({True: "true", False: "false"}, na_action="ignore")
     if pd.api.types.is_numeric_dtype(dtype):
-        is_whole = pd.api.types.is_integer_dtype(dtype)
+        is_whole = dtype.kind in "iu"
         if not (is_whole and ((values >= _DIGITS) | (values <= -_DIGITS)).any()):
             return values
     texts = as_texts(values)
-    if pd.api.types.is_datetime64_any_dtype(dtype):
+    if dtype.kind == "M":
         return texts
     return texts.map(guarded, na_action="ignore")

@@ -305,7 +305,7 @@ def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
     metadata, names = metadata_of(frame), [*map(str, frame.columns)]
     if len(metadata.key) != 1 or metadata.key[0] not in names or len(frame) < 2:
         return None
-    is_time = pd.api.types.is_datetime64_any_dtype(frame[metadata.key[0]].dtype)
+    is_time = frame[metadata.key[0]].dtype.kind == "M"
     measures = [
         name
         for name in _number_formats(frame)
@@ -319,11 +319,11 @@ def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
 def _as_excel(values: pd.Series) -> list[Any]:
     """Convert the cells of a column for Excel; None where missing."""
     convert: Any = _fitted
-    if pd.api.types.is_bool_dtype(values.dtype):
+    if values.dtype.kind == "b":
         convert = bool
     elif pd.api.types.is_numeric_dtype(values.dtype):
         convert = _number
-    elif pd.api.types.is_datetime64_any_dtype(values.dtype):
+    elif values.dtype.kind == "M":
         values = values.dt.tz_convert("UTC") if values.dt.tz is not None else values
         convert = _moment
     else:
@@ -390,10 +390,9 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
     """How the cells of each declared column of numbers are shown."""
     metadata = metadata_of(frame)
     formats: dict[str, list[str]] = {}
-    for name, values in frame.items():
+    for name, values in frame.select_dtypes("number").items():
         what = declared(metadata.columns.get(str(name), NOTHING))
-        is_flag = pd.api.types.is_bool_dtype(values.dtype)
-        if what is None or is_flag or not pd.api.types.is_numeric_dtype(values.dtype):
+        if what is None:
             continue
         units = row_units(frame, metadata, str(name))
         if units is None:

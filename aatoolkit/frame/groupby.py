@@ -123,7 +123,7 @@ def _binned(by: By) -> list[str]:
 def numpy_times(values: pd.Series) -> pd.Series:
     """Days or times with numpy's dtype, or pandas' with their zone."""
     kind = values.dtype
-    if not isinstance(kind, pd.ArrowDtype) or not pd.api.types.is_datetime64_any_dtype(kind):
+    if not isinstance(kind, pd.ArrowDtype) or kind.kind != "M":
         return values
     zone = getattr(kind.pyarrow_dtype, "tz", None)
     return values.astype(pd.DatetimeTZDtype("us", zone) if zone else "datetime64[us]")
@@ -180,7 +180,7 @@ def sums(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
         If a sum is too large for a 64-bit integer.
     """
     rough = added(as_floats(values), use, groups)
-    if not (pd.api.types.is_integer_dtype(values.dtype) or values.dtype.kind == "b"):
+    if values.dtype.kind not in "iub":
         return like(rough, values)
     largest = values[use].max() if use.any() else 0
     if (np.abs(rough) >= 2**63).any() or int(largest) >= 2**63:
@@ -314,7 +314,7 @@ _PART = re.compile(r"\b\d+ of the \d+ days from \d{4}-\d\d-\d\d to \d{4}-\d\d-\d
 
 def _days(values: pd.Series) -> pd.Series | None:
     """Times as days without a zone; None for values that are not times."""
-    if not pd.api.types.is_datetime64_any_dtype(values.dtype):
+    if values.dtype.kind != "M":
         return None
     days: pd.Series = naive_times(values).dt.normalize()
     return days

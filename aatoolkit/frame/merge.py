@@ -278,7 +278,7 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
         return metadata
     rows = flattened(frame)
     unique = [n for n in rows.columns if isinstance(n, str) and [*rows.columns].count(n) == 1]
-    words = [name for name in unique if not pd.api.types.is_float_dtype(rows[name].dtype)]
+    words = [name for name in unique if rows[name].dtype.kind != "f"]
     on = [name for name in keys if isinstance(name, str)]
     candidates = [on, *([metadata.key] if metadata.key else []), *([*on, word] for word in words)]
     grain: tuple[str, ...] = (NO_KEY,)

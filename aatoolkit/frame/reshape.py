@@ -65,7 +65,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     if astray:
         reasons = ", ".join(f"{name} {why}" for name, why in astray.items())
         raise AvailabilityError(f"only numbers have a long form: {reasons}", columns=astray)
-    is_whole = all(pd.api.types.is_integer_dtype(flat[name].dtype) for name in numbers)
+    is_whole = all(flat[name].dtype.kind in "iu" for name in numbers)
     kind = "Int64" if numbers and is_whole else "Float64"
     others = {
         name: f"{name}_" if name in _ADDED else name
@@ -94,7 +94,7 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
 
 def _exact(values: pd.Series, kind: Any) -> pd.Series:
     """Cast numbers to a 64-bit dtype; raise where one would change."""
-    is_whole = pd.api.types.is_integer_dtype(values.dtype)
+    is_whole = values.dtype.kind in "iu"
     if kind == "Float64" and is_whole and (values.abs() > EXACT_FLOAT).any():
         raise NotWritten(
             f"{values.name} holds whole numbers beyond 2**53, which do not fit beside "

@@ -114,20 +114,20 @@ def plain(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _plain(values: pd.Series) -> pd.Series:
     """Convert a column to NumPy numbers, flags or moments, else to Python texts and None."""
-    api, missing = pd.api.types, values.isna().to_numpy(bool)
+    missing = values.isna().to_numpy(bool)
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(values.dtype.categories.dtype)
     kind = values.dtype
-    if api.is_datetime64_any_dtype(kind):
+    if kind.kind == "M":
         return naive_times(values).reset_index(drop=True)
-    if api.is_numeric_dtype(kind) and not missing.any() and kind.kind in "bui":
+    if not missing.any() and kind.kind in "bui":
         return pd.Series(values.to_numpy({"b": "bool", "u": "uint64", "i": "int64"}[kind.kind]))
     is_whole = kind.kind in "ui"
-    if api.is_numeric_dtype(kind) and kind.kind in "uif":
+    if kind.kind in "uif":
         largest = values.abs().max() if is_whole else 0
         if pd.isna(largest) or largest <= EXACT_FLOAT:
             return pd.Series(values.to_numpy(np.float64, na_value=np.nan))
-    cells = values.astype(object) if is_whole or api.is_bool_dtype(kind) else as_texts(values)
+    cells = values.astype(object) if is_whole or kind.kind == "b" else as_texts(values)
     texts = cells.to_numpy(object, copy=True)
     texts[missing] = None
     return pd.Series(texts, dtype="object")
