@@ -1131,7 +1131,7 @@ class Accessor(NamesNear):
         self,
         column: str,
         between: str = "engine",
-        by: str = "prompt_id",
+        cluster: str = "prompt_id",
         *,
         repeat: str = "chat_id",
         level: float = 0.95,
@@ -1167,7 +1167,7 @@ class Accessor(NamesNear):
             What the lists hold, such as ``source_domain``; one row per entry.
         between : str
             What is compared.
-        by : str
+        cluster : str
             What repeats, and is the unit of the intervals.
         repeat : str
             What names a single answer, and so a list.
@@ -1213,7 +1213,7 @@ class Accessor(NamesNear):
             self._frame,
             column,
             between,
-            by,
+            cluster,
             repeat=repeat,
             level=level,
         )

@@ -313,18 +313,18 @@ MOST_LISTS = 40
 
 @statistic("overlap", "frame")
 def overlap(
-    frame: pd.DataFrame, column: str, between: str, by: str, *, repeat: str, level: float
+    frame: pd.DataFrame, column: str, between: str, cluster: str, *, repeat: str, level: float
 ) -> pd.DataFrame:
     """Overlap of the lists of two engines; see ``df.aa.overlap``."""
     check_level(level)
     flat = derived(flattened(frame), frame)
     find(flat, [column])
-    lacking = [name for name in (between, by, repeat) if name not in flat.columns]
+    lacking = [name for name in (between, cluster, repeat) if name not in flat.columns]
     if lacking and (between in lacking or repeat not in lacking):
         why = (
             f"there is no {' and no '.join(lacking)} in this frame: {between} names what is "
-            f"compared (between=); with {repeat} for the answer (repeat=) and {by} for what was "
-            "asked (by=) lists of single answers are compared, else one list of each, such as "
+            f"compared (between=); with {repeat} for the answer (repeat=) and {cluster} for what was "
+            "asked (cluster=) lists of single answers are compared, else one list of each, such as "
             "project.read('urls', split='engine').main.aa.overlap('url')"
         )
         raise ItemNotFound(f"{column} has no overlap: {why}", columns=dict.fromkeys(lacking, why))
@@ -335,8 +335,8 @@ def overlap(
             f"sets of {column}, a list each: no interval",
         )
     else:
-        rows = _of_answers(flat, column, between, by, repeat, level)
-        method = f"mean over {by} of pairs of answers, Student's t, Holm's method"
+        rows = _of_answers(flat, column, between, cluster, repeat, level)
+        method = f"mean over {cluster} of pairs of answers, Student's t, Holm's method"
         if state.status not in (Status.AVAILABLE, Status.UNKNOWN):
             rows["why"] = [f"{why}; {state}" for why in rows["why"]]
     return result(
@@ -348,7 +348,7 @@ def overlap(
         key=(between, f"other_{between}"),
         level=level,
         between=between,
-        by=column if lacking else by,
+        by=column if lacking else cluster,
     )
 
 
@@ -384,16 +384,16 @@ def _of_sets(flat: pd.DataFrame, column: str, between: str) -> dict[str, Any]:
 
 
 def _of_answers(
-    flat: pd.DataFrame, column: str, between: str, by: str, repeat: str, level: float
+    flat: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
 ) -> dict[str, Any]:
     """The overlap of two members, that of repeated answers, and the difference, over prompts."""
-    codes, members, prompts = _lists(flat, column, between, by, repeat)
+    codes, members, prompts = _lists(flat, column, between, cluster, repeat)
     if len(members) > MOST_LISTS:
         why = f"{len(members)} different ones; {MOST_LISTS} are the most: choose some first"
         raise refusal(between, "overlap", why)
     means = np.full((len(prompts), len(members), len(members)), np.nan)
     answers = np.zeros((len(prompts), len(members)))
-    for at, (_, part) in enumerate(codes.groupby(by)):
+    for at, (_, part) in enumerate(codes.groupby(cluster)):
         means[at], answers[at] = _of_prompt(part[repeat], part[between], part[column], len(members))
     confidence, gaps = setting("level", level), []
     rows: list[dict[str, Any]] = []
@@ -408,11 +408,13 @@ def _of_answers(
             def part(tracer: Any, place: int) -> Any:
                 prompt = prompts[chosen[place]]
                 about = flat[between].astype(str).isin(pair) & flat[column].notna()
-                about &= flat[by].eq(prompt).fillna(False)
+                about &= flat[cluster].eq(prompt).fillna(False)
                 positions = np.flatnonzero(about.to_numpy(bool))
                 words = f"{what}, of {len(positions)} rows of {column}"
                 value = values[chosen[place]]
-                return tracer.rows(name, value, flat, positions, (column,), words, {by: prompt})
+                return tracer.rows(
+                    name, value, flat, positions, (column,), words, {cluster: prompt}
+                )
 
             return leaf(name, values[chosen], part)
 
@@ -443,11 +445,11 @@ def _of_answers(
             }
         )
         k = number(gap.clusters)
-        why = f"nothing differs between {k:g} {by}, too few to estimate an error"
+        why = f"nothing differs between {k:g} {cluster}, too few to estimate an error"
         if k < LEAST_CLUSTERS:
-            why = f"{k:g} {by} have two answers of each {between}; it takes {LEAST_CLUSTERS}"
+            why = f"{k:g} {cluster} have two answers of each {between}; it takes {LEAST_CLUSTERS}"
         if not is_there.any():
-            why = f"no {by} has answers of both"
+            why = f"no {cluster} has answers of both"
         shares = percent(number(gap.change) + number(ceiling.change)), number(ceiling.change)
         text = f"{shares[0]} in common, where repeats of one have {percent(shares[1])}"
         why = "" if np.isfinite(number(gap.p)) else why
@@ -468,23 +470,23 @@ def mean_of(values: Any, level: Any, name: str) -> Change:
 
 
 def _lists(
-    flat: pd.DataFrame, column: str, between: str, by: str, repeat: str
+    flat: pd.DataFrame, column: str, between: str, cluster: str, repeat: str
 ) -> tuple[pd.DataFrame, list[str], list[Any]]:
     """The lists of all answers as codes, each value once in an answer; the members and prompts."""
-    rows = flat.loc[flat[column].notna(), [by, between, repeat, column]]
+    rows = flat.loc[flat[column].notna(), [cluster, between, repeat, column]]
     codes = pd.DataFrame({name: pd.factorize(rows[name])[0] for name in rows.columns})
-    for name in (between, by, repeat):
+    for name in (between, cluster, repeat):
         if lacking := int((codes[name] < 0).sum()):
             why = f"{lacking} rows have none; drop them first"
             raise AvailabilityError(f"{name} names no list: {why}", columns={name: why})
-    for name in (between, by):
+    for name in (between, cluster):
         if (codes.groupby(repeat)[name].nunique() > 1).any():
             why = f"one value of {repeat} has several of {name}: it names no single answer"
             raise AvailabilityError(f"{repeat} names no answer: {why}", columns={repeat: why})
     members = [*map(str, pd.factorize(rows[between])[1])]
     order = np.argsort(members, kind="stable")
     codes[between] = np.argsort(order)[codes[between]] if members else codes[between]
-    prompts = [*pd.factorize(rows[by])[1]]
+    prompts = [*pd.factorize(rows[cluster])[1]]
     return codes.drop_duplicates([repeat, column]), sorted(members), prompts
 
 

@@ -65,7 +65,7 @@ def effect(
     control: Groups | None = None,
     *,
     column: str = "mentioned",
-    by: str = "prompt_id",
+    cluster: str = "prompt_id",
     date: str = "date",
     level: float = 0.95,
     rules: Rules | None = None,
@@ -114,14 +114,14 @@ def effect(
     since : str, date or pandas.Timestamp
         The day of the action: the first day after, in the time zone of ``date``.
     treated : dict, str or list
-        The prompts that it should move: values of ``by``, or ``{"topic": [...]}``, values of
+        The prompts that it should move: values of ``cluster``, or ``{"topic": [...]}``, values of
         another column of the frame.
     control : dict, str or list, optional
         The prompts that it should not; by default all others.
     column : str
         A column of true and false, or whose rule is a ratio or a mean.
-    by : str
-        What repeats: the cluster, and what is compared with itself.
+    cluster : str
+        What repeats, such as ``prompt_id``, and is compared with itself.
     date : str
         The column of days.
     level : float
@@ -165,18 +165,18 @@ def effect(
     """
     check_level(level)
     flat, day = flattened(series), _day_of(since)
-    find(flat, [column, by, date])
-    names = [_members(flat, by, treated, "treated")]
-    names.append({*flat[by].dropna()} - names[0])
+    find(flat, [column, cluster, date])
+    names = [_members(flat, cluster, treated, "treated")]
+    names.append({*flat[cluster].dropna()} - names[0])
     if control is not None:
-        names[1] = _members(flat, by, control, "control")
+        names[1] = _members(flat, cluster, control, "control")
     if shared := names[0] & names[1]:
         few = ", ".join(sorted(map(str, shared))[:3])
-        raise ArgumentError(f"{len(shared)} {by} are both treated and control, such as {few}")
+        raise ArgumentError(f"{len(shared)} {cluster} are both treated and control, such as {few}")
     days = pd.to_datetime(flat[date])
     days = (days.dt.tz_localize(None) if days.dt.tz is not None else days).dt.normalize()
     dated = derived(flat.assign(**{date: days}), series)
-    sums = cluster_sums(dated, column, date, by, rules)
+    sums = cluster_sums(dated, column, date, cluster, rules)
     stamps = pd.to_datetime(sums.groups.keys[date])
     if stamps.isna().to_numpy()[sums.group].any():
         why = "rows with a number have none; drop them first"
@@ -186,17 +186,17 @@ def effect(
     groups = [change_within(*side) for side in zip(panels, (0.0, 0.0), WORDS, strict=True)]
     estimates = [_difference("effect", day, groups, confidence)]
     estimates += _checks(panels, day, confidence)
-    rows = [_row(estimate, by, sums.is_rate) for estimate in estimates]
+    rows = [_row(estimate, cluster, sums.is_rate) for estimate in estimates]
     columns = judged(rows, level, noun="difference")
     verdict, why = columns["verdict"][0], columns["why"][0]
     if plain_value(verdict) != "cannot say":
         p_values = [number(p) for p in columns["p_adjusted"]]
-        if doubt := _doubt(estimates, p_values, panels, by, sums.is_rate, level):
+        if doubt := _doubt(estimates, p_values, panels, cluster, sums.is_rate, level):
             columns["verdict"][0], why = "cannot say", f"{doubt}; {why}"
         elif len(estimates) == 1:
             why += "; too few days before to check that the groups moved alike"
     if once := sum(group.once for group in groups):
-        why += f"; {once} {by} have answers in one period only and are left out"
+        why += f"; {once} {cluster} have answers in one period only and are left out"
     columns["why"][0] = why
     ends = {
         f"{word}_{end}": [getattr(estimate.sides[word], end) for estimate in estimates]
@@ -221,19 +221,19 @@ def effect(
         unit=sums.unit,
         level=level,
         column=column,
-        by=by,
+        by=cluster,
     )
 
 
-def _row(estimate: DoubleDifference, by: str, is_rate: bool) -> Comparison:
+def _row(estimate: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
     """Turn an estimate into a row to be judged: the effect alone, the checks as a family."""
     few = [
-        f"{number(side.moved.clusters):.0f} {word} {by} have answers before and after"
+        f"{number(side.moved.clusters):.0f} {word} {cluster} have answers before and after"
         for word, side in estimate.sides.items()
         if number(side.moved.clusters) < LEAST_CLUSTERS
     ]
     is_untested = not math.isfinite(number(estimate.change.p))
-    why = f"nothing differs between {by}, one has most answers, or numbers are too large"
+    why = f"nothing differs between {cluster}, one has most answers, or numbers are too large"
     ends = (
         (word, *(amount(number(end), is_rate) for end in (side.before, side.after)))
         for word, side in estimate.sides.items()
@@ -242,7 +242,7 @@ def _row(estimate: DoubleDifference, by: str, is_rate: bool) -> Comparison:
     return Comparison(
         change=estimate.change,
         text=", ".join(f"{word} {before} to {after}" for word, before, after in ends),
-        method=f"difference in differences within {by}, clustered",
+        method=f"difference in differences within {cluster}, clustered",
         why=f"{' and '.join(few)}; it takes {LEAST_CLUSTERS}" if few else why * is_untested,
         is_rate=is_rate,
         is_planned=is_effect,
@@ -250,19 +250,21 @@ def _row(estimate: DoubleDifference, by: str, is_rate: bool) -> Comparison:
     )
 
 
-def _members(flat: pd.DataFrame, by: str, chosen: Groups, word: str) -> set[Any]:
+def _members(flat: pd.DataFrame, cluster: str, chosen: Groups, word: str) -> set[Any]:
     """The prompts that a group names, wholly."""
-    conditions = chosen if isinstance(chosen, Mapping) else {by: chosen}
+    conditions = chosen if isinstance(chosen, Mapping) else {cluster: chosen}
     find(flat, [str(name) for name in conditions])
     use = np.ones(len(flat), bool)
     for name, values in conditions.items():
         several = isinstance(values, Iterable) and not isinstance(values, str)
         use &= flat[name].isin([*values] if several else [values]).to_numpy(bool)  # type: ignore[misc]
-    members = {*flat[by][use].dropna()}
-    if split := members & {*flat[by][~use].dropna()}:
-        raise ArgumentError(f"{len(split)} {by} are {word} in some rows only, such as {min(split)}")
+    members = {*flat[cluster][use].dropna()}
+    if split := members & {*flat[cluster][~use].dropna()}:
+        raise ArgumentError(
+            f"{len(split)} {cluster} are {word} in some rows only, such as {min(split)}"
+        )
     if not members:
-        raise ArgumentError(f"{word}={chosen!r} names no {by} that is in the frame")
+        raise ArgumentError(f"{word}={chosen!r} names no {cluster} that is in the frame")
     return members
 
 
@@ -439,7 +441,7 @@ def _doubt(
     estimates: Sequence[DoubleDifference],
     p_values: Sequence[float],
     panels: Sequence[PromptDays],
-    by: str,
+    cluster: str,
     is_rate: bool,
     level: float,
 ) -> str:
@@ -468,4 +470,4 @@ def _doubt(
         return ""
     ends = f"{points(moved, is_rate)} of {points(value, is_rate)}"
     moving = f"the trend within both periods, continued, comes to {ends}"
-    return f"the treated {by} may have been moving already: {moving}"
+    return f"the treated {cluster} may have been moving already: {moving}"

@@ -25,7 +25,7 @@ FRAME = pd.DataFrame({"prompt_id": [*"aabbccddee"], "n": range(10), "named": [Tr
         lambda: FRAME.aa.compare(FRAME, "nmaed"),
         lambda: FRAME.aa.rank("nmaed", by="prompt_id"),
         lambda: FRAME.aa.concentration("nmaed"),
-        lambda: FRAME.aa.overlap("nmaed", by="prompt_id"),
+        lambda: FRAME.aa.overlap("nmaed", cluster="prompt_id"),
         lambda: FRAME.aa.require("nmaed"),
         lambda: FRAME.aa.measured("nmaed"),
         lambda: FRAME.aa.explain(0, "nmaed"),
