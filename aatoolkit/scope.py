@@ -278,7 +278,7 @@ class ScopeOptions(NamesNear):
         return (
             f"<ScopeOptions of {visible(self.host)}: {self._size('engine')} engines{stated}, "
             f"{self._size('topic')} topics, {self._size('category')} categories, "
-            f"{self._size('brand')} brands, {len(self.own_terms)} own terms, "
+            f"{self._size('brand')} brands, {len(self.own_terms)} terms for the own brand, "
             f"days {', '.join(map(str, self.days))}>"
         )
 

@@ -154,7 +154,7 @@ def test_untagged_prompts_are_counted_but_cannot_be_requested(options: ScopeOpti
 def test_what_may_be_requested_in_a_line(options: ScopeOptions) -> None:
     assert repr(options) == (
         "<ScopeOptions of acme.example: 2 engines (1 have run), 2 topics, 1 categories, "
-        "2 brands, 2 own terms, days 7, 30>"
+        "2 brands, 2 terms for the own brand, days 7, 30>"
     )
 
 

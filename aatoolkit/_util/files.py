@@ -233,9 +233,9 @@ def _mode(target: Path) -> int | None:
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(facts.st_mode):
-        raise OSError(errno.EINVAL, "what is there is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     if not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, "what is there is write-protected")
+        raise PermissionError(errno.EACCES, "it is write-protected")
     return stat.S_IMODE(facts.st_mode)
 
 

@@ -86,7 +86,7 @@ class TableReader:
         if paths and table is not None:
             kind, name, names = f"table of {owner}", str(table), [*paths]
         if not paths or table not in (None, *paths):
-            problem = unknown(f"{kind} in the archive", name, names)
+            problem = unknown(f"archived {kind}", name, names)
             raise ScopeError(problem, parameter=kind.split()[0], unknown=(name,))
         self.path = paths[table or next(iter(paths))]
         self.stored = declaration_of(snapshot.store, self.path)

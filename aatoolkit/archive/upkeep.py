@@ -299,7 +299,7 @@ class ArchiveCheck:
         state = "all as stored" if self.ok else f"{len(self.problems)} problems"
         if self.unchecked:
             state += f"; {self.unchecked:,} files have no checksum, which compact() records"
-        of = f"{counted(self.responses, 'response')}, {self.tables} tables with the archive's own"
+        of = f"{counted(self.responses, 'response')}, {self.tables} tables"
         lines = [f"<ArchiveCheck: {of}: {state}>"]
         lines += [visible(f"  {name}: {problem}") for name, problem in self.problems[:_LISTED]]
         return "\n".join(lines)

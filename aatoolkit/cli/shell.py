@@ -66,13 +66,13 @@ def problem_of(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption):
         names = [name for parameter in command.params for name in parameter.opts]
         near = did_you_mean(near_matches(error.option_name, names))
-        return f"unknown option{near and f'; {near}'}"
+        return f"there is no such option{near and f'; {near}'}"
     if isinstance(error, click.exceptions.NoSuchCommand):
         near = did_you_mean(
             near_matches(error.command_name, command.commands),
             f"there are {', '.join(command.commands)}",
         )
-        return f"unknown COMMAND; {near}"
+        return f"there is no such command; {near}"
     if isinstance(error, click.BadParameter) and error.param is not None:
         name = " ".join(filter(None, (error.param.opts[-1], error.param.metavar)))
         is_missing = isinstance(error, click.MissingParameter)

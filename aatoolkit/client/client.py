@@ -720,7 +720,7 @@ def demo(
 
     hosts = [plan.host for plan in HOSTS]
     if isinstance(host, str) and canonical_host(host) not in hosts:
-        raise ArgumentError(unknown("project in the demo", host, hosts), argument="host")
+        raise ArgumentError(unknown("demo project", host, hosts), argument="host")
     return project(host, base_url=base_url, token=token, cache=cache, alias=alias, **more)
 
 

@@ -715,7 +715,7 @@ class Accessor(NamesNear):
     ) -> pd.DataFrame:
         """Compare a rate or mean with that of another frame, such as an earlier window.
 
-        What forbids a comparison is said before any number is tested: a side that was not
+        First it checks whether the two can be compared, and says why where not: a side that was not
         measured, windows that overlap, prompts that only one side has. "No evidence" is not "no
         change": ``detectable`` is the change that the sample could have shown.
 

@@ -314,7 +314,8 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     if metadata.is_lost(name):
         reason = column.availability.reason
         lost = "its values are not those that were read" if reason == OVERWRITTEN else reason
-        return f"{lost}; aggregate the frame that was read, or give the rule of new values: rules="
+        how = "aggregate the frame that was read, or say by rules= how to aggregate the new values"
+        return f"{lost}; {how}"
     bare, *names = (
         other.removesuffix("_x").removesuffix("_y") for other in (name, *map(str, frame.columns))
     )

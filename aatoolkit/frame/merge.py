@@ -350,8 +350,8 @@ def _check_keys(
         names = [str(name) for name in (*frame.columns, *frame.index.names)]
         for key in side_keys:
             if isinstance(key, str) and key not in names:
-                why = unknown(f"column of the {side} frame", key, names)
-                how = "where the frames name it differently, give left_on= and right_on="
+                why = unknown(f"{side}-hand column", key, names)
+                how = "where its name differs between the frames, use left_on= and right_on="
                 raise ItemNotFound(f"{why}; {how}", columns={key: why})
     named = ("on", "left_on", "right_on", "left_index", "right_index")
     if any(options.get(name) is not None and options[name] is not False for name in named):

@@ -178,7 +178,7 @@ class Secret:
 def _flaw(token: str) -> str | None:
     """Describe what is wrong with a token; None if nothing is."""
     if not token:
-        return "the token is empty or no text; give one as text, or none"
+        return "the token is empty or not a text; give a token as text, or leave it out"
     match = _B64TOKEN.match(token)
     end = match.end() if match else 0
     if end == len(token):

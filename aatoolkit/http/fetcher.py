@@ -77,7 +77,7 @@ class Fetcher:
         self.folder: Path | None = _folder(cache)
         if offline and self.folder is None:
             raise errors.ArgumentError(
-                "offline=True reads the cache alone; leave cache=True",
+                "offline reads from the cache only, and there is none; leave out cache=False",
                 argument="offline",
             )
         limit = int(_at_least(1, "cache_size", cache_size))

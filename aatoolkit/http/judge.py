@@ -105,8 +105,8 @@ def _refusal(
     kind = errors.StatusError
     what, hint = "the service responded with a status that is not expected", ""
     if status == 401:
-        kind, what = errors.NotAuthorized, "the service wants a token, or does not accept this one"
-        hint = "; check the token, such as in AATOOLKIT_TOKEN"
+        kind, what = errors.NotAuthorized, "the service accepts no request without a valid token"
+        hint = "; check the token that is used (token=, --token-file or AATOOLKIT_TOKEN)"
     elif status in (403, 404, 410):
         kind, what = errors.NotVisible, "the service shows the account no such host or section"
         hint = "; check the host, and that the account may see it"

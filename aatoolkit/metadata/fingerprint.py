@@ -55,8 +55,8 @@ _SEVERAL = 3
 
 OVERWRITTEN = "overwritten"
 MOVED = (
-    "its rows do not match those that were read; select the key too, "
-    "and use df.aa.aggregate, merge and concat in place of those of pandas"
+    "its rows do not match those that were read: select the key columns too, "
+    "and use df.aa.aggregate, df.aa.merge and aa.concat where pandas' own would be used"
 )
 
 

@@ -67,8 +67,7 @@ INDEPENDENT: tuple[Any, Any] = (1.0, math.inf)
 """The design effect of answers that are independent, and its degrees of freedom."""
 
 
-_UNSURE = "nothing says how it varies"
-_UNCOUNTED = f"{_UNSURE}: the service gives no counts of it by prompt"
+_UNCOUNTED = "nothing says how it varies: the service gives no counts of it by prompt"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,7 +235,7 @@ def _by_itself(
             change=Change(after - before, after=after, before=before),
             unit=FRACTION if word == "fraction" else word or None,
             is_rate=word in ("fraction", FRACTION),
-            why=forbids or (f"{_UNSURE}: {why}" if why.startswith(SEVERAL) else _UNCOUNTED),
+            why=forbids or (why if why.startswith(SEVERAL) else _UNCOUNTED),
         )
 
 
@@ -328,7 +327,7 @@ def _why_not(change: Change, k: int, name: str, least: int = LEAST_CLUSTERS) -> 
     if np.isnan(number(change.df)):
         return f"one of {k} {name} has most answers, and says too little of others"
     if not varies(error, largest):
-        return f"nothing differs between {k} {name}, too few to estimate an error"
+        return f"{k} {name} all changed alike, and are too few to estimate an error"
     return ""
 
 
@@ -428,7 +427,7 @@ def comparison(
         this=this,
         that=that,
         how=f"{CORRECTIONS[correct]} method",
-        less="After less before." if is_plain else f"{this} less {that}.",
+        less="The value after minus the one before." if is_plain else f"{this} minus {that}.",
     )
     if not is_ranked:
         return frame

@@ -45,7 +45,7 @@ _READS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
 """Of each stage the sections that count it, and their columns."""
 
 _WHAT = {"crawled": "requests", "cited": "answers that cite a page", "visited": "visits"}
-_ABSENT = "not listed, which is not 0"
+_ABSENT = "the response does not list the page, which does not mean 0"
 _IN_PART = "a part of it has no number, so that the sum is not known"
 
 
@@ -210,7 +210,7 @@ def _verdict(
     rate = f"; {percent(converted)} of visits converted" if np.isfinite(converted) else ""
     in_part = [name for name in STAGES if stages[name].state.status == Status.PARTIAL]
     if in_part:
-        return f"all stages have a number, {' and '.join(in_part)} in part{rate}"
+        return f"all stages have a number; partly measured: {', '.join(in_part)}{rate}"
     return f"all stages measured{rate}"
 
 

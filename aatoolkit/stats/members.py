@@ -109,7 +109,7 @@ def rank(
     low = place("rank_low", 1 + is_better.sum(axis=0), f"1 + members that are better by {how}")
     high = place("rank_high", many - is_better.sum(axis=1), f"{many} - those worse by {how}")
     in_sample = 1 + (better > oriented[:, None]).sum(axis=1)
-    verdicts, lacking = [], f"not measured, or one {cluster} has most of the answers"
+    verdicts, lacking = [], f"it has no number, or one {cluster} has most of its answers"
     for first, last in zip(plain_value(low), plain_value(high), strict=True):
         words = f"rank {first:g}{'' if first == last else f' to {last:g}'} of {many}"
         verdicts.append(words if np.isfinite(first) else "cannot say: " + lacking)
@@ -323,8 +323,8 @@ def overlap(
     if lacking and (between in lacking or repeat not in lacking):
         why = (
             f"there is no {' and no '.join(lacking)} in this frame: {between} names what is "
-            f"compared (between=); with {repeat} for the answer (repeat=) and {cluster} for what was "
-            "asked (cluster=) lists of single answers are compared, else one list of each, such as "
+            f"compared (between=), and {repeat} the answer (repeat=) to a {cluster} (cluster=) "
+            "where single answers are compared; one list of each is enough, such as "
             "project.read('urls', split='engine').main.aa.overlap('url')"
         )
         raise ItemNotFound(f"{column} has no overlap: {why}", columns=dict.fromkeys(lacking, why))
@@ -445,7 +445,7 @@ def _of_answers(
             }
         )
         k = number(gap.clusters)
-        why = f"nothing differs between {k:g} {cluster}, too few to estimate an error"
+        why = f"its {k:g} {cluster} all say the same, and are too few to estimate an error"
         if k < LEAST_CLUSTERS:
             why = f"{k:g} {cluster} have two answers of each {between}; it takes {LEAST_CLUSTERS}"
         if not is_there.any():

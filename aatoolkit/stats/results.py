@@ -124,7 +124,7 @@ changes
     last_day             day     -           The latest day of its {level} interval.
     before               number  {unit}      {average} from the change before, or the beginning.
     after                number  {unit}      {average} until the next change, or the end.
-    change               number  {change}    After less before.
+    change               number  {change}    The value after minus the one before.
     p                    number  p           P-value of no change in the whole series, by shuffling.
     n                    number  count       {what} on both sides.
     clusters             whole   count       Days with answers; days without are no part of it.

@@ -200,8 +200,12 @@ def cluster_sums(
         codes, names = pd.factorize(flat[cluster])
         labels = pd.Index(names)
         if lacking := int(((codes < 0) & use).sum()):
-            why = f"{lacking} rows with a number have none; drop them, or name another cluster"
-            raise AvailabilityError(f"{cluster} names no cluster: {why}", columns={cluster: why})
+            why = (
+                f"{lacking} rows with a number have no {cluster}; drop them, or name another column"
+            )
+            raise AvailabilityError(
+                f"the rows cannot be grouped by {cluster}: {why}", columns={cluster: why}
+            )
     kinds = max(len(labels), 1)
     pair = groups.ids * kinds + codes
     if is_count:

@@ -81,7 +81,7 @@ class StudyDiff:
             return f"<StudyDiff: the responses to {counted(self.same, 'request')} are the same>"
         groups = [*self.changes.groupby("kind", sort=False)]
         counts = ", ".join(f"{len(rows):,} of {kind}" for kind, rows in groups)
-        lines = [f"<StudyDiff: {self.same} responses the same; changes: {counts}>"]
+        lines = [f"<StudyDiff: {counted(self.same, 'response')} unchanged; changed: {counts}>"]
         for kind, rows in groups:
             lines += [f"  {kind}: {words}" for words in sentences(rows)]
             if len(rows) > SHOWN:

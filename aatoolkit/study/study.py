@@ -196,7 +196,7 @@ class Study(metaclass=Chaptered):
                         "resume=True)"
                     )
             elif folder.exists() and next(folder.iterdir(), None) is not None:
-                problem = "the folder is not empty"
+                problem = "the folder holds other files; empty it"
             else:
                 moment = f"{datetime.now(UTC).replace(tzinfo=None):%Y-%m-%dT%H:%M:%SZ}"
                 head = {"format": _FORMAT, "version": _VERSION, "created_at": moment}

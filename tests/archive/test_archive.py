@@ -398,9 +398,9 @@ def test_a_study_is_cut_and_added(place: Path, filled: aa.Archive, tmp_path: Pat
 def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) -> None:
     with pytest.raises(ArchiveError, match="no archive at"):
         aa.Archive(place).read("domains")
-    with pytest.raises(ScopeError, match="no section in the archive 'domain'"):
+    with pytest.raises(ScopeError, match="no archived section 'domain'"):
         filled.read("domain")
-    with pytest.raises(ScopeError, match="no table of ranking in the archive 'ranking_histories'"):
+    with pytest.raises(ScopeError, match="no archived table of ranking 'ranking_histories'"):
         filled.read("ranking", "ranking_histories")
     with pytest.raises(ScopeError, match="no moment with a time zone"):
         filled.read("domains", since="yesterday")
@@ -410,7 +410,7 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
         filled.read("domains", since="2026-10-02", until="2026-10-01")
     odd: Any
     for odd in ({"hosts": 5}, {"since": "9999-12-31T23:59:59-12:00"}, {"section": None}):
-        with pytest.raises(ScopeError, match=r"domain|no moment|no section in the archive 'None'"):
+        with pytest.raises(ScopeError, match=r"domain|no moment|no archived section 'None'"):
             filled.read(**{"section": "domains"} | odd)
     with pytest.raises(TypeError, match="unexpected keyword argument 'as_of'"):
         filled.read("domains", as_of="2026-10-01")  # type: ignore[call-arg]

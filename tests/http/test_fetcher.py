@@ -223,7 +223,7 @@ def test_offline_opens_no_socket(
 
 
 def test_offline_wants_a_cache(scripted: Any) -> None:
-    with pytest.raises(errors.ArgumentError, match="reads the cache alone"):
+    with pytest.raises(errors.ArgumentError, match="reads from the cache only"):
         Fetcher(scripted.url, cache=False, offline=True)
 
 

@@ -73,7 +73,8 @@ def test_what_no_section_lists_is_no_zero(acme: Dataset) -> None:
     assert pd.isna(paths.loc["/robots.txt", "visited"])
     assert pd.isna(paths.loc["/robots.txt", "crawl_to_refer"])
     assert (
-        "visited and converted: not listed, which is not 0" in paths.loc["/robots.txt", "verdict"]
+        "visited and converted: the response does not list the page, which does not mean 0"
+        in paths.loc["/robots.txt", "verdict"]
     )
     assert pd.isna(paths.loc["(not set)", "crawled"])
     assert paths.aa.availability.loc["visited", "status"] == "partial"

@@ -210,7 +210,7 @@ def test_a_study_begins_in_an_empty_folder_only(study: aa.Study, tmp_path: Path)
         (tmp_path / name).write_text("")
     for name, why in (
         ("file", "Not a directory"),
-        ("other", "not empty"),
+        ("other", "holds other files"),
         ("\ud800", "surrogates"),
     ):
         with pytest.raises(errors.StudyError, match=f"no study can be created.*{why}"):

@@ -176,7 +176,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         panels.append(Mark("boxes", at[starts] - step / 2, 0 * at[starts], UNMEASURED,
                            to=at[stops] + step / 2, size=np.inf))  # fmt: skip
         legend.append(("not measured", UNMEASURED, "boxes"))
-        texts.append(f"{int(gaps.sum())} of {len(at)} times not measured")
+        texts.append(f"{int(gaps.sum())} of {len(at)} points in time not measured")
     measured = [line for line in series if len(line.there)]
     days = [*map(_moment, moments)]
     for line in series:

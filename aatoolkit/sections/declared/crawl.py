@@ -43,7 +43,7 @@ SECTION = Section(
     )),
     Table("crawl_paths", "One row per path.", records("paths"), key="path", columns=(
         text("path", "The path that was asked for."),
-        count("requests", "Requests for it.", unit=REQUESTS),
+        count("requests", "Requests for the path.", unit=REQUESTS),
         timestamp("last_crawled_at", "The last request for it, in UTC.", aggregate=MAX),
         integer("last_status", "The status that request was answered with.", unit=HTTP_STATUS),
         count("cited_answer_count", "Answers that cite the path; paths overlap.",

@@ -35,7 +35,7 @@ SECTION = Section(
         count("after_n", "Answers it rests on.", "after.sampleCount", unit="answers", aggregate=_SAME_ANSWERS),
         number("after_ci_low", "Lower end of its interval.", "after.ciLow", unit="per unit", aggregate=OWN_INTERVAL),
         number("after_ci_high", "Upper end of its interval.", "after.ciHigh", unit="per unit", aggregate=OWN_INTERVAL),
-        number("change", "After less before.", unit="per unit", aggregate=OWN_INTERVAL),
+        number("change", "The value after minus the one before.", unit="per unit", aggregate=OWN_INTERVAL),
         number("relative_change", "The change as a fraction of the value before.", unit="fraction of before",
             aggregate=OWN_INTERVAL),
         category("verdict", "What the comparison says.", _VERDICTS),

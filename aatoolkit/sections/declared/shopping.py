@@ -86,7 +86,7 @@ SECTION = Section(
     Table("shopping_merchants", "One row per merchant.", records("merchants"), key="merchant", columns=(
         text("merchant", "Who sells."),
         text("merchant_domain", "The seller's domain.", "domain"),
-        count("offer_count", "Offers of it."),
+        count("offer_count", "Offers of the merchant."),
         fraction("offer_share", "Its offers, of those of all merchants.",
             aggregate=share(counts=("offer_count", "all_offer_count"))),
         number("average_price", "Mean price of its offers, in `currency`.", unit=CURRENCY),

@@ -12,7 +12,7 @@ SECTION = Section(
         category("page_type", "What kind of page it is.", ("homepage", "category", "product", "listicle", "comparison",
             "profile", "discussion", "how_to", "article", "alternative", "other")),
         category("domain_type", "What kind of site it is on.", DOMAIN_TYPES),
-        count("citation_count", "Citations of it."),
+        count("citation_count", "Citations of the page."),
         fraction("citation_share", "Its citations, of all citations.",
             aggregate=share(counts=("citation_count", "all_citation_count"))),
         count("retrieval_count", "Times an engine read it, cited or not."),

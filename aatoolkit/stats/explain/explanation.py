@@ -407,7 +407,11 @@ def _facts(part: Explanation, seen: dict[str, Any], above: Explanation | None) -
     yield from map(clipped, part.notes)
     for cause in part.causes:
         where = f", such as {clipped(_key(cause.first))}" if cause.first else ""
-        why = "for this reason" if cause.why == part.missing else f"for another: {cause.why}"
+        why = (
+            "are missing for the same reason"
+            if cause.why == part.missing
+            else f"are missing: {cause.why}"
+        )
         yield clipped(f"{cause.rows:,} of them {why}{where}")
     if part.end:
         yield f"the trail ends here: {clipped(part.end)}"
