@@ -363,7 +363,7 @@ class Structure:
         self, axis: Axis, array: Arrays, *, is_mixed: bool
     ) -> tuple[Path, list[list[str]]] | None:
         """Find what names the positions of an array: texts around its rows, as many as it has."""
-        best: Any = None
+        fitting = []
         for around, other in _around(axis, array):
             if other.names is None:
                 continue
@@ -375,11 +375,11 @@ class Structure:
             is_named = _HEADER.fullmatch(snake(word)) is not None
             rank = _common(other.steps, array.steps), is_named
             is_header = is_mixed or is_named or array.kinds == {"dict"}
-            if is_exact and is_header and (best is None or rank > best[0]):
-                best = rank, other, name, names
-        if best is None:
+            if is_exact and is_header:
+                fitting.append((rank, other, name, names))
+        if not fitting:
             return None
-        _, other, name, names = best
+        _, other, name, names = max(fitting, key=lambda fit: fit[0])
         other.is_used = True
         self.headers.add(other.steps)
         return (*bound(other.steps), Each(), *([Field(name)] if name is not None else [])), names

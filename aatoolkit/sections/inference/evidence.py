@@ -125,7 +125,13 @@ def _totals_of(column: ColumnFinding, relations: list[Relation]) -> Iterator[Tot
 def _by_response(column: ColumnFinding) -> Numbers:
     keep = column.relation.kept & ~np.isnan(column.numbers)
     place = column.relation.response[keep]
-    return np.bincount(place, column.numbers[keep], _RESPONSES).astype(np.float64)
+    sums = np.bincount(place, column.numbers[keep], _size(column.relation))
+    return sums.astype(np.float64)
+
+
+def _size(relation: Relation) -> int:
+    """A number of responses that few are asked for, or more where a relation has rows of more."""
+    return max(_RESPONSES, int(relation.response.max(initial=0)) + 1)
 
 
 def _sums_to(column: ColumnFinding, total: Totals) -> bool:
@@ -269,8 +275,9 @@ def _hidden(
     for above in (count for count in counts if count.own):
         rows = (numbers > half) & ~np.isnan(above.numbers)
         place, rates, parts = relation.response[rows], numbers[rows], above.numbers[rows]
-        low, high = _range(factor * parts / (rates + half), place, _RESPONSES)[1], _range(
-            factor * parts / (rates - half), place, _RESPONSES)[0]  # fmt: skip
+        size = _size(relation)
+        low = _range(factor * parts / (rates + half), place, size)[1]
+        high = _range(factor * parts / (rates - half), place, size)[0]
         pairs = np.unique(np.stack([place, rates, parts]), axis=1).shape[1]
         free = pairs - len(np.unique(place))
         is_one = (low <= high)[place].all() and free >= FEWEST
@@ -307,13 +314,13 @@ def _find_siblings(relation: Relation) -> None:
     for columns in objects.values():
         columns = columns[:_MOST_SIBLINGS]
         groups = (group for n in range(len(columns), 1, -1) for group in combinations(columns, n))
-        wholes = ((group, _whole(group)) for group in groups)
+        wholes = ((group, _total(group)) for group in groups)
         group, total = next((result for result in wholes if result[1]), ((), 0.0))
         for column in group:
             column.seen.siblings, column.seen.siblings_sum = tuple(c.name for c in group), total
 
 
-def _whole(columns: tuple[ColumnFinding, ...]) -> float:
+def _total(columns: tuple[ColumnFinding, ...]) -> float:
     """What columns sum to on every row, 1 or 100; 0 if neither."""
     rows = np.stack([column.numbers for column in columns])
     rows = rows[:, ~np.isnan(rows).any(axis=0)]

@@ -43,7 +43,6 @@ _FORMS = {
     r"(?:[-_ .]?(?:search|ai|web|mode|overviews?|pro|sonnet|opus|haiku|flash|mini|\d[\w.]*+))*+",
 }
 _PATTERNS = {name: re.compile(form, re.I | re.S) for name, form in _FORMS.items()}
-_ANY_FORM = re.compile("|".join(_FORMS.values()), re.I | re.S)
 _FACTORS = {
     "cents": 0.01, "micro": 1e-6, "nano": 1e-9, "permille": 1e-3, "ppm": 1e-6, "basis_point": 1e-4,
 }  # fmt: skip
@@ -113,7 +112,6 @@ def meaning(name: str) -> Meaning:
     places = bool(singles & lexicon("position", "rank"))
     factor = next((by for concept, by in _FACTORS.items() if has(concept)), 1.0)
     is_rate, is_place = has("rate"), singular(last) in lexicon("position", "rank")
-    is_score = last in lexicon("participle") and words[-2:-1] and words[-2] in lexicon("score")
     is_counted = _is_counted(last) or _is_counted(words[0])
     kinds = (
         (
@@ -130,7 +128,6 @@ def meaning(name: str) -> Meaning:
         # Several of them, as in ``firstPositions``.
         ("count", not mean and has("ordinal") and is_place and last.endswith("s")),
         ("status", bool(vocabulary & {"http", "status"}) and last in ("status", "code", "http")),
-        ("count", is_score),
         ("probability", {"p", "value"} <= vocabulary or has("probability")),
         ("share", is_rate),
         ("rank", bool(singles & lexicon("rank")) and not mean and last != "places"),
@@ -286,7 +283,7 @@ class Vocabulary:
             if sum(key in values for key in unique) >= 0.75 * len(unique):
                 return name
         forms = (name for name, form in _PATTERNS.items() if _mostly_match(form, unique))
-        return next(forms, None) if _mostly_match(_ANY_FORM, unique) else None
+        return next(forms, None)
 
 
 def _mostly_match(form: re.Pattern[str], keys: list[str]) -> bool:
