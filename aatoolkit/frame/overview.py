@@ -50,7 +50,9 @@ def as_text(kind: type, title: str) -> str:
             lines += textwrap.wrap(
                 doc, width, initial_indent=indent, subsequent_indent=" " * _INDENT
             )
-    return "\n".join([*lines, "help(df.aa.VERB) has arguments and examples."])
+    return "\n".join(
+        [*lines, "help(df.aa.VERB) has examples; .availability, .codebook, .sources are frames."]
+    )
 
 
 def as_html(kind: type, title: str) -> str:
