@@ -102,7 +102,7 @@ class Plan:
 
     @property
     def described(self) -> str:
-        """The column of the frame whose metadata it has."""
+        """The column of the frame whose metadata the result gets."""
         return self.source or self.column
 
     @property

@@ -17,7 +17,7 @@ from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.cell_status import cells_of as states_of
 from aatoolkit.frame.cell_status import together
-from aatoolkit.frame.groupby import By, find
+from aatoolkit.frame.groupby import By, as_floats, find
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
@@ -31,7 +31,6 @@ from aatoolkit.stats.trace import (
     One,
     cells_of,
     drawn,
-    floats,
     kept,
     name_all,
     normal_quantile,
@@ -258,7 +257,7 @@ def _over_prompts(
     pooled = interval(rows, column, by=keys or None, cluster=PROMPT)
     places = {tuple(row): at for at, row in enumerate(_marks(pooled, keys))}
     place = np.array([places.get(tuple(row), -1) for row in _marks(frame, keys)], np.int64)
-    value, mark = (floats(part[column]) for part in (pooled, frame))
+    value, mark = (as_floats(part[column]) for part in (pooled, frame))
     is_same = (place >= 0) & np.isclose(value[place], mark, rtol=1e-6, atol=1e-12)
     if (np.isfinite(mark) & ~is_same).any():  # one picture has one kind of interval
         return None
@@ -267,7 +266,7 @@ def _over_prompts(
 
 
 def _ends(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
-    return floats(frame[f"{column}_low"]), floats(frame[f"{column}_high"])
+    return as_floats(frame[f"{column}_low"]), as_floats(frame[f"{column}_high"])
 
 
 def _marks(frame: pd.DataFrame, keys: list[str]) -> list[list[object]]:

@@ -18,7 +18,7 @@ from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import plan
-from aatoolkit.frame.groupby import find, flattened, group
+from aatoolkit.frame.groupby import as_floats, find, flattened, group
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import RANK
 from aatoolkit.stats.estimate import (
@@ -42,7 +42,6 @@ from aatoolkit.stats.trace import (
     cells_of,
     derived,
     drawn,
-    floats,
     leaf,
     name_all,
     normal_quantile,
@@ -210,7 +209,7 @@ def concentration(
     if planned.rule.rule != "sum":
         raise refusal(column, "concentration", f"its rule ({planned.rule}) is no sum of counts")
     cells = cells_of_plan(planned, flat, metadata, groups)
-    values = floats(flat[column])
+    values = as_floats(flat[column])
     use = cells.given & (values > 0)
     if (values[use] % 1 != 0).any():
         why = "it holds fractions; name the count behind it"

@@ -57,12 +57,13 @@ from aatoolkit._util.show import Marks, ShowAs, Shown, row_ranges
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError
+from aatoolkit.frame.groupby import as_floats
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach, metadata_of
 from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY, RANK, REQUESTS, refused
 from aatoolkit.sections.column import Column
 from aatoolkit.sections.registry import remember
 from aatoolkit.sections.section import Table, records
-from aatoolkit.stats.trace import floats, kept, reordered
+from aatoolkit.stats.trace import kept, reordered
 
 MEASURED = Availability(Status.AVAILABLE)
 _DTYPES = {"number": "Float64", "whole": "Int64", "text": "string", "day": "date"}
@@ -369,7 +370,7 @@ def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
         if len(reasons) > _REASONS:
             notes.append(f"cannot say: {len(reasons) - _REASONS} more reasons, in .why")
     if {"low", "high", "p_adjusted", "verdict"} <= {*frame}:
-        low, high, p = (floats(frame[name]) for name in ("low", "high", "p_adjusted"))
+        low, high, p = (as_floats(frame[name]) for name in ("low", "high", "p_adjusted"))
         is_beyond = (low * high > 0) & _equal(frame["verdict"], "no evidence")
         if is_beyond.any():
             notes.append(

@@ -20,14 +20,14 @@ from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import Plan, Wholes, plan
 from aatoolkit.frame.duplicates import extent_of
-from aatoolkit.frame.groupby import By, Groups, find, flattened, group
+from aatoolkit.frame.groupby import By, Groups, as_floats, find, flattened, group
 from aatoolkit.frame.merge import rename
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.sections.aggregation import FRACTION, NONE, Aggregation, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.results import refusal
-from aatoolkit.stats.trace import Integers, Many, Numbers, derived, floats, leaf
+from aatoolkit.stats.trace import Integers, Many, Numbers, derived, leaf
 
 Rules = Mapping[str, Aggregation | str]
 
@@ -185,7 +185,7 @@ def cluster_sums(
     if rule.rule not in ("ratio", "mean") and not is_count:
         raise refusal(column, "interval", _not_pooled(rule, metadata, column))
     cells = cells_of_plan(planned, flat, metadata, groups)
-    values = [floats(flat[part]) for part in planned.parts]
+    values = [as_floats(flat[part]) for part in planned.parts]
     y, n = values[0], values[1] if len(values) > 1 else np.ones(len(flat))
     if rule.over is None:
         y = y * n

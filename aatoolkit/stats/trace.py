@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from aatoolkit.frame.groupby import as_floats
 from aatoolkit.metadata.recorded import recorded
 
 if TYPE_CHECKING:
@@ -202,14 +203,9 @@ def leaf(name: str, values: Any, part: Callable[[Any, int], Any]) -> Any:
     return Traced(values, LEAF, name=name, cells=lambda place: part(tracer, place))
 
 
-def floats(values: pd.Series) -> Numbers:
-    """A column as an array, NaN where it has no number."""
-    return values.to_numpy(np.float64, na_value=np.nan)
-
-
 def cells_of(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
     """The numbers of a column in some rows of a frame that a verb was given."""
-    values = floats(frame[column])[rows]
+    values = as_floats(frame[column])[rows]
     return leaf(name, values, lambda tracer, at: tracer.cell(name, frame, rows[at], column))
 
 

@@ -157,7 +157,7 @@ def _has_more(key: str, value: Any) -> bool:
 
 
 def _in_numbers(facts: Facts, holder: dict[str, Any], key: str, value: Any) -> str | None:
-    """Why numbers of a member, or of its records, may be about availability; None if none may."""
+    """Why numbers of a member, or of its records, may be about availability; else None."""
     records = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
     for record in records[:_WIDEST] or [holder]:
         texts = {text: name for name, text in record.items() if isinstance(text, str)}

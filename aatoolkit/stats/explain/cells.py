@@ -20,7 +20,7 @@ from aatoolkit._util.text import counted
 from aatoolkit.frame.aggregate import PlannedCells, planned_of
 from aatoolkit.frame.aggregation_plan import Plan
 from aatoolkit.frame.cell_status import cells_of, is_status_column
-from aatoolkit.frame.groupby import flattened
+from aatoolkit.frame.groupby import as_floats, flattened
 from aatoolkit.frame.merge import columns_after
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, attach, metadata_of
@@ -35,7 +35,6 @@ from aatoolkit.stats.explain.explanation import (
     sum_in_words,
 )
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
-from aatoolkit.stats.trace import floats
 
 
 class Replayed(Protocol):
@@ -308,7 +307,7 @@ def side_of(
             len(rows), name or "rows", operation="count", formula=words, children=cells
         )
     column = columns[which]
-    numbers = floats(frame[column])[rows]
+    numbers = as_floats(frame[column])[rows]
     children = explain(column, rows)
     if rule.by and not which:
         children = tuple(
@@ -322,7 +321,7 @@ def side_of(
             )
             for value, weight in zip(children, explain(columns[1], rows), strict=False)
         )
-        numbers = numbers * floats(frame[columns[1]])[rows]
+        numbers = numbers * as_floats(frame[columns[1]])[rows]
         column = " × ".join(columns)
     values = [int(value) if value.is_integer() else value for value in numbers.tolist()]
     total = float(np.sum(numbers))
@@ -400,7 +399,7 @@ class AggregateCells(Result):
             [str(cells.states[int(cells.codes[row])]) for row in left], dtype=object
         )
         if rule.over:
-            is_zero = (floats(self.first[plan.parts[1]]) == 0) & cells.applicable
+            is_zero = (as_floats(self.first[plan.parts[1]]) == 0) & cells.applicable
             reasons[is_zero[left]] = f"{plan.parts[1]} is 0, and it is " + reasons
         states = Counter(reasons)
         notes = [f"{counted(many, 'row')} left out: {why}" for why, many in states.items()]
