@@ -247,7 +247,7 @@ class Observations:
     project
         The row of its host in the table of projects.
     observed
-        The tables that hold anything of the host.
+        Whether tables hold anything of the host, for those that were asked about.
     cursor
         A cursor of the store's database.
     """
@@ -256,7 +256,7 @@ class Observations:
         self,
         question: Question,
         project: dict[str, Any],
-        observed: frozenset[str],
+        observed: dict[str, bool],
         cursor: duckdb.DuckDBPyConnection,
     ) -> None:
         self.question = question
@@ -292,7 +292,10 @@ class Observations:
 
     def observed(self, table: str) -> bool:
         """Whether the store holds anything at all of this kind for the host."""
-        return table in self._observed
+        if table not in self._observed:
+            sql = f"SELECT host FROM store.{table} WHERE host = $host LIMIT 1"
+            self._observed[table] = bool(self.column(sql))
+        return self._observed[table]
 
     @cached_property
     def collected_since(self) -> date | None:

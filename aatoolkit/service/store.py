@@ -115,9 +115,7 @@ class Store:
         rows = [dict(zip(names, row, strict=True)) for row in projects.fetchall()]
         self._projects = {row["host"]: row for row in rows}
         self.hosts: list[str] = list(self._projects)
-        of_hosts = (name for name, table in TABLES.items() if "host" in table.names)
-        sql = (f"SELECT DISTINCT host, '{name}' FROM store.{name}" for name in of_hosts)
-        self._observed = {*connection.execute(" UNION ALL ".join(sql)).fetchall()}
+        self._observed: dict[str, dict[str, bool]] = {host: {} for host in self.hosts}
         self._scopes: deque[Observations] = deque(maxlen=_KEPT_SCOPES)
         self._lock = threading.Lock()
 
@@ -160,8 +158,7 @@ class Store:
                 self._scopes.remove(scope)
         if scope is None:
             host, cursor = question.host, self.connection.cursor()
-            observed = frozenset(name for of, name in self._observed if of == host)
-            scope = Observations(question, self._projects[host], observed, cursor)
+            scope = Observations(question, self._projects[host], self._observed[host], cursor)
         yield scope
         with self._lock:
             self._scopes.append(scope)
