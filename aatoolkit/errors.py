@@ -306,9 +306,7 @@ class StaleDataWarning(AAToolkitWarning):
     """An expired response was used, as the service failed."""
 
 
-def near_matches(
-    wanted: str | Iterable[str], candidates: Iterable[str], *, cutoff: float = 0.6
-) -> tuple[str, ...]:
+def near_matches(wanted: str | Iterable[str], candidates: Iterable[str]) -> tuple[str, ...]:
     """Return the known names that look like the given ones, best first, ignoring case.
 
     Examples
@@ -325,9 +323,7 @@ def near_matches(
     matches = (
         folded[match]
         for name in names
-        for match in difflib.get_close_matches(
-            str(name).casefold()[:_LONGEST], folded, n=3, cutoff=cutoff
-        )
+        for match in difflib.get_close_matches(str(name).casefold()[:_LONGEST], folded)
     )
     return tuple(dict.fromkeys(matches))
 

@@ -24,6 +24,9 @@ _UNSAFE = (
 """Characters that steer a terminal, reorder a line or are invisible; not those between the letters
 of a word or the parts of an emoji."""
 
+plain_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
+"""Serialize to JSON in UTF-8; `json.dumps` would make an encoder for every value."""
+
 _NAME_BREAKS = re.compile(r"(?<=[./?&=])(?=\w)")
 _CONTROLS = re.compile(f"[{_UNSAFE}]")
 _ESCAPABLE = re.compile(rf"[\r{_UNSAFE}]|\\(?=u[0-9a-f]{{4}})")

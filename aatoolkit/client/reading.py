@@ -22,6 +22,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import pandas as pd
+
 from aatoolkit import sections
 from aatoolkit._util.cancellation import CallGroup
 from aatoolkit._util.text import json_text
@@ -46,8 +48,6 @@ from aatoolkit.sections.declared import PROFILE
 from aatoolkit.sections.profile import ProfileSource
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from aatoolkit.client.client import Project
 
 Q = TypeVar("Q")
@@ -266,8 +266,6 @@ def _words(name: str, parts: Mapping[str, Tables]) -> str:
 
 
 def _listing(by: str, parts: Mapping[str, Tables], name: str) -> pd.DataFrame:
-    import pandas as pd
-
     frames: Iterator[pd.DataFrame] = (
         getattr(tables, name).assign(**{f"filter_{by}": value}) for value, tables in parts.items()
     )

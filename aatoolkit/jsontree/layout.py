@@ -54,13 +54,15 @@ class Census:
         self.limit, self.is_exact = limit, is_exact
         self.paths = self.keys = self.most_keys = 0
 
-    def add(self) -> None:
-        """Add one to the number of paths.
+    def look(self, values: Sequence[Any], kinds: set[type], depth: int) -> None:
+        """Look at the values of one path.
 
         Raises
         ------
         PayloadError
-            If that is too many.
+            If that are too many paths.
+        Inexact
+            If a number may have been a larger one, or it is nested too deep.
         """
         self.paths += 1
         if self.paths > self.limit:
@@ -72,15 +74,6 @@ class Census:
                 problems=[f"more than {self.limit:,} different paths @ $"],
             )
 
-    def look(self, values: Sequence[Any], kinds: set[type], depth: int) -> None:
-        """Look at the values of one path.
-
-        Raises
-        ------
-        Inexact
-            If a number may have been a larger one, or it is nested too deep.
-        """
-        self.add()
         if depth >= MAX_DEPTH and not kinds.isdisjoint((dict, list)):
             raise Inexact
         # Beyond 64 bits orjson makes floats of whole numbers.

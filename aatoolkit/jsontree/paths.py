@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from aatoolkit._util.text import json_text
+from aatoolkit._util.text import json_text, plain_json
 
 KEY_SIGN: Final = "~"
 """Ends the path of a key, which is else that of its value; no concrete path of a value does."""
@@ -206,6 +206,7 @@ def format_json_path(steps: Iterable[Step]) -> str:
     )
 
 
+@lru_cache(maxsize=4096)
 def key_step(key: str) -> str:
     """Format one key as a step of a concrete path.
 
@@ -233,7 +234,7 @@ def leaves(value: Any, path: str, ends: Container[str] = ()) -> list[tuple[str, 
     while pending:
         value, path = pending.pop()
         if not value or not isinstance(value, dict | list) or path in ends:
-            texts.append((path, json.dumps(value, ensure_ascii=False)))
+            texts.append((path, plain_json(value)))
         elif isinstance(value, dict):
             pending += reversed([(item, path + key_step(key)) for key, item in value.items()])
         else:

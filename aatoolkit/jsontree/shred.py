@@ -144,7 +144,7 @@ class _Table:
 
     def cell(self, values: Sequence[Any], label: str, census: Census) -> _Plan:
         """Add the columns of values, one a row; return the plan: which column holds which kind."""
-        census.add()
+        census.look(values, set(), 0)
         column, plan = label or VALUE, _Plan()
         kinds = [*map(_KINDS.__getitem__, map(type, values))]
         present = {*kinds}

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from aatoolkit._util.dtypes import NUMBERS
@@ -47,9 +48,6 @@ from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata
 from aatoolkit.metadata.column import RowStatus
 from aatoolkit.normalizer.rows import TablePlan, listing
 from aatoolkit.sections.section import ENVELOPE, Column, Section
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 PathOf = Callable[[int], str | None]
@@ -139,8 +137,8 @@ class TableStatements:
 
     def denied(self, column: Column, is_valid: Mask, path: PathOf) -> Mask:
         """The rows whose number is denied."""
-        is_empty, states = self._stated(column).status in EMPTY, self._states(column)
-        denied: Mask = is_valid & np.array(self._by_engine(is_empty), bool)
+        states = self._states(column)
+        denied: Mask = is_valid & self._by_engine(self._stated(column).status in EMPTY)
         for row in np.flatnonzero(is_valid).tolist() if states else ():
             place = narrowest_path(path(row), states)
             if place:
@@ -153,15 +151,19 @@ class TableStatements:
         if not any(map(denies, self._signals)):
             return False
         is_empty = self._of_section.status in EMPTY
-        return any(map(denies, self._narrow)) or any(self._by_engine(is_empty))
+        return any(map(denies, self._narrow)) or bool(self._by_engine(is_empty).any())
 
-    def _by_engine(self, is_empty: bool) -> list[bool]:
-        """Whether each row's engine denies it; ``is_empty`` for engines without a statement."""
+    @cached_property
+    def _engines(self) -> dict[Any, bool]:
+        """Whether the numbers of engines are denied, where rows are of one."""
         signals = self._signals if self._dimensions["engine"] else ()
-        engines = {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
-        if not engines:
-            return [is_empty] * self._size
-        return [engines.get(engine, is_empty) for engine in self._list("engine")]
+        return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
+
+    def _by_engine(self, is_empty: bool) -> Mask:
+        """Whether each row's engine denies it; ``is_empty`` for engines without a statement."""
+        if not self._engines:
+            return np.full(self._size, is_empty)
+        return np.array([self._engines.get(name, is_empty) for name in self._list("engine")], bool)
 
     def _states(self, column: Column) -> dict[str, Availability]:
         """What is stated of single rows of a column, by their JSON path."""
@@ -347,8 +349,6 @@ def in_words(metadata: FrameMetadata, signals: list[Signal]) -> str:
 
 def signal_table(signals: list[Signal]) -> pd.DataFrame:
     """Build a frame of statements, one row each; one row ``unknown`` if there are none."""
-    import pandas as pd
-
     signals = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
     return listing(
         SIGNAL,

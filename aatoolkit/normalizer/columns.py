@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from pandas.api import internals  # type: ignore[attr-defined]  # the stubs lack it
 
 from aatoolkit._util.text import json_text
 from aatoolkit.availability.detect import Signal
@@ -25,9 +27,6 @@ from aatoolkit.metadata.recipe import READ
 from aatoolkit.normalizer.column_availability import WHY, TableStatements
 from aatoolkit.normalizer.rows import DriftReport, TableRows, values_at
 from aatoolkit.sections.section import Column
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Member = tuple[Column, Vector, RowMap]
 """A column, the place of its values, and for each row of the table its row there."""
@@ -115,7 +114,7 @@ class BuiltTable:
         column = members[0][0]
         if column.name in self.rows.plan.unplain:
             return False
-        kinds = set().union(*(place.kinds for _, place, _ in members))
+        kinds = set().union(*[place.kinds for _, place, _ in members])
         lists = [values_at(place, index) for _, place, index in members]
         values = lists[0] if len(lists) == 1 else [*chain.from_iterable(lists)]
         try:
@@ -177,9 +176,12 @@ class BuiltTable:
     def _mask(self, statements: TableStatements, report: DriftReport) -> None:
         """Mask the numbers that the response denies, and keep them in ``extra``."""
         for number, (dtype, array, names) in enumerate(self._blocks):
+            measures = self.rows.plan.measures & {*names}
+            if not measures:
+                continue
             is_valid = ~_missing(array).reshape(len(names), self.size)
             mask = np.zeros_like(is_valid)
-            for column in map(self.table.__getitem__, self.rows.plan.measures & {*names}):
+            for column in map(self.table.__getitem__, measures):
                 at, path = [*names].index(column.name), self.rows.path_in(column)
                 denied = mask[at] = statements.denied(column, is_valid[at], path)
                 if denied.any():
@@ -322,28 +324,26 @@ def _frame_of(
     names: tuple[str, ...], blocks: Sequence[Block], size: int, dtype_backend: str
 ) -> pd.DataFrame:
     """Make a DataFrame of blocks; the constructor would look at the type of every array again."""
-    import pandas as pd
-    from pandas.api import internals  # type: ignore[attr-defined]  # the stubs lack it
-
     arrays = []
     index, places = _names(names)
     for dtype, array, columns in blocks:
         numbers = [places[name] for name in columns]
         converted = _converted(dtype, array, size, len(columns), dtype_backend)
         if isinstance(converted, np.ndarray):  # a block of what is numpy's has two axes
-            arrays.append((converted.reshape(len(columns), size), np.concatenate(numbers)))
+            block: Any = converted.reshape(len(columns), size)
+            if dtype == "date" and hasattr(pd.arrays.DatetimeArray, "_simple_new"):
+                block = pd.arrays.DatetimeArray._simple_new(block, dtype=block.dtype)
+            arrays.append((block, np.concatenate(numbers)))
         else:
             arrays += zip(converted, numbers, strict=True)
     return internals.create_dataframe_from_blocks(  # type: ignore[no-any-return]
-        arrays, pd.RangeIndex(size), index.view()
+        arrays, pd.RangeIndex(range(size)), index.view()
     )
 
 
 def _converted(dtype: str, values: pa.Array, size: int, count: int, dtype_backend: str) -> Any:
     """Convert columns of a dtype, one after the other in an array; they can be written to."""
-    import pandas as pd
-
-    starts = [size * number for number in range(count)]
+    parts = [slice(size * number, size * (number + 1)) for number in range(count)]
     if dtype == "category":
         codes, missing = _in_memory(values.indices)
         codes[missing] = -1
@@ -352,8 +352,10 @@ def _converted(dtype: str, values: pa.Array, size: int, count: int, dtype_backen
     is_numpy = dtype_backend != "pyarrow"
     if is_numpy and dtype in _MASKED:
         numbers, missing = _in_memory(values)
-        make = getattr(pd.arrays, _MASKED[dtype])
-        return [make(numbers[at : at + size], missing[at : at + size]) for at in starts]
+        # The constructor would check again what it is given, which takes six times as long.
+        array_type = getattr(pd.arrays, _MASKED[dtype])
+        make = getattr(array_type, "_simple_new", array_type)
+        return [make(numbers[part], missing[part]) for part in parts]
     if is_numpy and dtype == "date":
         # pandas holds days as instants at midnight.
         numbers, missing = _in_memory(values)
@@ -366,12 +368,11 @@ def _converted(dtype: str, values: pa.Array, size: int, count: int, dtype_backen
     if kind is None:
         values = values.cast(_SHORT.get(values.type, values.type))
         kind = pd.ArrowDtype(values.type)
-    elif dtype == "timestamp":
-        instants = kind.__from_arrow__(values).copy()
-        return [instants[at : at + size] for at in starts]
     elif values.type == pa.string():
         values = values.cast(pa.large_string(), memory_pool=POOL)
-    return [kind.__from_arrow__(values.slice(at, size)) for at in starts]
+    array = kind.__from_arrow__(values)
+    array = array.copy() if dtype == "timestamp" else array
+    return [array[part] for part in parts]
 
 
 def _in_memory(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -399,8 +400,6 @@ def _bits(buffer: pa.Buffer, array: pa.Array) -> np.ndarray[Any, Any]:
 @cache
 def _kind(dtype: str) -> Any:
     """The pandas dtype of texts and instants; None for other dtypes."""
-    import pandas as pd
-
     if dtype == "timestamp":
         return pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
     return pd.StringDtype() if dtype == "string" else None
@@ -409,16 +408,12 @@ def _kind(dtype: str) -> Any:
 @lru_cache(maxsize=256)
 def _names(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
     """An index of column names, and the place of each; take a view, as an index can be renamed."""
-    import pandas as pd
-
     places = {name: np.array([number]) for number, name in enumerate(names)}
     return pd.Index(names, dtype="str"), places
 
 
 @lru_cache(maxsize=256)
 def _category(levels: tuple[str, ...], ordered: bool) -> pd.CategoricalDtype:
-    import pandas as pd
-
     return pd.CategoricalDtype(pd.Index(levels, dtype="str"), ordered)
 
 
@@ -430,8 +425,6 @@ def as_tuples(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
     >>> as_tuples(pa.chunked_array([[["a", "b"], [], None]])).tolist()
     [('a', 'b'), (), <NA>]
     """
-    import pandas as pd
-
     lists = column.to_numpy(zero_copy_only=False)
     cells = (pd.NA if values is None else tuple(values.tolist()) for values in lists)
     return np.fromiter(cells, object, len(lists))

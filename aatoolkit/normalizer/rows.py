@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from aatoolkit._util.dtypes import MOMENTS
 from aatoolkit._util.text import json_text, some_of
@@ -37,9 +38,6 @@ from aatoolkit.jsontree.paths import (
 )
 from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, RowMap, Vector, compose_index
 from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Rows = Sequence[int] | RowIndex
 
@@ -598,8 +596,6 @@ class DriftReport:
 
 def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: Any) -> pd.DataFrame:
     """Build a frame of text, but for some columns of other dtypes."""
-    import pandas as pd
-
     columns = [*zip(*rows, strict=True)] or [()] * len(names)
     return pd.DataFrame(
         {

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from aatoolkit._util.text import Described
@@ -126,7 +127,7 @@ class Table(Described):
         title = f"{self.name}: {self.doc} Key: {', '.join(self.key)}"
         return title, [f"{column.name}: {column.doc}" for column in self.columns]
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of its columns, in order."""
         return tuple(column.name for column in self.columns)

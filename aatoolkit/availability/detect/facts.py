@@ -7,7 +7,6 @@ key of an object about the whole response.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import ends, fold, is_whole, names, words
+from aatoolkit._util.text import plain_json
 from aatoolkit.availability.detect.words import (
     denial,
     is_echo,
@@ -99,7 +99,7 @@ class Hint:
 def raw(value: Any) -> str:
     """Format evidence as JSON text, cut where it is long."""
     try:
-        text = json.dumps(value, ensure_ascii=False)
+        text = plain_json(value)
     except RecursionError:
         text = "…"
     return text if len(text) <= _LONGEST_RAW else text[: _LONGEST_RAW - 1] + "…"
