@@ -27,6 +27,9 @@ of a word or the parts of an emoji."""
 plain_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 """Serialize to JSON in UTF-8; `json.dumps` would make an encoder for every value."""
 
+_UPPER = ("ai", "ci", "url", "ttfb", "http", "cname", "dcv", "icc", "id", "sku")
+_SPELT = {word: word.upper() for word in _UPPER} | {"kpis": "KPIs", "urls": "URLs"}
+
 _NAME_BREAKS = re.compile(r"(?<=[./?&=])(?=\w)")
 _CONTROLS = re.compile(f"[{_UNSAFE}]")
 _ESCAPABLE = re.compile(rf"[\r{_UNSAFE}]|\\(?=u[0-9a-f]{{4}})")
@@ -149,6 +152,24 @@ def counted(number: int, noun: str) -> str:
     ('1 row', '1,204 rows')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def humanize(name: str) -> str:
+    """Convert a column's name to words.
+
+    Examples
+    --------
+    >>> humanize("ai_session_share"), humanize("averagePosition")
+    ('AI session share', 'average position')
+    """
+    if name.isidentifier() and "_" not in name:
+        name = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
+    return " ".join(_SPELT.get(word, word) for word in visible(name).split("_")).strip()
+
+
+def capitalized(text: str) -> str:
+    """Convert the first letter of a text to upper case."""
+    return text[:1].upper() + text[1:]
 
 
 def markup(text: str) -> str:

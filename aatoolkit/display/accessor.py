@@ -418,14 +418,7 @@ class Accessor(NamesNear):
         right: pd.DataFrame,
         how: str = "inner",
         on: Any = None,
-        left_on: Any = None,
-        right_on: Any = None,
-        left_index: bool = False,
-        right_index: bool = False,
-        sort: bool = False,
-        suffixes: tuple[str | None, str | None] = ("_x", "_y"),
-        indicator: bool | str = False,
-        validate: str | None = None,
+        **options: Any,
     ) -> pd.DataFrame:
         """`pandas.DataFrame.merge` that keeps the metadata of both frames.
 
@@ -442,8 +435,8 @@ class Accessor(NamesNear):
         ----------
         right : pandas.DataFrame
             The other frame; it need not have metadata.
-        how, on, left_on, right_on, left_index, right_index, sort, suffixes, indicator, validate
-            As in `pandas.DataFrame.merge`.
+        how, on, **options
+            As in `pandas.DataFrame.merge`, such as ``left_on``, ``right_on`` and ``validate``.
 
         Returns
         -------
@@ -467,37 +460,15 @@ class Accessor(NamesNear):
         0  1  5.0
         1  2  NaN
         """
-        return merge.merge(
-            self._frame,
-            right,
-            how=how,
-            on=on,
-            left_on=left_on,
-            right_on=right_on,
-            left_index=left_index,
-            right_index=right_index,
-            sort=sort,
-            suffixes=suffixes,
-            indicator=indicator,
-            validate=validate,
-        )
+        return merge.merge(self._frame, right, how=how, on=on, **options)
 
-    def rename(
-        self,
-        mapper: Any = None,
-        *,
-        index: Any = None,
-        columns: Any = None,
-        axis: int | str | None = None,
-        level: Any = None,
-        errors: str = "ignore",
-    ) -> pd.DataFrame:
+    def rename(self, mapper: Any = None, **options: Any) -> pd.DataFrame:
         """`pandas.DataFrame.rename` with the metadata of each column under its new name.
 
         Parameters
         ----------
-        mapper, index, columns, axis, level, errors
-            As in `pandas.DataFrame.rename`.
+        mapper, **options
+            As in `pandas.DataFrame.rename`, such as ``columns`` and ``errors``.
 
         Returns
         -------
@@ -516,9 +487,7 @@ class Accessor(NamesNear):
         >>> pd.DataFrame({"n": [1]}).aa.rename(columns={"n": "m"}).columns.tolist()
         ['m']
         """
-        return merge.rename(
-            self._frame, mapper, index=index, columns=columns, axis=axis, level=level, errors=errors
-        )
+        return merge.rename(self._frame, mapper, **options)
 
     def adopt(self, *frames: pd.DataFrame) -> pd.DataFrame:
         """Restore, by name, the metadata of columns after steps that lost it.
@@ -1232,7 +1201,6 @@ class Accessor(NamesNear):
         figsize: tuple[float, float] | None = None,
         theme: str = "auto",
         interactive: bool = False,
-        **others: object,
     ) -> Any:
         """Draw the picture that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
 
@@ -1301,8 +1269,6 @@ class Accessor(NamesNear):
         >>> frame.aa.plot(y="n")
         <Picture: N by engine: chatgpt 3; no value given: 1>
         """
-        for name in others:
-            raise TypeError(f"plot() has no argument {name!r}; color= tells series apart")
         with needed("pictures need", "interactive" if interactive else "plot"):
             from aatoolkit.display.plot.draw import plot
         if interactive:

@@ -18,7 +18,7 @@ import pandas as pd
 
 from aatoolkit._util.defaults import needed
 from aatoolkit._util.files import writing
-from aatoolkit._util.text import escaped, visible
+from aatoolkit._util.text import capitalized, escaped, humanize
 from aatoolkit.errors import NotWritten
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.csv import as_texts
@@ -51,8 +51,6 @@ _FORMATS = {
 """How numbers of a unit are shown; the cell holds all of their digits."""
 
 _CUT = " … [cut here; the Parquet file has all of it]"
-_INITIALS = {"url": "URL", "urls": "URLs", "id": "ID", "http": "HTTP", "ai": "AI", "ttfb": "TTFB"}
-
 _LEGEND = (
     "How to read it",
     "An empty cell is no 0: the value was not measured, does not apply, or is not there. "
@@ -156,7 +154,7 @@ class _Book:
         names = {"overview": "Overview", "history": "", "columns": ""}  # Excel has the second
         sheets: list[tuple[Any, ...]] = []
         for table in tables:
-            name = _sheet_name(_in_words(table.name), names)
+            name = _sheet_name(capitalized(humanize(table.name)), names)
             self._fill(name, table.frame)
             sheets.append((name, table.name, len(table.frame), table.doc, table.measured))
         if tables:
@@ -232,7 +230,7 @@ class _Book:
                 chart = self._book.add_chart({"type": kind})
                 places = {"categories": [name, 1, x, last, x], "values": [name, 1, y, last, y]}
                 chart.add_series({"name": header, **places})
-                chart.set_title({"name": f"{header}, {_in_words(table.name).lower()}"})
+                chart.set_title({"name": f"{header}, {humanize(table.name)}"})
                 chart.set_legend({"none": True})
                 chart.set_size({"width": 720, "height": 300})
                 chart.show_na_as_empty_cell()
@@ -296,7 +294,7 @@ def _figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, float, str]]
             rows = zip(frame[metadata.key[0]], _as_excel(frame[name]), formats, strict=True)
             for label, value, form in [row for row in rows if row[1] is not None][:_FIGURES]:
                 words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(label)).lower()
-                yield _in_words(words), value, form
+                yield capitalized(humanize(words)), value, form
             return
 
 
@@ -372,18 +370,13 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
     """
     metadata = metadata_of(frame).columns
     plain = {
-        name: _in_words(name) if declared(metadata.get(name, NOTHING)) else name
+        name: capitalized(humanize(name)) if declared(metadata.get(name, NOTHING)) else name
         for name in map(str, frame.columns)
     }
     uses = Counter(header.casefold() for header in plain.values())
     return {
         name: header if uses[header.casefold()] == 1 else name for name, header in plain.items()
     }
-
-
-def _in_words(name: str) -> str:
-    text = " ".join(_INITIALS.get(word, word) for word in visible(name).split("_"))
-    return text[:1].upper() + text[1:]
 
 
 def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:

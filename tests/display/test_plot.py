@@ -514,7 +514,7 @@ def test_changes_in_other_units_are_counted_and_a_lower_position_is_better() -> 
         [m.style.colour for m in p.spec.marks if m.kind == "dots"][-1] for p in (rates, places)
     )
     assert (good, bad) == ("green", "orange")
-    assert "2 changes are in other units and not drawn here" in notes(rates)
+    assert "not drawn, in other units: 2 changes" in notes(rates)
 
 
 # --- explanations -----------------------------------------------------------------------------

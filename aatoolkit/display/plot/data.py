@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from aatoolkit._util.text import humanize
 from aatoolkit.availability import Availability, Status, combine
-from aatoolkit.display.plot.style import BLANK, humanize
+from aatoolkit.display.plot.style import BLANK
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.duplicates import is_joined, once
@@ -53,6 +54,9 @@ APART = ("host", "days")
 
 TITLES = ("title", "prompt", "text", "label", "name", "headline")
 """The columns that name a row for people."""
+
+_ID = ("_id", "sku")
+"""How the names of columns of identifiers end."""
 
 _UNITS = {
     "fraction": FRACTION, "rate": FRACTION, "share": FRACTION, "voice": FRACTION, "score": SCORE,
@@ -154,7 +158,7 @@ class PlotData:
 
     @cached_property
     def keys(self) -> list[str]:
-        """The key columns; without a key, the first time, else the first word."""
+        """The key columns; without a key, the first time, else a word."""
         names = [name for name in self.metadata.key if name in self.kinds]
         if names:
             # Of an archive's rows the context is part of the key, and often the same in all.
@@ -169,7 +173,8 @@ class PlotData:
             ]
         times = self.of_kind("time")
         dates = [name for name in times if name not in CONTEXT]
-        return (dates or self.of_kind("word") or times)[:1]
+        words = sorted(self.of_kind("word"), key=lambda name: not self.frame[name].is_unique)
+        return (dates or words or times)[:1]
 
     def varies(self, name: str) -> bool:
         """Whether a column has several values."""
@@ -325,7 +330,7 @@ class PlotData:
         if name == "url":
             return [re.sub(r"^https?://", "", word) for word in words]
         titles: dict[str, str] = {}
-        for _, facts in _told(self) if name.endswith("_id") else ():
+        for _, facts in _told(self) if name.endswith(_ID) else ():
             titles = facts.titles.get(name, {}) | titles
         return [titles.get(word, word) for word in words]
 
@@ -333,11 +338,13 @@ class PlotData:
         """The columns that distinguish hosts or windows, where there are several."""
         return [n for n in APART if n in self.kinds and n not in but and self.varies(n)]
 
-    def row_labels(self, name: str) -> list[str]:
+    def row_labels(
+        self, name: str, *but: str | None, words: Sequence[str] | None = None
+    ) -> list[str]:
         """The labels of rows by a column, with their host and window where there are several."""
         columns = [[f"last {word} days" if n == "days" else word for word in self.text(n)]
-                   for n in self.apart(name)]  # fmt: skip
-        rows = zip(*columns, self.labels(name), strict=True)
+                   for n in self.apart(name, *but)]  # fmt: skip
+        rows = zip(*columns, self.labels(name) if words is None else words, strict=True)
         return [" · ".join(dict.fromkeys(row)) for row in rows]
 
     def moments(self, name: str) -> pd.Series:
@@ -358,15 +365,15 @@ class PlotData:
 
     def is_bare_key(self, name: str) -> bool:
         """Whether a column holds identifiers, and nothing says what they stand for."""
-        return f"_{name}".endswith("_id") and self.labels(name) == self.text(name)
+        return f"_{name}".endswith(_ID) and self.labels(name) == self.text(name)
 
     @cached_property
     def label_column(self) -> str | None:
         """The column that labels a row for people."""
         key = next((name for name in reversed(self.keys) if name not in self.times), None)
-        if key is None or not (key == "id" or key.endswith("_id")):
+        if key is None or not f"_{key}".endswith(_ID):
             return key
-        words = [n for n in self.of_kind("word") if n != "id" and not n.endswith("_id")]
+        words = [n for n in self.of_kind("word") if not f"_{n}".endswith(_ID)]
         stem = key.removesuffix("_id")
         titles = [name for n in TITLES for name in (n, f"{stem}_{n}") if name in words]
         # What several rows have in common names none of them.
@@ -375,8 +382,12 @@ class PlotData:
 
     def row_noun(self, name: str) -> str:
         """The noun for rows: ``action`` for a ``title`` next to ``action_id``."""
-        key = next((key for key in reversed(self.keys) if key.endswith("_id")), None)
-        return key.removesuffix("_id") if key and name == self.label_column else name
+        key = next((key for key in reversed(self.keys) if f"_{key}".endswith(_ID)), None)
+        if key is None or name != self.label_column:
+            return name
+        # What has a bare ``id`` is what its table has rows of.
+        noun = self.table_words.removesuffix("s") if name in TITLES else name
+        return noun if key == "id" else key.removesuffix("_id")
 
     @property
     def row_name(self) -> str:
@@ -392,12 +403,11 @@ class PlotData:
 
     def own(self) -> Mask:
         """Mask of the rows of the project itself: its brand, its domain, its pages."""
-        if self.kinds.get("own") == "flag":
-            return self.frame["own"].fillna(False).to_numpy(bool)
+        by = next((by for _, by in _owned(self.frame)), "own" if "own" in self.kinds else None)
         nothing = np.zeros(len(self), bool)
-        mask = nothing
-        if "domain_type" in self.kinds and {"source_domain", "url"} & self.kinds.keys():
-            mask = np.array(self.text("domain_type"), object) == "owned"
+        mask = _are_own(self.frame[by]) if by else nothing
+        if by in _OF_BRANDS:
+            return mask
         hosts = self.frame["host"].astype("string") if "host" in self.kinds else None
         for host, facts in _told(self):
             # What is own to one host is another's competitor.
@@ -469,23 +479,42 @@ class Told:
 
     def learn(self, table: pd.DataFrame) -> None:
         """Add what a table has."""
+        table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
         first = str(table.columns[0]) if len(table.columns) else ""
         if first and _kind_of(table[first]) == "time" and table[first].is_unique:
             for name, values in table.select_dtypes("number").items():
                 self.courses.setdefault(str(name), values.to_numpy(np.float64, na_value=np.nan))
-        for key in [str(name) for name in table if str(name).endswith("_id")]:
+        for key in [str(name) for name in table if str(name).endswith(_ID)]:
             others = TITLES if key == first and table[first].is_unique else ()
             stem = key.removesuffix("_id")
             names = (stem, *(f"{stem}_{name}" for name in TITLES), *others)
-            title = next((name for name in names if name in table), None)
+            title = next((name for name in names if name in table and name != key), None)
             if title:
                 named = table[[key, title]].dropna().astype(str)
                 self.titles.setdefault(key, {}).update(named.itertuples(index=False, name=None))
-        for name in ("brand", "advertiser", "source_domain", "url"):
-            by = "own" if name in ("brand", "advertiser") else "domain_type"
-            if name in table and by in table:
-                is_own = table[by].astype("string").str.lower().isin(["true", "owned"])
-                self.own.setdefault(name, set()).update(table[name][is_own].dropna().astype(str))
+        for name, by in _owned(table):
+            own = table[name][_are_own(table[by])]
+            self.own.setdefault(name, set()).update(own.dropna().astype(str))
+
+
+_OF_BRANDS, _OF_PAGES = ("own", "is_own", "owner"), ("domain_type", "kind")
+_OWNERS = (*_OF_BRANDS, *_OF_PAGES)
+"""The columns that say whose brand a row is of, and whose domain or page."""
+
+
+def _owned(table: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    """The columns of what somebody owns, each with one that says who does."""
+    for names, owners in (
+        ("brand advertiser", _OF_BRANDS),
+        ("source_domain domain url", _OF_PAGES),
+    ):
+        pairs = product(names.split(), owners)
+        yield from (pair for pair in pairs if {*pair} <= {*table.columns})
+
+
+def _are_own(values: pd.Series) -> Mask:
+    words = values.astype("string").str.lower()
+    return words.isin(["true", "own", "owned", "us"]).to_numpy(bool)
 
 
 _TOLD: WeakKeyDictionary[HeldResponse, Told] = WeakKeyDictionary()
@@ -528,7 +557,7 @@ def one_row_per_mark(
     groups = data.frame.groupby(by, dropna=False, observed=True)
     by += [
         name
-        for name in ("own", "domain_type")
+        for name in _OWNERS
         if name in data.kinds and name not in by and groups[name].nunique(False).eq(1).all()
     ]
     names = [*by, *columns, *(part for name in columns for part in data.parts(name))]

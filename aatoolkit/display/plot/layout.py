@@ -168,8 +168,8 @@ class Layout(NamedTuple):
 
     @property
     def zoom(self) -> float:
-        """The factor by which lines and dots grow on a large figure, like its text."""
-        return max(1.0, self.size / 9.0)
+        """The factor by which lines and dots grow or shrink, like the text."""
+        return self.size / 9.0
 
 
 def _attempt(
@@ -300,7 +300,7 @@ def _attempt(
         least = abs(spec.y.high - spec.y.low) * size * 1.12
     layout = Layout(spec, width, tall, left, top, wide, high, x_ticks, y_ticks[::every], size,
                     is_turned, title, ending, texts)  # fmt: skip
-    return layout, not height or high >= least
+    return layout, (not height or high >= least) and fits >= 0.35 * right * bool(spec.marks)
 
 
 def _words(
@@ -308,8 +308,10 @@ def _words(
 ) -> Iterator[Text]:
     """The words of a mark, without their middles where they would be cut."""
     (cell, right, wide, high), scale, strength = room_of, spec.x, mark.strength
-    if strength is not None and high / len(spec.y.names) < small * 1.1:
-        return  # numbers in cells that are lower than a line would meet
+    if strength is not None:
+        most = max((width_of(word, small) for word in mark.words), default=0.0)
+        if high / len(spec.y.names) < small * 1.1 or wide / len(scale.names) < most:
+            return  # numbers in cells that are lower or narrower than these would meet
     shift = mark.shift if strength is None else 0.0
     for at, word in enumerate(mark.words):
         x = float(scale.within(mark.x[at])[0])

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers, signed
-from aatoolkit._util.text import some_of
+from aatoolkit._util.text import capitalized, counted, humanize, some_of
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     NOT_GIVEN,
@@ -49,9 +49,7 @@ from aatoolkit.display.plot.style import (
     SERIES,
     UNMEASURED,
     Style,
-    capitalized,
     first_of,
-    humanize,
     in_words,
     styles_for,
 )
@@ -167,8 +165,8 @@ def tips_of(
         if ends and ends.low[row] + ends.high[row] == ends.low[row] + ends.high[row]:
             low, high = (number(float(end[row]), unit) for end in (ends.low, ends.high))
             lines.append(f"interval: {low} to {high}")
-        for size, counted in counts:
-            n = float(counted[row])
+        for size, amounts in counts:
+            n = float(amounts[row])
             lines.append(f"{size}: {'not measured' if n != n else number(n)}")
         state, words = states[codes[row]]
         status = words if state.status != Status.AVAILABLE or whys[row] else "measured"
@@ -197,7 +195,7 @@ def quoted(name: str) -> str:
 
 # --- bars and gaps ----------------------------------------------------------------------------
 
-_PAIRS = (("leader_", "own_"), ("previous_", ""))
+_PAIRS = (("leader_", "own_"), ("previous_", ""), ("before_", "after_"))
 """Prefixes of column pairs to compare, the reference first."""
 
 
@@ -240,6 +238,8 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     ]
     label, what = rows.axis_label(y), humanize(y)
     headline, finding = _leader(names, values, unit, what)
+    has_lines = not np.isnan(ends.low).all()
+    bare = int((np.isnan(ends.low) & ~np.isnan(values)).sum())
     finding = "; ".join([finding, *(f"{why}: {n}" for why, n in lacking.items())])
     return row_panel(
         "bars", rows, capitalized(f"{what} by {humanize(rows.row_noun(x))}")
@@ -248,7 +248,8 @@ def bars(data: PlotData, options: Options) -> Spec | None:
               is_whole=rows.is_count(y)),
         [y], finding=finding, headline=headline,
         drawn=drawn_of(rows, [y], *by, bounds=ends.result),
-        how=f"Lines: {in_words(ends.method.partition(';')[0])}" * (not np.isnan(ends.low).all()),
+        how=f"Lines: {in_words(ends.method.partition(';')[0])}" * has_lines,
+        n=f"without an interval: {counted(bare, 'row')}" * (has_lines and bare > 0),
     )  # fmt: skip
 
 
@@ -264,7 +265,7 @@ def _leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str)
     first_ones = (quoted(names[row].text) for row in measured if values[row] == values[first])
     leaders = [*dict.fromkeys(first_ones)]
     if len(leaders) < min(3, len(measured)) and unit != RANK:
-        most = f"most {what}" if what.endswith("s") else f"the highest {what}"
+        most = f"the {'most' if what.endswith('s') else 'highest'} {what}"
         verb = "have" if leaders[1:] else "has"
         headline = f"{' and '.join(leaders)} {verb} {most}, {number(values[first], unit)}"
         headline += "".join(f"; {quoted(names[m].text)} {number(values[m], unit)}"
@@ -276,16 +277,16 @@ def _leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str)
 def gap(data: PlotData, options: Options) -> Spec | None:
     """Two columns with paired names, or the two given as ``y``, in each row."""
     x, pair = options.x or data.label_column, options.y or _pair(data, options)
-    if x is None or len(pair) != 2 or data.frame.duplicated([x]).any():
+    if x is None or len(pair) != 2 or data.frame.duplicated([x, *data.apart(x)]).any():
         return None
     before, now = pair
     # What is about the gap has the widest first; what is about a number has the largest.
-    is_gap = not before.startswith("previous_")
+    is_gap = not before.startswith(("previous_", "before_"))
     wide = -np.abs(data.values(now) - data.values(before))
     order = np.argsort(wide, kind="stable") if is_gap else data.best_first(now)
     rows = data.sorted_by(order[: options.top or 15])
     unit, first, second = rows.unit(now), rows.values(before), rows.values(now)
-    names, whys = names_of(rows, rows.labels(x)), whys_missing(rows, now)
+    names, whys = names_of(rows, rows.row_labels(x)), whys_missing(rows, now)
     tips = [tips_of(rows, name, names) for name in pair]
     moves = [signed(b - a, unit) if a + b == a + b else "only one measured"
              for a, b in zip(first, second, strict=True)]  # fmt: skip
@@ -311,7 +312,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
         "gap", rows, title + first_of(len(rows), len(data)), names, cells,
         replace(scale, low=scale.low - (scale.high - scale.low) * 0.02), (now, before),
         legend=[(what, OWN, "dots"), (other, REST, "dots")], finding=finding, headline=headline,
-        drawn=drawn_of(rows, (now, before), x),
+        drawn=drawn_of(rows, (now, before), x, *data.apart(x)),
     )  # fmt: skip
 
 
@@ -342,7 +343,7 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     columns = options.y or [
         n for n in data.numbers if n.endswith("_share") and data.unit(n) == FRACTION
     ]
-    if x is None or len(columns) < 2 or data.frame.duplicated([x]).any():
+    if x is None or len(columns) < 2 or data.frame.duplicated([x, *data.apart(x)]).any():
         return None
     sample = data.sample(columns[0])
     rows = (data.sorted_by(data.best_first(sample)) if sample else data).first(options.top or 15)
@@ -351,9 +352,9 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     if sums.isna().all() or not np.allclose(sums.dropna(), 1, atol=0.01):
         return None
     return _stacked(
-        "shares", rows, drawn_of(data, columns, x),
+        "shares", rows, drawn_of(data, columns, x, *data.apart(x)),
         f"Shares by {humanize(x)}: {', '.join(map(str, parts))}" + first_of(len(rows), len(data)),
-        parts, names_of(rows, rows.text(x)), sizes_of(rows, sample), FRACTION,
+        parts, names_of(rows, rows.row_labels(x)), sizes_of(rows, sample), FRACTION,
         whys_missing(rows, columns[0]),
         f"share; n: {humanize(sample)}" if sample else "",
     )  # fmt: skip
@@ -405,13 +406,14 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     by = options.color or (None if options.x else _grouping(data, x))
     is_chosen = bool(options.kind or options.x)
     is_small = data.metadata.key and len(data) <= _FEW_ROWS
-    if {*data.apart(x)} - {by} or (is_small and not (is_chosen or by)):
+    if is_small and not (is_chosen or by):
         return None
-    columns = [x, *filter(None, [by])]
+    columns = [*data.apart(x, by), x, *filter(None, [by])]
     # Rows that a join repeated are no number of the things that they were rows of.
     if any(map(data.is_repeated, columns)):
         return None
-    rows = pd.DataFrame({"x": _levels(data, x), "by": _levels(data, by, True) if by else "rows"})
+    names = data.row_labels(x, by, words=_levels(data, x))
+    rows = pd.DataFrame({"x": names, "by": _levels(data, by, True) if by else "rows"})
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     # Bars of one length, and each of one colour, say nothing.
     totals = table.sum(axis=1)
@@ -432,10 +434,10 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     if by and totals.nunique() == 1:
         headline = f"{first}: {int(kept[levels[0]].iloc[0]):,} of {most:,} {humanize(levels[0])}"
     elif len(kept) > 1 and most > totals.iloc[1]:
-        headline = f"{first} has most {noun}, {most:,} of {len(data):,}"
+        headline = f"{first} has the most {noun}, {most:,} of {len(data):,}"
     return _stacked(
         "counts", data, drawn_of(data, columns, x, counts=True),
-        f"Number of {noun} by {' and '.join(map(humanize, columns))}"
+        f"Number of {noun} by {' and '.join(map(humanize, filter(None, (x, by))))}"
         + first_of(len(kept), len(table)), kept, [Name(str(n), n in own_names) for n in kept.index],
         [number(float(n)) for n in totals], None, [""] * len(kept),
         f"rows ({len(data):,} in all)", headline,
@@ -445,6 +447,8 @@ def counts(data: PlotData, options: Options) -> Spec | None:
 def _levels(data: PlotData, name: str, says_why: bool = False) -> list[str]:
     """The levels of a column in words; a missing value says whether it was measured."""
     words = data.labels(name)
+    if data.is_category(name) and not says_why:
+        words = [*map(humanize, words)]
     if data.kinds[name] == "flag":
         flags = {"true": humanize(name), "false": f"not {humanize(name)}"}
         words = [flags.get(word.lower(), word) for word in words]

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 
 from aatoolkit._util.defaults import ENGINES
-from aatoolkit._util.text import visible
+from aatoolkit._util.text import humanize
 from aatoolkit.metadata.attrs import Source
 
 BLANK = "(none)"
@@ -204,30 +204,7 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
 
 # --- words ------------------------------------------------------------------------------------
 
-_SPELT = {
-    **{word: word.upper() for word in ("ai", "ci", "url", "ttfb", "http", "cname", "dcv", "icc")},
-    "kpis": "KPIs",
-    "urls": "URLs",
-}
-_COLUMN = re.compile(r"(?<![\w/.])[a-z]+(?:_[a-z]+)+(?![\w/])")
-
-
-def humanize(name: str) -> str:
-    """Convert a column's name to words.
-
-    Examples
-    --------
-    >>> humanize("ai_session_share"), humanize("averagePosition")
-    ('AI session share', 'average position')
-    """
-    if name.isidentifier() and "_" not in name:
-        name = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
-    return " ".join(_SPELT.get(word, word) for word in visible(name).split("_")).strip()
-
-
-def capitalized(text: str) -> str:
-    """Convert the first letter of a text to upper case."""
-    return text[:1].upper() + text[1:]
+_COLUMN = re.compile(r"(?<![\w/.])[a-z]+(?:_[a-z0-9]+)+(?![\w/])")
 
 
 def in_words(text: str) -> str:

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, signed
-from aatoolkit._util.text import counted, joined
+from aatoolkit._util.text import capitalized, counted, humanize, joined
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
+    APART,
     CONTEXT,
     Numbers,
     Options,
@@ -54,9 +55,8 @@ from aatoolkit.display.plot.style import (
     UNMEASURED,
     Style,
     are_states,
-    capitalized,
     first_of,
-    humanize,
+    in_words,
     styles_for,
 )
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
@@ -182,16 +182,19 @@ def states(data: PlotData, options: Options) -> Spec | None:
     x = options.x or data.label_column
     if x is None or options.color or options.y or not len(data):
         return None
-    is_large = len(data) > _STATE_ROWS or len(data.metadata.key) != 1 or data.measures
-    if (not options.kind and (is_large or data.is_bare_key(x))) or data.frame.duplicated([x]).any():
+    keys, apart = [name for name in data.metadata.key if name not in APART], data.apart(x)
+    is_large = len(data) > _STATE_ROWS or len(keys) != 1 or data.measures
+    if not options.kind and (is_large or data.is_bare_key(x)):
         return None
-    others = [name for name in data.kinds if name not in (x, *data.keys, *CONTEXT)]
+    if data.frame.duplicated([x, *apart]).any():
+        return None
+    others = [name for name in data.kinds if name not in (x, *data.keys, *CONTEXT, *APART)]
     columns = [n for n in others if data.kinds[n] == "flag" or data.is_category(n)]
     columns.sort(key=lambda name: data.kinds[name] != "flag" and not are_states(data.text(name)))
     if not columns:
         return None
     rows, columns = data.first(options.top or _STATE_ROWS), columns[:_STATE_COLUMNS]
-    labels, cells, row_texts, headline = rows.labels(x), [], [""] * len(rows), ""
+    labels, cells, row_texts, headline = rows.row_labels(x), [], [""] * len(rows), ""
     for at, name in enumerate(columns):
         words, texts, head = rows.text(name), cell_texts(rows, name), humanize(name)
         styles = styles_for(words, states=True) if are_states(words) else {}
@@ -241,13 +244,11 @@ def empty(data: PlotData) -> Spec:
     names = [name for name in data.metadata.columns if name not in data.keys]
     state = data.state(names or data.metadata.columns)
     reason = joined(state.reason or "")
-    finding, style = f"Not measured. {reason}", UNMEASURED
-    if state.status == Status.AVAILABLE:
-        finding, style = "Measured, with no rows.", NO_NUMBER
-    elif state.status == Status.UNKNOWN:
-        finding, style = "No rows; the reason is not known.", NO_VALUE
-    elif state.status == Status.PARTIAL:
-        finding = f"No rows. What was read was measured in part: {reason}"
+    finding, style = {
+        Status.AVAILABLE: ("Measured, with no rows.", NO_NUMBER),
+        Status.UNKNOWN: ("No rows; the reason is not known.", NO_VALUE),
+        Status.PARTIAL: (f"No rows. What was read was measured in part: {reason}", UNMEASURED),
+    }.get(state.status, (f"Not measured. {reason}", UNMEASURED))
     far, middle = some(FAR), some(0.5)
     marks = [
         Mark("boxes", -far, middle, style, to=far, size=FAR),
@@ -392,8 +393,8 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         data = data.only(units == unit)
     rows = data.first(options.top or 20)
     texts = {name: cell_texts(rows, name) for name in rows.kinds}
-    if "measure" in texts:
-        texts["measure"] = [*map(humanize, texts["measure"])]
+    for name in {"measure", "name"} & texts.keys():
+        texts[name] = [*map(in_words, texts[name])]
     verdicts = texts.get("verdict") or ["no interval"] * len(rows)
     is_unsaid = np.array(verdicts) == "cannot say"
     value, low, high, tick = (
@@ -406,7 +407,8 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     keys = [n for n in rows.metadata.key or rows.keys[:2] if n in rows.kinds and n != "verdict"]
     several = [*filter(rows.varies, keys)] or keys
     columns = zip(*(texts[name] for name in plot.names or several), strict=True)
-    labels = [plot.join.join(word for word in row if word != BLANK) or "all" for row in columns]
+    labels = [plot.join.join(dict.fromkeys(word for word in row if word != BLANK)) or "all"
+              for row in columns]  # fmt: skip
     labels = labels or ["all"] * len(rows)
     cells, words = [], []
     for row, verdict in enumerate(verdicts):
@@ -455,5 +457,5 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         [plot.value], told=words, finding=finding, headline=headline, beside=[WordColumn(words)],
         over=[strokes(tick, tick, middle - 0.28, middle + 0.28, INK, 1.6)],
         how=plot.how.format(level=level[0] if level else ""),
-        n=f"{left_out} changes are in other units and not drawn here" * bool(left_out),
+        n=f"not drawn, in other units: {counted(left_out, 'change')}" * bool(left_out),
     )  # fmt: skip

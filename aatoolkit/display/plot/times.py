@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers, tick
+from aatoolkit._util.text import capitalized, humanize, some_of
 from aatoolkit.display.plot.data import (
     APART,
     NOT_LISTED,
@@ -23,16 +24,14 @@ from aatoolkit.display.plot.data import (
     whiskers,
     whys_missing,
 )
-from aatoolkit.display.plot.rows import reach, style_without, tips_of
+from aatoolkit.display.plot.rows import quoted, reach, style_without, tips_of
 from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec, drawn_of
 from aatoolkit.display.plot.style import (
     OWN,
     SERIES,
     UNMEASURED,
     Style,
-    capitalized,
     first_of,
-    humanize,
     in_words,
     styles_for,
 )
@@ -65,7 +64,8 @@ def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) 
     """The table of a number, the rows and columns with most of it first."""
     is_time, is_rank = data.kinds[x] == "time", data.unit(y) == RANK
     across = data.moments(x) if is_time else pd.Series(data.text(x))
-    places = pd.DataFrame({"by": data.text(by) if by else "", "x": across, "row": range(len(data))})
+    keys = data.row_labels(by, x, words=data.text(by)) if by else ""
+    places = pd.DataFrame({"by": keys, "x": across, "row": range(len(data))})
     places = places.dropna(subset="x").drop_duplicates(["by", "x"])
     table = places.pivot(index="by", columns="x", values="row")
     numbers_ = np.append(data.values(y), np.nan)
@@ -77,6 +77,8 @@ def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) 
         return [*means.sort_values(ascending=is_rank, kind="stable", na_position="last").index]
 
     keys, columns = ranked(table)[:top], [*table.columns]
+    if by and data.apart(by, x):  # those of one host, or of one window, stand together
+        keys.sort(key=lambda key: key.partition(" · ")[0])
     if is_time:
         columns = [*moments_between(across)]
     elif data.is_category(x):
@@ -88,15 +90,16 @@ def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) 
     return _Table(rows, numbers_[rows], keys, columns, table.shape)
 
 
-def _names(data: PlotData, name: str | None, keys: Sequence[Any]) -> list[Name]:
+def _names(data: PlotData, name: str | None, keys: Sequence[Any], *but: str | None) -> list[Name]:
     """The names of rows or columns, and whether each is the project's own."""
     if name is None:
         return [Name("")]
     if data.kinds[name] == "time":
         is_day = all(moment == moment.normalize() for moment in keys)
         return [Name(f"{moment:{'%d %b' if is_day else '%d %b %H:%M'}}") for moment in keys]
-    words = data.text(name)
-    texts, is_own_row = dict(zip(words, data.labels(name), strict=True)), pd.Series(data.own())
+    words = data.row_labels(name, *but, words=data.text(name))
+    texts = dict(zip(words, data.row_labels(name, *but), strict=True))
+    is_own_row = pd.Series(data.own())
     is_own = is_own_row.groupby(words).all() & (name not in APART)
     return [Name(texts.get(key, key), bool(is_own.get(key))) for key in keys]
 
@@ -158,7 +161,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         _Line(name if by else Name(humanize(column)), column, rows, values, bounds)
         for column, table, bounds in zip(ys, tables, ends, strict=False)
         for name, rows, values in zip(
-            _names(data, by, table.keys), table.rows, table.values, strict=True
+            _names(data, by, table.keys, x), table.rows, table.values, strict=True
         )
     ]
     total, at = len(series) if by else len(ys), days_of(pd.DatetimeIndex(tables[0].columns))
@@ -219,8 +222,9 @@ def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
     sample = data.sample(y)
     if sample is None or not data.is_rate(y) or data.time_noun(x) != "day":
         return False
-    sizes, days = data.values(sample), data.frame[x].nunique()
-    is_small = (sizes > 0).any() and np.median(sizes[sizes > 0]) < _NOISY
+    sizes, days = pd.Series(data.values(sample)), data.frame[x].nunique()
+    series = data.row_labels(marks[-1]) if len(marks) > 1 else [""] * len(data)
+    is_small = (sizes[sizes > 0].groupby(np.array(series)[sizes > 0]).median() < _NOISY).any()
     return bool(is_small) and days >= _DAYS and not data.frame.duplicated([*marks]).any()
 
 
@@ -283,8 +287,8 @@ def _sample(data: PlotData, y: str, by: str | None) -> str:
 
 # --- heat maps --------------------------------------------------------------------------------
 
-_MOST_COLUMNS, _WRITTEN = 20, 90
-"""The most columns that are no times, and the most cells that have their number in them."""
+_MOST_ROWS, _MOST_COLUMNS, _WRITTEN = (15, 24), 20, 120
+"""The most rows of one host and of several, columns that are no times, and cells with a number."""
 
 
 def heatmap(data: PlotData, options: Options) -> Spec | None:
@@ -301,12 +305,13 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
     by = options.color or next((name for name in keys if name != x), None)
     if by in APART and not times and not options.is_chosen:
         x, by = by, x  # the many with long names are rows
-    if y is None or x is None or by is None or len({x, by, y}) < 3 or data.apart(x, by):
+    if y is None or x is None or by is None or len({x, by, y}) < 3:
         return None
     if not options.kind:
         # What each x has only one of tells bars apart; it makes no rows of cells.
         is_flat = data.frame.groupby(x, observed=True)[by].nunique().le(1).all()
-        is_complete = len(data.keys) == 2 and (y in placed or data.column(y) is None)
+        is_pair = len(data.keys) == 2 + len(data.apart(x, by))
+        is_complete = is_pair and (y in placed or data.column(y) is None)
         fits = options.x or (len(data.keys) > 1 if data.adds(y) else is_complete)
         if data.is_bare_key(x) or data.is_bare_key(by) or is_flat or not fits:
             return None
@@ -315,26 +320,29 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
         return None
     per = data.unit_column(y)
     what = humanize(original.text(per)[0] if per else y)
-    data = one_row_per_mark(original, [by, x], [y])
-    table = _table(data, x, y, by, options.top or 15, _MOST_COLUMNS)
-    return _cells(data, table, x, y, by, what, whiskers(data, y, original, [by, x]))
+    marks = [*original.apart(x, by), by, x]
+    data = one_row_per_mark(original, marks, [y])
+    table = _table(data, x, y, by, options.top or _MOST_ROWS[len(marks) > 2], _MOST_COLUMNS)
+    return _cells(data, table, x, y, by, what, whiskers(data, y, original, marks))
 
 
 def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, ends: Bounds) -> Spec:
     """A table of numbers, darker for larger values, or for better positions."""
     unit, is_time, rows, values = data.unit(y), data.kinds[x] == "time", table.rows, table.values
     columns, is_rank = table.columns, unit == RANK
-    # At a time that no row has, nothing was measured.
-    nowhere = np.where((rows < 0).all(axis=0), NOT_MEASURED, NOT_LISTED)
-    whys = np.where(rows < 0, nowhere, np.array([*whys_missing(data, y), ""], object)[rows])
+    # At a time that no row of a host has, nothing was measured.
+    hosts = [key.partition(" · ")[0] * bool(data.apart(x, by)) for key in table.keys]
+    nowhere = pd.DataFrame(rows < 0).groupby(hosts).transform("all") & is_time
+    absent = np.where(nowhere, NOT_MEASURED, NOT_LISTED)
+    whys = np.where(rows < 0, absent, np.array([*whys_missing(data, y), ""], object)[rows])
     reasons = sorted({*whys[whys != ""]}, key=lambda word: (word != NOT_MEASURED, word))
     finite = values[~np.isnan(values)]
     low = float(min([*finite, *([] if is_rank else [0.0])], default=0.0))
     high = max(float(max(finite, default=low)), low + 1e-9)
     strength = (values - low) / (high - low)
     strength = 1 - strength if is_rank else strength
-    names_x, names_y = _names(data, x, columns), _names(data, by, table.keys)
-    named = [f"{row.text}, {_moment(column) if is_time else name.text}" for row in names_y
+    names_x, names_y = _names(data, x, columns, *APART), _names(data, by, table.keys, x)
+    named = [f"{quoted(row.text)}, {_moment(column) if is_time else name.text}" for row in names_y
              for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
     texts = [f"{name}\n{why}" if row < 0 else name
             for name, why, row in zip(named, whys.flat, rows.flat, strict=True)]  # fmt: skip
@@ -355,24 +363,26 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, en
              Style(f"ramp/{1 - part / 4 if is_rank else part / 4}"), "boxes")
             for part in range(5)
         ] + legend  # fmt: skip
-    best, finding = "", "none of it was measured"
+    headline, finding = "", "none of it was measured"
     if len(finite):
-        at = int(np.nanargmin(values) if is_rank else np.nanargmax(values))
-        best = f"{'best' if is_rank else 'highest'} {what}: {named[at]}, "
-        best += number(float(values.flat[at]), unit)
+        most = min(finite) if is_rank else max(finite)
+        places = [named[at] for at in np.flatnonzero(values == most)]
+        best = f"{'best' if is_rank else 'highest'} {what}: {some_of(places, 1)}, "
+        best += number(float(most), unit)
+        headline = capitalized(best) * (len(places) == 1)
         lacking = [f"{int((whys == why).sum())} of {values.size} cells {why}" for why in reasons]
         finding = "; ".join([best, *lacking])
     noun = data.time_noun(x) if is_time else x.removesuffix("_id")
     title = capitalized(f"{what} by {humanize(by.removesuffix('_id'))} and {humanize(noun)}")
     more = len(columns) < table.total[1] and not is_time
     return Spec(
-        "heatmap", data, drawn_of(data, (y,), by, x),
+        "heatmap", data, drawn_of(data, (y,), by, x, *data.apart(x, by)),
         title + first_of(len(names_y), table.total[0]), finding,
         Scale(-0.5, len(columns) - 0.5, "names", unit, names=tuple(names_x),
               label=f"{columns[-1]:%Y}" if is_time else "",
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
         Scale(len(names_y) - 0.5, -0.5, "names", names=tuple(names_y)), marks,
-        headline=capitalized(best), how="Stronger is better" * is_rank,
+        headline=headline, how="Stronger is better" * is_rank,
         height=PITCH * len(names_y), legend=legend,
         n=f"{len(columns)} of {table.total[1]} columns are drawn, those with most" * more,
     )  # fmt: skip

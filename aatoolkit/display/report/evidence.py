@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +29,8 @@ from aatoolkit.stats.explain.responses import TrailEnd
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
 
-_MOST_NAMES, _MOST_PARTS = 4, 3
-"""The most values of a key that name a row, and of parts of a number that are named."""
+_MOST_NAMES = 4
+"""The most values of a key that name a row."""
 
 
 @dataclass
@@ -233,8 +232,6 @@ def known_of(explanation: Explanation) -> str:
         parts.append(_place_words(place, exact))
     if explanation.formula:
         parts.append(f"= {plain(explanation.formula)}")
-    if place is None:
-        parts += _parts_of(explanation)
     if value is not None and (explanation.availability or "").startswith("partial"):
         parts.append("measured in part")
     parts += map(plain, explanation.notes)
@@ -251,16 +248,6 @@ def _place_words(place: ValuePlace, exact: str) -> str:
         return f"looked for at {where}"
     spelled = f", spelled {place.text}" if place.text and place.text != exact else ""
     return f"read at {where}, bytes {place.start:,} to {place.end:,}{spelled}"
-
-
-def _parts_of(explanation: Explanation) -> Iterable[str]:
-    """Name the first values of responses that a number was computed from."""
-    leaves = (leaf.place for leaf in explanation.walk())
-    places = [*dict.fromkeys(place for place in leaves if place and place.start is not None)]
-    if places:
-        first = [_place_words(place, place.text or "") for place in places[:_MOST_PARTS]]
-        more = f" and {len(places) - _MOST_PARTS:,} more" if len(places) > _MOST_PARTS else ""
-        yield f"computed from values {', '.join(first)}{more}"
 
 
 def response_words(response: CitedResponse) -> str:

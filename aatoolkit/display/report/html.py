@@ -13,7 +13,7 @@ import numpy as np
 from aatoolkit._util.numbers import number
 from aatoolkit._util.text import visible
 from aatoolkit.display.plot.data import Numbers, PlotData
-from aatoolkit.display.plot.style import DARK, LIGHT
+from aatoolkit.display.plot.style import DARK, LIGHT, first_of
 from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.words import (
     RowNames,
@@ -182,8 +182,8 @@ def bars(data: PlotData, name: str, column: str, names: RowNames) -> str:
         f"{text(number(float(values[at]), units[at]))}</dd>"
         for at in order
     )
-    extent = f", the first {len(order)} of {len(data):,}" if len(data) > len(order) else ""
-    title = f"{title_of(name)} by {column_title(column).lower()}{extent}"
+    title = f"{title_of(name)} by {column_title(column).lower()}"
+    title += first_of(len(order), len(data))
     return element("figure", element("dl", rows, "bars") + element("figcaption", text(title)))
 
 

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, p_value, signed
-from aatoolkit._util.text import counted, some_of, visible
-from aatoolkit.display.plot.style import capitalized, describe_scope, humanize
+from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
+from aatoolkit.display.plot.style import describe_scope
 from aatoolkit.display.report.evidence import CellExplainer, SectionEvidence
 from aatoolkit.display.report.html import (
     bars,

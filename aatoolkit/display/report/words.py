@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from aatoolkit._util.dtypes import DTYPES
+from aatoolkit._util.text import capitalized, humanize
 from aatoolkit._util.units import UNITS
 from aatoolkit.display.plot.data import PlotData, Told, plot_data
-from aatoolkit.display.plot.style import capitalized, humanize
 from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 if TYPE_CHECKING:

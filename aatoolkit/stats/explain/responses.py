@@ -222,7 +222,7 @@ class _ColumnCells:
 
     def __init__(self, table: TableCells, name: str) -> None:
         rows = table.response.tables._parts.rows[table.name]
-        frame = pd.DataFrame(table.frame)  # without attrs, which its columns would copy
+        frame = table.rows
         self.values = frame[name].array
         self.cells = cells_of(frame, name, table.metadata)
         self.units = row_units(frame, table.metadata, name)
@@ -257,6 +257,7 @@ class TableCells:
     def __init__(self, response: ReadResponse, name: str) -> None:
         self.response, self.name, self.frame = response, name, response.tables[name]
         self.metadata, _ = stored_of(self.frame)  # just read, so that nothing has changed it
+        self.rows = pd.DataFrame(self.frame)  # without attrs, which its columns would copy
         self._key = [key for key in (*self.metadata.key, "_row") if key in self.frame.columns]
         self._columns: dict[str, _ColumnCells] = {}
 
@@ -367,10 +368,10 @@ class TableCells:
         if not state.startswith(("available", "unknown")):
             why += f"; it is {state}"
         # What the row's own state or reason says, if rows with a value never say it.
-        is_there = self.frame[column].notna()
-        for name in self.frame.columns:
+        is_there = self.rows[column].notna()
+        for name in self.rows.columns:
             words = self.value(at, name) if name != column and _OF_STATE.search(name) else None
-            if isinstance(words, str) and not self.frame.loc[is_there, name].eq(words).any():
+            if isinstance(words, str) and not self.rows.loc[is_there, name].eq(words).any():
                 why += "" if in_words(words) in why else f"; its {name} is {in_words(words)}"
                 break
         if of.over and self.value(at, of.over[1]) == 0:
