@@ -1201,6 +1201,7 @@ class Accessor(NamesNear):
         figsize: tuple[float, float] | None = None,
         theme: str = "auto",
         interactive: bool = False,
+        **others: object,
     ) -> Any:
         """Draw the picture that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
 
@@ -1269,6 +1270,8 @@ class Accessor(NamesNear):
         >>> frame.aa.plot(y="n")
         <Picture: N by engine: chatgpt 3; no value given: 1>
         """
+        for name in others:
+            raise TypeError(f"plot() has no argument {name!r}; color= tells series apart")
         with needed("pictures need", "interactive" if interactive else "plot"):
             from aatoolkit.display.plot.draw import plot
         if interactive:

@@ -403,10 +403,10 @@ class PlotData:
 
     def own(self) -> Mask:
         """Mask of the rows of the project itself: its brand, its domain, its pages."""
-        by = next((by for _, by in _owned(self.frame)), "own" if "own" in self.kinds else None)
+        name, by = next(iter(_owned(self.frame)), _OWNERS[0])
         nothing = np.zeros(len(self), bool)
-        mask = _are_own(self.frame[by]) if by else nothing
-        if by in _OF_BRANDS:
+        mask = _are_own(self.frame[by]) if by in self.kinds else nothing
+        if by in self.kinds and name in ("brand", "advertiser"):
             return mask
         hosts = self.frame["host"].astype("string") if "host" in self.kinds else None
         for host, facts in _told(self):
@@ -497,19 +497,15 @@ class Told:
             self.own.setdefault(name, set()).update(own.dropna().astype(str))
 
 
-_OF_BRANDS, _OF_PAGES = ("own", "is_own", "owner"), ("domain_type", "kind")
-_OWNERS = (*_OF_BRANDS, *_OF_PAGES)
-"""The columns that say whose brand a row is of, and whose domain or page."""
+_OWNERS = (
+    *product(("brand", "advertiser"), ("own", "is_own", "owner")),
+    *product(("source_domain", "domain", "url"), ("domain_type", "kind")),
+)
+"""The columns of what somebody owns, each with one that says who does."""
 
 
-def _owned(table: pd.DataFrame) -> Iterator[tuple[str, str]]:
-    """The columns of what somebody owns, each with one that says who does."""
-    for names, owners in (
-        ("brand advertiser", _OF_BRANDS),
-        ("source_domain domain url", _OF_PAGES),
-    ):
-        pairs = product(names.split(), owners)
-        yield from (pair for pair in pairs if {*pair} <= {*table.columns})
+def _owned(table: pd.DataFrame) -> list[tuple[str, str]]:
+    return [pair for pair in _OWNERS if {*pair} <= {*table.columns}]
 
 
 def _are_own(values: pd.Series) -> Mask:
@@ -557,7 +553,7 @@ def one_row_per_mark(
     groups = data.frame.groupby(by, dropna=False, observed=True)
     by += [
         name
-        for name in _OWNERS
+        for name in dict.fromkeys(by for _, by in _OWNERS)
         if name in data.kinds and name not in by and groups[name].nunique(False).eq(1).all()
     ]
     names = [*by, *columns, *(part for name in columns for part in data.parts(name))]

@@ -204,7 +204,7 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
 
 # --- words ------------------------------------------------------------------------------------
 
-_COLUMN = re.compile(r"(?<![\w/.])[a-z]+(?:_[a-z0-9]+)+(?![\w/])")
+_COLUMN = re.compile(r"(?<![\w/.“])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w/])")
 
 
 def in_words(text: str) -> str:

@@ -223,8 +223,8 @@ def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
     if sample is None or not data.is_rate(y) or data.time_noun(x) != "day":
         return False
     sizes, days = pd.Series(data.values(sample)), data.frame[x].nunique()
-    series = data.row_labels(marks[-1]) if len(marks) > 1 else [""] * len(data)
-    is_small = (sizes[sizes > 0].groupby(np.array(series)[sizes > 0]).median() < _NOISY).any()
+    series = [data.frame[name] for name in marks[1:]] or np.zeros(len(data))
+    is_small = (sizes.where(sizes > 0).groupby(series).median() < _NOISY).any()
     return bool(is_small) and days >= _DAYS and not data.frame.duplicated([*marks]).any()
 
 

@@ -16,6 +16,7 @@ from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.text import capitalized, humanize
 from aatoolkit._util.units import UNITS
 from aatoolkit.display.plot.data import PlotData, Told, plot_data
+from aatoolkit.display.plot.style import in_words
 from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 if TYPE_CHECKING:
@@ -237,7 +238,6 @@ _PATH = re.compile(
     r"\$(?:\.\w+|\[\d*\]|\{\})+|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*"
 )
 _DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
-_SNAKE = re.compile(r"(?<!“)\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
 _TOKEN = re.compile(r"[a-z][a-z0-9]*(?:_[A-Za-z0-9]+)+|[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]*)+")
 
 
@@ -279,7 +279,7 @@ def plain(words: str) -> str:
     unquoted = _QUOTED.sub(lambda match: humanize(match[1]), words)
     unquoted = _PATH.sub(lambda match: path_words(match[0]), unquoted)
     unquoted = _DTYPE.sub(lambda match: DTYPES[match[0]].words, unquoted)
-    return _SNAKE.sub(lambda match: humanize(match[0]), unquoted)
+    return in_words(unquoted)
 
 
 def path_words(path: str) -> str:
