@@ -162,7 +162,7 @@ def humanize(name: str) -> str:
     >>> humanize("ai_session_share"), humanize("averagePosition")
     ('AI session share', 'average position')
     """
-    if name.isidentifier() and "_" not in name:
+    if name[:1].islower() and name.isalnum():
         name = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
     return " ".join(_SPELT.get(word, word) for word in visible(name).split("_")).strip()
 

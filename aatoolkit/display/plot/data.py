@@ -326,7 +326,7 @@ class PlotData:
         """A column as text for people: metrics in words, and what identifiers stand for."""
         words = self.text(name)
         if name == "metric":
-            return [humanize(word) if word.isidentifier() else word for word in words]
+            return [*map(humanize, words)]
         if name == "url":
             return [re.sub(r"^https?://", "", word) for word in words]
         titles: dict[str, str] = {}

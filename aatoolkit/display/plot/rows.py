@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers, signed
-from aatoolkit._util.text import capitalized, counted, humanize, some_of
+from aatoolkit._util.text import capitalized, humanize, some_of
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     NOT_GIVEN,
@@ -238,8 +238,6 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     ]
     label, what = rows.axis_label(y), humanize(y)
     headline, finding = _leader(names, values, unit, what)
-    has_lines = not np.isnan(ends.low).all()
-    bare = int((np.isnan(ends.low) & ~np.isnan(values)).sum())
     finding = "; ".join([finding, *(f"{why}: {n}" for why, n in lacking.items())])
     return row_panel(
         "bars", rows, capitalized(f"{what} by {humanize(rows.row_noun(x))}")
@@ -248,8 +246,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
               is_whole=rows.is_count(y)),
         [y], finding=finding, headline=headline,
         drawn=drawn_of(rows, [y], *by, bounds=ends.result),
-        how=f"Lines: {in_words(ends.method.partition(';')[0])}" * has_lines,
-        n=f"without an interval: {counted(bare, 'row')}" * (has_lines and bare > 0),
+        how=f"Lines: {in_words(ends.method.partition(';')[0])}" * (not np.isnan(ends.low).all()),
     )  # fmt: skip
 
 
@@ -447,8 +444,6 @@ def counts(data: PlotData, options: Options) -> Spec | None:
 def _levels(data: PlotData, name: str, says_why: bool = False) -> list[str]:
     """The levels of a column in words; a missing value says whether it was measured."""
     words = data.labels(name)
-    if data.is_category(name) and not says_why:
-        words = [*map(humanize, words)]
     if data.kinds[name] == "flag":
         flags = {"true": humanize(name), "false": f"not {humanize(name)}"}
         words = [flags.get(word.lower(), word) for word in words]

@@ -207,8 +207,7 @@ def in_reading_order(sections: Iterable[str]) -> list[str]:
     >>> in_reading_order(["ads", "mine", "overview"])
     ['overview', 'ads', 'mine']
     """
-    places = {name: place for place, name in enumerate(CHAPTERS)}
-    return sorted(sections, key=lambda name: places.get(name, len(places)))
+    return sorted(sections, key=lambda name: [*CHAPTERS, name].index(name))
 
 
 def chapter_of(section: str) -> Chapter:
@@ -238,7 +237,6 @@ _PATH = re.compile(
     r"\$(?:\.\w+|\[\d*\]|\{\})+|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*"
 )
 _DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
-_TOKEN = re.compile(r"[a-z][a-z0-9]*(?:_[A-Za-z0-9]+)+|[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]*)+")
 
 
 def column_title(name: str) -> str:
@@ -305,17 +303,6 @@ def path_words(path: str) -> str:
     return " › ".join(words) or "the whole response"
 
 
-def value_words(value: str) -> str:
-    """Format a value of a fixed set in words; other text stays as it is.
-
-    Examples
-    --------
-    >>> value_words("not_applicable"), value_words("mentionRate"), value_words("google-ai-overview")
-    ('not applicable', 'mention rate', 'google-ai-overview')
-    """
-    return humanize(value) if _TOKEN.fullmatch(value) else value
-
-
 _STATES = {
     "available": "Measured",
     "partial": "Measured in part",
@@ -357,11 +344,11 @@ class RowNames:
         """A column of words as a reader wants them: names for identifiers, words for tokens."""
         values = data.text(column)
         is_token = data.is_category(column)
-        return [*map(value_words, values)] if is_token else self.words(column, values)
+        return [*map(humanize, values)] if is_token else self.words(column, values)
 
     def words(self, column: str, values: Sequence[str]) -> list[str]:
         """The values of a column in words, judged by the column's name alone."""
         if column.endswith("_id"):
             names = self._told.titles.get(column, {})
             return [names.get(value) or value.replace("_", " ") for value in values]
-        return [*map(value_words, values)] if column in ("metric", "unit") else [*values]
+        return [*map(humanize, values)] if column in ("metric", "unit") else [*values]

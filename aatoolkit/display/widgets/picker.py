@@ -24,7 +24,7 @@ from aatoolkit.client.client import Project
 from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.reading import known_sections, section_names
 from aatoolkit.errors import ScopeError
-from aatoolkit.scope import DAYS, FILTERS, UNTAGGED, Scope, ScopeOptions
+from aatoolkit.scope import DAYS, FILTERS, Scope, ScopeOptions
 from aatoolkit.sections import default_profile
 from aatoolkit.sections.declared import PROFILE
 
@@ -320,8 +320,8 @@ def _groups(options: ScopeOptions) -> Iterator[_Group]:
     yield _Group("days", "Window", windows, is_single=True)
     for name, title, options_of_name in (
         ("engine", "Engines", _engines(options)),
-        ("topic", "Topics", _tagged(options, options.topics, "topic")),
-        ("category", "Categories", _tagged(options, options.categories, "category")),
+        ("topic", "Topics", _tagged(options.topics, "topic")),
+        ("category", "Categories", _tagged(options.categories, "category")),
         ("brand", "Brands", _brands(options.brands)),
     ):
         values = [_allowed(name, option) for option in options_of_name]
@@ -341,12 +341,9 @@ def _engines(options: ScopeOptions) -> Iterator[_Option]:
         yield _Option(engine, label, note, _DIMMED if is_off else 0)
 
 
-def _tagged(options: ScopeOptions, frame: pd.DataFrame, name: str) -> Iterator[_Option]:
+def _tagged(frame: pd.DataFrame, name: str) -> Iterator[_Option]:
     for value, count in _rows(frame, name, "prompt_count"):
-        yield _Option(value, note=_prompts(count))
-    if name in options.untagged:
-        note = _notes(_prompts(options.untagged[name]), "no filter")
-        yield _Option(UNTAGGED, f"no {name}", note, _DISABLED)
+        yield _Option(value, note="" if count is None else counted(count, "prompt"))
 
 
 def _brands(frame: pd.DataFrame) -> Iterator[_Option]:
@@ -357,10 +354,6 @@ def _brands(frame: pd.DataFrame) -> Iterator[_Option]:
 
 def _notes(*notes: str) -> str:
     return " · ".join(filter(None, notes))
-
-
-def _prompts(count: int | None) -> str:
-    return "" if count is None else counted(count, "prompt")
 
 
 def _rows(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
