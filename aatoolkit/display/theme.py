@@ -44,7 +44,7 @@ def set_theme(theme: str) -> AbstractContextManager[object]:
         )
     before, _theme = _theme, theme
     block = _Block()
-    block.callback(_put, before)
+    block.callback(set_theme, before)
     return block
 
 
@@ -53,11 +53,6 @@ class _Block(ExitStack):
 
     def __repr__(self) -> str:
         return f"<theme: {_theme}>"
-
-
-def _put(theme: str) -> None:
-    global _theme
-    _theme = theme
 
 
 def current() -> str:

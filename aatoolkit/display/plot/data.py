@@ -553,7 +553,7 @@ def one_row_per_mark(
     groups = data.frame.groupby(by, dropna=False, observed=True)
     by += [
         name
-        for name in dict.fromkeys(by for _, by in _OWNERS)
+        for name in ("own", "domain_type")
         if name in data.kinds and name not in by and groups[name].nunique(False).eq(1).all()
     ]
     names = [*by, *columns, *(part for name in columns for part in data.parts(name))]

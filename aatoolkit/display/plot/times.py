@@ -330,10 +330,8 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, en
     """A table of numbers, darker for larger values, or for better positions."""
     unit, is_time, rows, values = data.unit(y), data.kinds[x] == "time", table.rows, table.values
     columns, is_rank = table.columns, unit == RANK
-    # At a time that no row of a host has, nothing was measured.
-    hosts = [key.partition(" · ")[0] * bool(data.apart(x, by)) for key in table.keys]
-    nowhere = pd.DataFrame(rows < 0).groupby(hosts).transform("all") & is_time
-    absent = np.where(nowhere, NOT_MEASURED, NOT_LISTED)
+    # At a time that no row has, nothing was measured.
+    absent = np.where((rows < 0).all(axis=0) & is_time, NOT_MEASURED, NOT_LISTED)
     whys = np.where(rows < 0, absent, np.array([*whys_missing(data, y), ""], object)[rows])
     reasons = sorted({*whys[whys != ""]}, key=lambda word: (word != NOT_MEASURED, word))
     finite = values[~np.isnan(values)]

@@ -19,7 +19,7 @@ from aatoolkit.display.report.words import (
     title_of,
     unit_words,
 )
-from aatoolkit.metadata.attrs import stored_of
+from aatoolkit.metadata.attrs import Source, stored_of
 from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation, ValuePlace
 from aatoolkit.stats.explain.cells import Replayed
 from aatoolkit.stats.explain.explainer import replay
@@ -250,9 +250,14 @@ def _place_words(place: ValuePlace, exact: str) -> str:
     return f"read at {where}, bytes {place.start:,} to {place.end:,}{spelled}"
 
 
+def moment(source: Source | CitedResponse) -> str:
+    """When a response was fetched."""
+    return (source.fetched_at or "")[:19].replace("T", " ")
+
+
 def response_words(response: CitedResponse) -> str:
     """A response in a sentence, as HTML."""
-    fetched = (response.fetched_at or "")[:19].replace("T", " ")
+    fetched = moment(response)
     parts = (
         f"the response for <b>{text(chapter_of(response.section or 'all sections').title)}</b>",
         response.host and f"about {text(response.host)}",

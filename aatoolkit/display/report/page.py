@@ -15,7 +15,7 @@ import pandas as pd
 from aatoolkit._util.numbers import number, p_value, signed
 from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
 from aatoolkit.display.plot.style import describe_scope
-from aatoolkit.display.report.evidence import CellExplainer, SectionEvidence
+from aatoolkit.display.report.evidence import CellExplainer, SectionEvidence, moment
 from aatoolkit.display.report.html import (
     bars,
     bullets,
@@ -356,7 +356,7 @@ def _notes(sources: Sequence[Source]) -> Iterator[str]:
     scopes = dict.fromkeys(source.scope or "" for source in sources)
     if any(scopes):
         yield f"Scope: {'; '.join(map(describe_scope, scopes))}."
-    if fetched := sorted(_moment(source) for source in sources if source.fetched_at):
+    if fetched := sorted(moment(source) for source in sources if source.fetched_at):
         yield f"Fetched: {' to '.join(dict.fromkeys((fetched[0], fetched[-1])))} UTC."
     if any(source.stale for source in sources):
         yield "Some responses came from a cache after they had expired."
@@ -366,14 +366,10 @@ def _sources(sources: Sequence[Source]) -> str:
     rows = (
         f'<tr><th scope="row">{text(chapter_of(source.section or "").title)}</th>'
         f"<td><code>{text((source.sha256 or '')[:16])}</code></td>"
-        f"<td>{text(_moment(source))}</td></tr>"
+        f"<td>{text(moment(source))}</td></tr>"
         for source in sources
     )
     heads = (element("th", head, scope="col") for head in ("Section", "SHA-256", "Fetched"))
     caption = "The responses that this page was made from"
     table = grid(caption, caption, heads, rows, 3)
     return fold(f"Sources: {counted(len(sources), 'response')}", table)
-
-
-def _moment(source: Source) -> str:
-    return (source.fetched_at or "")[:19].replace("T", " ")

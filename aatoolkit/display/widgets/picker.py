@@ -127,6 +127,13 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
 
     _call = ""
 
+    # What a picker defines: the value that is set, if it can be chosen; the choice by the name of
+    # the group; the value of a choice made in the browser; the choice in Python.
+    _checked: Callable[[Any], Any]
+    _chosen: Callable[[], Choice]
+    _made_of: Callable[[Choice], Any]
+    _python: Callable[[], str]
+
     def __init__(self, title: str, groups: Iterable[_Group], value: Any) -> None:
         super().__init__()
         self._title, self._parts = title, [*groups]
@@ -197,22 +204,6 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
             self.observe(lambda change: run(change["new"]), "value")
             run(self.value)
         return ipywidgets.VBox([self, output])
-
-    def _checked(self, value: Any) -> Any:
-        """The value that is set, if it can be chosen."""
-        raise NotImplementedError
-
-    def _chosen(self) -> Choice:
-        """The choice, by the name of the group."""
-        raise NotImplementedError
-
-    def _made_of(self, choice: Choice) -> Any:
-        """The value of a choice made in the browser."""
-        raise NotImplementedError
-
-    def _python(self) -> str:
-        """The choice in Python, the end of a long one elided."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         title = f" of {visible(self._title)}" if self._title else ""
