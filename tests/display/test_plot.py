@@ -479,6 +479,34 @@ def test_hosts_and_windows_are_rows_of_their_own_and_never_added_up() -> None:
     assert both.aa.aggregate("engine").aa.plot().kind == "bars"
 
 
+def test_tables_of_several_hosts_have_the_pictures_of_one() -> None:
+    client = shared_client()
+    tables = [client.project(host).read("ranking", days=30) for host in HOSTS[:2]]
+    for name in ("ranking_matrix", "ranking_history", "ranking_leaderboard"):
+        rows = aa.concat([read[name].aa.with_context() for read in tables])
+        axes = rows.aa.plot()
+        assert axes.kind == tables[0][name].aa.plot().kind
+        drawn = {*zip(axes.data["host"], axes.data["brand"], strict=True)}
+        labels = {f"{host} · {brand}" for host, brand in drawn}
+        assert {row.text for row in axes.spec.y.names} <= labels
+        assert {host for host, _ in drawn} == {*HOSTS[:2]}
+    ties = tables[0]["ranking_history"].aa.plot()
+    assert " more, 1;" in ties.finding
+    assert ties.spec.headline == "", "the best of many are no headline"
+
+
+@pytest.mark.parametrize(
+    ("name", "by", "own"),
+    [("brand", "owner", "us"), ("brand", "is_own", True), ("domain", "kind", "own")],
+)
+def test_who_owns_a_row_is_told_in_several_ways(name: str, by: str, own: Any) -> None:
+    frame = pd.DataFrame(
+        {name: ["A", "B"], by: [own, False if own is True else "them"], "n": [1, 2]}
+    )
+    axes = frame.aa.plot(x=name, y="n")
+    assert [row.text for row in axes.spec.y.names if row.is_own] == ["A"]
+
+
 def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     axes = aa.stats.cited_and_mentioned(shared_dataset()["chats"]).aa.plot()
     assert axes.finding.startswith("Cited and mentioned: ")

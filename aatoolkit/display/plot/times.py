@@ -222,10 +222,14 @@ def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
     sample = data.sample(y)
     if sample is None or not data.is_rate(y) or data.time_noun(x) != "day":
         return False
-    sizes, days = pd.Series(data.values(sample)), data.frame[x].nunique()
+    sizes = pd.Series(data.values(sample))
     series = [data.frame[name] for name in marks[1:]] or np.zeros(len(data))
     is_small = (sizes.where(sizes > 0).groupby(series).median() < _NOISY).any()
-    return bool(is_small) and days >= _DAYS and not data.frame.duplicated([*marks]).any()
+    return (
+        bool(is_small)
+        and data.frame[x].nunique() >= _DAYS
+        and not data.frame.duplicated([*marks]).any()
+    )
 
 
 def _styled(series: Sequence[_Line]) -> list[_Line]:
@@ -287,8 +291,8 @@ def _sample(data: PlotData, y: str, by: str | None) -> str:
 
 # --- heat maps --------------------------------------------------------------------------------
 
-_MOST_ROWS, _MOST_COLUMNS, _WRITTEN = (15, 24), 20, 120
-"""The most rows of one host and of several, columns that are no times, and cells with a number."""
+_MOST_COLUMNS, _WRITTEN = 20, 120
+"""The most columns that are no times, and the most cells that have their number in them."""
 
 
 def heatmap(data: PlotData, options: Options) -> Spec | None:
@@ -322,7 +326,7 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
     what = humanize(original.text(per)[0] if per else y)
     marks = [*original.apart(x, by), by, x]
     data = one_row_per_mark(original, marks, [y])
-    table = _table(data, x, y, by, options.top or _MOST_ROWS[len(marks) > 2], _MOST_COLUMNS)
+    table = _table(data, x, y, by, options.top or (24 if marks[2:] else 15), _MOST_COLUMNS)
     return _cells(data, table, x, y, by, what, whiskers(data, y, original, marks))
 
 

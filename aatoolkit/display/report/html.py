@@ -182,8 +182,7 @@ def bars(data: PlotData, name: str, column: str, names: RowNames) -> str:
         f"{text(number(float(values[at]), units[at]))}</dd>"
         for at in order
     )
-    title = f"{title_of(name)} by {column_title(column).lower()}"
-    title += first_of(len(order), len(data))
+    title = f"{title_of(name)} by {column_title(column).lower()}" + first_of(len(order), len(data))
     return element("figure", element("dl", rows, "bars") + element("figcaption", text(title)))
 
 

@@ -343,8 +343,7 @@ class RowNames:
     def texts(self, data: PlotData, column: str) -> list[str]:
         """A column of words as a reader wants them: names for identifiers, words for tokens."""
         values = data.text(column)
-        is_token = data.is_category(column)
-        return [*map(humanize, values)] if is_token else self.words(column, values)
+        return [*map(humanize, values)] if data.is_category(column) else self.words(column, values)
 
     def words(self, column: str, values: Sequence[str]) -> list[str]:
         """The values of a column in words, judged by the column's name alone."""
