@@ -178,7 +178,7 @@ def test_without_a_row_the_first_missing_value_and_all_causes(
     mixed = engines.aa.complete(engine=[*engines["engine"], "engine-x"]).aa.explain("mention_rate")
     assert sorted(cause.why for cause in mixed.causes)[0] == "no response has this row"
     assert sum(cause.rows for cause in mixed.causes) == 2
-    words = "1 of them for another: no response has this row, such as engine = engine-x"
+    words = "1 of them are missing: no response has this row, such as engine = engine-x"
     assert words in repr(mixed)
     many = pd.concat([engines] * 250).reset_index(drop=True)  # each row is there often
     first = many.aa.explain("mention_rate")
