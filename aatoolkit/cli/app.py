@@ -21,7 +21,6 @@ import aatoolkit as aa
 from aatoolkit._util.defaults import DEMO_HOST, EXTRAS
 from aatoolkit._util.text import counted, visible
 from aatoolkit.cli.shell import (
-    CACHE,
     CONNECTION,
     CSV,
     FILTER_OPTIONS,
@@ -401,8 +400,7 @@ def _version(name: str) -> str:
     option("--beside HOST ...", "Another project, to see what differs there; may be repeated."),
     option("--confirm", "Ask where availability is stated, and go on from --out."),
     option("--own-names", "Keep the service's names where there are others."),
-    *SERVICE,
-    *CACHE,
+    *CONNECTION,
     JSON,
     examples=["profile draft acme.example -o service.py"],
 )

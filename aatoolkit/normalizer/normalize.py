@@ -238,9 +238,9 @@ class _Reader:
             report.raise_or_warn(declared, self.strict)
         else:  # once a process, as Python's filters have it
             warnings.warn_explicit(
-                "no declaration fits this service's responses, so that their own names are those "
-                "of tables and columns; draft a profile with units and rules to read it by: "
-                "aa.profile.draft(project), or aatoolkit profile draft",
+                "this service is new to aatoolkit: its tables and columns have the names that they "
+                "have in its responses, and few numbers have a unit or can be summed; draft a "
+                "profile and read with it: aa.profile.draft(project), or aatoolkit profile draft",
                 SchemaDriftWarning,
                 __file__,
                 1,

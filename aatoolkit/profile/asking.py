@@ -13,17 +13,24 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
+from aatoolkit._util.lexicon import tokens, words
+from aatoolkit.availability.detect.words import STRONG, state_in
+from aatoolkit.availability.status import EMPTY, Cause
+from aatoolkit.client.options import read_options
 from aatoolkit.client.reading import in_order, progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
 from aatoolkit.jsontree.paths import Field, leaves
 from aatoolkit.payload import Payload, Request
 from aatoolkit.profile.candidates import value_at
-from aatoolkit.scope import Scope
+from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.words import STEMS, named
+from aatoolkit.sections.profile import SCOPE_OPTIONS
+from aatoolkit.sections.section import Section
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Project
@@ -32,6 +39,7 @@ BUDGET = 60
 """How many requests a draft may send unless another number is given."""
 
 _OPTIONS, _SAME, _MOST_ENGINES, _DEEPEST = "scope-options", 0.95, 6, 6
+_IDS = ("id", "key", "slug", "", "code", "value", "name")
 _ALONE, _EMPTY = "one engine alone", "what is stated where nothing was measured"
 
 
@@ -64,7 +72,10 @@ class Responses:
     Attributes
     ----------
     options : object
-        The decoded scope options; None where they could not be read.
+        The decoded scope options; None where they could not be read. Values that are declared
+        stand before them, by filter.
+    scope_options : Section or None
+        The declaration of the scope options in the project's profile.
     whole, payloads : dict of str to object
         Each section's response, without filters, decoded and as it came.
     parts : dict of str to dict
@@ -81,6 +92,7 @@ class Responses:
     """
 
     options: Any = None
+    scope_options: Section | None = None
     whole: dict[str, Any] = field(default_factory=dict)
     parts: dict[str, dict[tuple[str, ...], Any]] = field(default_factory=dict)
     payloads: dict[str, Payload] = field(default_factory=dict)
@@ -112,7 +124,8 @@ def ask(
     KeyboardInterrupt
         If it is interrupted before anything was answered.
     """
-    responses = Responses()
+    profile = project.client._profile
+    responses = Responses(scope_options=None if profile is None else profile.get(SCOPE_OPTIONS))
     until = None if seconds is None else time.monotonic() + seconds
     plain, names = Scope(), sections.names() if names is None else names
     first = [
@@ -126,6 +139,8 @@ def ask(
             responses.errors[request.section or "combined"] = outcome
         elif request.section == _OPTIONS:
             responses.options = outcome.json
+            if responses.scope_options is not None:
+                responses.options = _declared_values(project, outcome)
         elif request.section is None:
             combined = outcome.json
         else:
@@ -270,6 +285,15 @@ def _grouped(sets: list[tuple[str, ...]], count: int) -> list[tuple[str, ...]]:
     return [tuple(names[at::count]) for at in range(count) if names[at::count]]
 
 
+def _declared_values(project: Project, payload: Payload) -> dict[str, Any]:
+    """The values of filters that a profile declares, but engines that are found without it."""
+    options = read_options(project.host, payload, project.client._options)
+    values = {name: [*options.values(name)] for name in FILTERS if name not in options.unknown}
+    if {*values.get("engine", ())} == {*chain(*engines_of(payload.json))}:
+        del values["engine"]  # there they have their states
+    return {**values, "response": payload.json}
+
+
 def engines_of(options: Any) -> tuple[list[str], list[str]]:
     """Return the engines of scope options: those that ran, and those that never did or are off.
 
@@ -279,16 +303,24 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
     --------
     >>> engines_of({"engines": [{"id": "a", "configured": False}, "b", {"id": "c", "run": None}]})
     (['b'], ['c', 'a'])
+    >>> engines_of({"x": {"modelList": [{"modelId": "a"}, {"modelId": "b", "state": "never ran"}]}})
+    (['a'], ['b'])
     """
     ran: list[str] = []
     waiting: list[str] = []
     off: list[str] = []
     for engine in _engines(options):
-        ids = (engine.get(key) for key in ("id", "key", "slug", "engine", "code", "value", "name"))
-        name = next((text for text in ids if isinstance(text, str)), None)
+        ids = {
+            " ".join(word for word in tokens(key) if word not in words("engine")): text
+            for key, text in reversed(engine.items())
+            if isinstance(text, str)
+        }
+        name = next((ids[key] for key in _IDS if key in ids), None)
         runs = [value for key, value in engine.items() if "run" in snake(key)]
-        is_off = any(v is False for key, v in engine.items() if "configured" in snake(key))
-        never = bool(runs) and all(value is None for value in runs)
+        state = state_in(engine, STRONG)
+        lacks = state is not None and state.status in EMPTY
+        never = lacks or (bool(runs) and all(value is None for value in runs))
+        is_off = state is not None and state.cause == Cause.NOT_CONFIGURED
         if name is not None:
             (off if is_off else waiting if never else ran).append(name)
     return ran, [*waiting, *off]

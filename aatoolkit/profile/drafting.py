@@ -80,7 +80,10 @@ class Draft(Mapping[str, SectionDraft]):
 
     def profile(self, name: str = "draft") -> Profile:
         """Return the profile in its present state, to be used without a file."""
-        return Profile(name, *(section.section for section in self.values()), doc=self._title)
+        sections = [section.section for section in self.values()]
+        if self.responses.scope_options is not None:
+            sections.append(self.responses.scope_options)
+        return Profile(name, *sections, doc=self._title)
 
     def save(self, path: str | Path, name: str | None = None) -> Path:
         """Write the profile as a Python file, with the evidence of its rules in comments.
@@ -101,7 +104,8 @@ class Draft(Mapping[str, SectionDraft]):
         name = name or path.stem
         baseline = baseline_of(self.profile(name), self.responses.payloads)
         analyses = [section.analysis for section in self.values()]
-        return write_whole(path, file_of(name, self._title, analyses, baseline).encode())
+        options = self.responses.scope_options
+        return write_whole(path, file_of(name, self._title, analyses, baseline, options).encode())
 
     def confirm(self) -> Confirmation:
         """Walk through the places that may state availability, most useful first.
@@ -135,8 +139,9 @@ class Draft(Mapping[str, SectionDraft]):
             )
         if self.responses.options and not any(engines_of(self.responses.options)):
             lines.append(
-                "  not varied by engine: no list of engines was recognised in the scope options; "
-                "name it in the profile: sections.scope_options(engine='models[].key')"
+                "  no engine was asked for alone, which shows what can be summed: no list of "
+                "engines was recognised in the scope options; say where it is by a profile with "
+                "sections.scope_options(engine='models[].key'), and draft again with it"
             )
         width = max(map(len, self), default=0)
         for name, section in self.items():
@@ -162,7 +167,8 @@ def draft(
 
     Asks for the scope options, each section, the combined view, and for some engines alone.
     Nothing undocumented is asked. Only what is proved or likely is applied; what a wrong guess
-    would break, sums and ratios, only if proved.
+    would break, sums and ratios, only if proved. Where the client's profile says where the scope
+    options list their values, they are read there, and the draft keeps that declaration.
 
     An interrupt, or the end of the time, ends the asking, and the draft is made of what came by
     then. Drafting again goes on from there: responses in the cache are not asked for again.

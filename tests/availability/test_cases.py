@@ -64,23 +64,6 @@ def test_of_a_sample_the_envelope_is_read_and_nothing_else(path: Path) -> None:
     assert len(silent.hints) <= 1
 
 
-def loses_nothing(document: Any) -> bool:
-    """Whether a response that is passed by states nothing when it is read all the same."""
-    inner = detection.detection
-    if not inner.says_nothing(document):
-        return True
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inner, "says_nothing", lambda _: False)
-        return detection.signals_of(document) == []
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_a_response_that_is_passed_by_states_nothing(case: dict[str, Any]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SchemaDriftWarning)
-        assert loses_nothing(case["body"])
-
-
 @given(documents())
 def test_documents_of_its_own_vocabulary_are_read_without_a_failure(
     drawn: tuple[Any, dict[str, str]],
@@ -93,4 +76,3 @@ def test_documents_of_its_own_vocabulary_are_read_without_a_failure(
             assert read.failure is None
             assert all(hint.why and hint.path for hint in read.hints)
             assert detection.explains_absence(status, document) in (True, False)
-        assert loses_nothing(document)

@@ -100,6 +100,29 @@ def test_an_interrupt_keeps_what_came_and_the_cache_goes_on(slow, scripted, monk
         assert len(scripted.requests) <= len(again.requests) + 1
 
 
+@pytest.mark.parametrize("key", ["engineId", "handle"])
+def test_engines_are_found_by_their_keys_or_where_the_profile_says(key, slow, scripted, tmp_path):
+    engines = [{"name": name.title(), key: name} for name in ("alpha", "beta", "gamma")]
+    engines[2]["state"] = "never started"
+    options = {"choices": {"engineSeats": engines, "topics": ["a"]}}
+    scripted.script = lambda request: (
+        slow.reply(options) if "scope-options" in request.path else slow(request)
+    )
+    path = f"choices.engineSeats[].{key}"
+    profile = aa.sections.Profile("own", aa.sections.scope_options(engine=path))
+    for declared in [None, profile] if key == "engineId" else [profile]:
+        with client(scripted, profile=declared) as session:
+            draft = aa.profile.draft(
+                session.project("a.example"), sections=SECTIONS[:2], progress=False
+            )
+        alone = {request.scope.engine for request in draft.requests}
+        states = {("beta", "gamma"), ("gamma",)} if key == "engineId" else {("beta",), ("gamma",)}
+        assert alone == {(), ("alpha",), *states}
+        assert "no list of engines" not in repr(draft)
+    saved = aa.sections.Profile.load(draft.save(tmp_path / "drafted.py"))
+    assert saved["scope_options"] == draft.profile()["scope_options"] == profile["scope_options"]
+
+
 def states(host: str, section: str) -> dict[str, Any]:
     code = {"a.example": "FULL", "off.example": "NO_FEED"}[host]
     code = "SETTLING" if section == "urls" else code

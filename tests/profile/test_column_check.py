@@ -67,4 +67,4 @@ def test_a_draft_says_that_no_list_of_engines_was_recognised():
         ({"engines": ["a", "b"]}, False),
     ):
         draft = draft_of({"ads": ANSWER}, options=options)
-        assert ("not varied by engine" in repr(draft)) == is_said
+        assert ("no engine was asked for alone" in repr(draft)) == is_said

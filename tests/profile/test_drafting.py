@@ -206,7 +206,13 @@ def test_the_command_line_drafts_shows_and_checks(project, scripted, tmp_path, m
     connection = ["--base-url", scripted.url, "--token-file", str(token), "--no-cache"]
     out: Path = tmp_path / "shop_service.py"
     # Sections that this service does not have make the exit code 1, and the file is written.
-    assert main(["profile", "draft", "shop.example", "-o", str(out), *connection]) == 1
+    options = tmp_path / "options.py"
+    options.write_text(
+        "from aatoolkit.sections import *\nX = scope_options(topic='topics[].topic')"
+    )
+    draft = ["profile", "draft", "shop.example", "-o", str(out), "--profile", str(options)]
+    assert main([*draft, *connection]) == 1
+    assert "SCOPE_OPTIONS = scope_options(" in out.read_text()
     assert "prompts" in capsys.readouterr().out
     assert main(["profile", "types", str(out)]) == 0
     assert "One row per" in capsys.readouterr().out

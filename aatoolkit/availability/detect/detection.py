@@ -9,9 +9,6 @@ What is read, in the order of its weight; each signal keeps the name of the rule
 4. what records state of themselves (`rules.ROWS`);
 5. engines that are not configured by the scope options, or that never ran (``options``).
 
-A response without any key that a rule looks at, and without signs among its numbers, says
-nothing: that is found in one pass over its keys, before all else (`says_nothing`).
-
 Inside lists of records ``status``, ``state`` and ``availability`` are business; a number is
 never a status; what repeats the question (``filters``) is no statement. Where no rule fires,
 nothing is found, and that is ``unknown``: never available and never zero. A word that is not
@@ -40,8 +37,7 @@ import traceback
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property, lru_cache
-from itertools import chain
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -60,21 +56,16 @@ from aatoolkit.availability.detect.words import (
     best,
     denial,
     flag,
-    flag_in_series,
-    in_prose,
     is_code,
     is_word,
     kind_of_entries,
     reason_in,
-    row_word,
     subject,
-    suffix,
     understand,
     weighed,
 )
 from aatoolkit.availability.status import EMPTY, Cause, combine
 from aatoolkit.errors import SchemaDriftWarning
-from aatoolkit.jsontree.layout import columns_of
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import Rule, rules_of
@@ -207,103 +198,12 @@ def _read(
     read_headers(facts, {name: text for name, text in headers.items() if name.lower() not in names})
     if read_rules(facts, declared, headers):
         return not declared
-    if not says_nothing(facts.document):
-        if isinstance(facts.document, dict):
-            rules.read_about(facts, Member("", facts.document, "$", {}))
-        rules.read_rows(facts)
-        _read_silence(facts)
+    if isinstance(facts.document, dict):
+        rules.read_about(facts, Member("", facts.document, "$", {}))
+    rules.read_rows(facts)
+    _read_silence(facts)
     rules.read_prose(facts)
     return False
-
-
-# --- responses that say nothing --------------------------------------------------------------
-
-
-def says_nothing(document: Any) -> bool:
-    """Whether a response has no key that a rule looks at.
-
-    Examples
-    --------
-    >>> says_nothing({"rows": [{"n": 1}]}), says_nothing({"rows": [{"n": 1, "measured": False}]})
-    (True, False)
-    """
-    waiting: list[tuple[str, list[Any], str, str | None]] = [("", [document], "about", None)]
-    for key, values, place, entries in waiting:  # it grows meanwhile
-        kinds = {*map(type, values)}
-        if entries and str in kinds and any(type(v) is str and understand(v) for v in values):
-            return False  # a map of words
-        if not _is_quiet(key, place, kinds, values):
-            return False
-        if dict in kinds:
-            objects = values if len(kinds) == 1 else [v for v in values if type(v) is dict]
-            columns, entry_kind = columns_of(objects), kind_of_entries(key)
-            if _has_siblings(frozenset(columns)):
-                return False
-            waiting += [(name, column, place, entry_kind) for name, column in columns.items()]
-        if list in kinds:
-            of_entries = place != "rows" and kind_of_entries(key)
-            elements = [*chain.from_iterable(v for v in values if type(v) is list)]
-            waiting.append((key, elements, "entries" if of_entries else "rows", None))
-    return True
-
-
-def _is_quiet(key: str, place: str, kinds: set[type], values: list[Any]) -> bool:
-    """Whether the values under a key state nothing."""
-    stated_kinds, by_word = _stated_by(key, place)
-    if not stated_kinds.isdisjoint(kinds):
-        return False
-    if bool in kinds and any(_is_stating(key, value) for value in (True, False) if value in values):
-        return False
-    if not by_word or str not in kinds:
-        return True
-    return not any(_is_telling(key, place, v) for v in {v for v in values if type(v) is str})
-
-
-@lru_cache(maxsize=16384)
-def _stated_by(key: str, place: str) -> tuple[frozenset[type], bool]:
-    """The kinds of value by which a key may state something, and whether a word for a lack can."""
-    if not tokens(key):
-        return frozenset(), False
-    key = key.rpartition(".")[2] if key.startswith("@") else key
-    table = rules.ENVELOPE if place == "about" else rules.ROWS
-    forms = [r for r in table if r.key is not kind_of_entries and r.name != "cell" and r.key(key)]
-    kinds = {kind for form in forms if not form.by_word for kind in form.kinds} - {bool}
-    kinds |= {dict} if subject(key) == STATED else set()
-    kinds |= {list} if rules.is_lacking(f"{key} engines") else set()
-    by_word = any(form.by_word for form in forms) or (is_word(key) and place != "rows")
-    return frozenset(kinds), by_word
-
-
-def _is_telling(key: str, place: str, text: str) -> bool:
-    """Whether a text may state something."""
-    if place == "about":
-        return bool(understand(text) or (" " in text and in_prose(text)))
-    entry = place == "entries" and is_word(key) and understand(text)
-    return bool(entry or row_word(key, text))
-
-
-@lru_cache(maxsize=16384)
-def _is_stating(key: str, value: bool) -> bool:
-    """Whether a flag may state something."""
-    key = key.rpartition(".")[2] if key.startswith("@") else key
-    stated = flag(key, value) or flag_in_series(key, value)
-    return bool(stated) or (not value and key in ("success", "ok"))
-
-
-@lru_cache(maxsize=1024)
-def _has_siblings(keys: frozenset[str]) -> bool:
-    """Whether a key of an object is about another beside it, or about its value."""
-    fields = {fold(key) for key in keys}
-    about = {suffix(key)[0] for key in keys} | {
-        fold(k[:-4]) for k in keys if k.lower().endswith("meta")
-    }
-    marked = any(key[:1] in ("_", "@", "$") and key[1:] in keys for key in keys)
-    valued = not keys.isdisjoint(("value", "amount", "current"))
-    return (
-        marked
-        or not about.isdisjoint(fields - {""})
-        or (valued and any(ends(key, "reason") for key in keys))
-    )
 
 
 # --- the whole -------------------------------------------------------------------------------

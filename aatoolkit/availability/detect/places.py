@@ -112,7 +112,6 @@ def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
             data = (rows == member.path and not is_named) or _is_below(rows, member.path)
             points = 0 if data else _points(facts, key, value)
             why = _sure(key, value, bare=bare) or _in_numbers(facts, holder.value, key, value)
-            why = why or _in_records(facts, value)
             if why:
                 yield _SURE + points, Hint(member.path, raw(value), why)
             elif points > 1:
@@ -177,17 +176,6 @@ def _in_numbers(facts: Facts, holder: dict[str, Any], key: str, value: Any) -> s
             by_engine = facts.is_engine(name) and all(v in _STATUSES for v in record.values())
             if by_engine or (about and fits(name, "call_status")):
                 return _ERROR
-    return None
-
-
-def _in_records(facts: Facts, value: Any) -> str | None:
-    """Why records may be about availability: states of engines, of which one is no good one."""
-    records = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-    if any(map(facts.is_engine, _texts(records[:_WIDEST]))):
-        states = (v for record in records for n, v in record.items() if names(n, "state"))
-        words_of = (understand(text) for text in states if isinstance(text, str))
-        if any(word and word.canonical != "available" for word in words_of):
-            return _ABSENT
     return None
 
 

@@ -111,14 +111,17 @@ def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
         facts.add("field", facts.about(name), state, path, "map", value)
 
 
-def unknown(word: str, path: str) -> Availability:
-    """Read a word that is not known as ``unknown``, and warn."""
-    warnings.warn(
-        f"the word {word!r} of availability is not known @ {path}; it is read as unknown",
-        SchemaDriftWarning,
-        stacklevel=2,
-    )
-    return read_word(word)
+def unknown(facts: Facts, word: str, path: str) -> Availability:
+    """Read a word that is not known as ``unknown``, and warn of its first place."""
+    state = read_word(word)
+    if all(signal.availability != state for signal in facts.signals):
+        warnings.warn(
+            f"{word!r} seems to state availability @ {path}, and what it means is not known: it is "
+            "read as unknown; say what it means in the profile, in a Rule's words=",
+            SchemaDriftWarning,
+            stacklevel=2,
+        )
+    return state
 
 
 def read_states(facts: Facts, key: str, entries: list[Entry], *, trusted: bool = False) -> bool:
@@ -136,7 +139,7 @@ def read_states(facts: Facts, key: str, entries: list[Entry], *, trusted: bool =
         if state is not None:
             add_entry(facts, entry, state)
         elif isinstance(entry.value, str) and not is_of_trade(entry.value):
-            add_entry(facts, entry, unknown(entry.value, entry.path))
+            add_entry(facts, entry, unknown(facts, entry.value, entry.path))
     return bool(is_sure and any(states))
 
 
@@ -227,7 +230,7 @@ def read_statement(facts: Facts, member: Member, *, of_whole: bool = True) -> bo
         odd = next((v for k, v in value.items() if isinstance(v, str) and is_word(k)), None)
     if state is None and isinstance(odd, str) and least == WEAK and not is_of_trade(odd):
         named = names(key, "availability") or names(key, "state")
-        state = unknown(odd, member.path) if named else None
+        state = unknown(facts, odd, member.path) if named else None
     if state is not None and of_whole:
         facts.add_whole(state, member, "statement")
     elif state is not None:
@@ -357,8 +360,6 @@ class Form(NamedTuple):
     kinds: set[type]
     read: Callable[..., Any]
     """Reads a member, as a `Reading`, or a field of records, as `States` or None."""
-    by_word: bool = False
-    """Whether a text says nothing unless it has a word of a state."""
 
 
 def form(name: str) -> Callable[[str], bool]:
@@ -636,7 +637,7 @@ def _is_noted(key: str) -> bool:
     return noted or fits(key, "note") or fits(key, "notice")
 
 
-def is_lacking(key: str) -> bool:
+def _is_lacking(key: str) -> bool:
     """Whether a map or list under a key may be about what lacks, or what does not."""
     faults = names(key, "failure") or fits(key, "reasons")
     return denial(key) is not None or faults
@@ -650,22 +651,19 @@ _BOOL: Kinds = {bool}
 _NUMBER: Kinds = {int, float}
 ENVELOPE = (
     Form("error", concept("error"), _TEXT | _LIST | _DICT, _error),
-    Form("error", is_error_key, _BOOL | {int}, _error),
-    Form("error", is_error_key, _TEXT, _error, by_word=True),
+    Form("error", is_error_key, _BOOL | {int} | _TEXT, _error),
     Form("through", form("through"), _TEXT, _through),
     Form("count", is_loss, _NUMBER | _LIST | _TEXT, lambda _, m: loss(m.key, m.value)),
     Form("flag", lambda key: flag(key, True) or flag(key, False), _BOOL, _flag),
     Form("source", form("no_source"), _LIST | {type(None)}, _source),
     Form("statement", subject, _DICT, read_statement),
     Form("notice", _is_noted, _TEXT | _LIST | _DICT, _notices),
-    Form("statement", lambda key: subject(key) == STATED, _TEXT, read_statement),
-    Form("statement", subject, _TEXT, read_statement, by_word=True),
-    Form("status", form("stage"), _TEXT, _work, by_word=True),
-    Form("reason", concept("message"), _TEXT, _message, by_word=True),
-    Form("reason", concept("message"), _DICT, _message),
+    Form("statement", subject, _TEXT, read_statement),
+    Form("status", form("stage"), _TEXT, _work),
+    Form("reason", concept("message"), _TEXT | _DICT, _message),
     Form("reason", lambda key: suffix(key)[1] == "reason", _TEXT, _named_reason),
     Form("reason", denial, _DICT, _named_reason),
-    Form("map", is_lacking, _DICT | _LIST, read_lacks),
+    Form("map", _is_lacking, _DICT | _LIST, read_lacks),
     Form("map", kind_of_entries, _DICT | _LIST, read_listed),
     Form("count", form("part_of_data"), _DICT, lambda _, m: coverage(m.value)),
     Form("statement", subject, _LIST, read_statement),
@@ -746,7 +744,7 @@ ROWS = (
     Form("row flag", bool, {bool}, _flags),
     Form("row code", form("observation_status"), {str}, lambda r, n: r.states(n, observed)),
     Form("cell", lambda n: suffix(n)[1], {bool, str}, _cells),
-    Form("row word", _may_be_word, {str, list}, _words, by_word=True),
+    Form("row word", _may_be_word, {str, list}, _words),
 )  # fmt: skip
 """What fields of records state: the first rule that has something to read of a field ends."""
 

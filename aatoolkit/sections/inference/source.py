@@ -9,6 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 from aatoolkit import sections as vocabulary
+from aatoolkit._util.defaults import FILTERS
 from aatoolkit.jsontree.paths import format_path
 from aatoolkit.sections import COUNT, FRACTION, RANK, SCORE, Aggregation, Rule, Section
 from aatoolkit.sections import column as columns
@@ -44,7 +45,11 @@ Settle what is open here, and keep the file with your analysis.
 
 
 def file_of(
-    name: str, title: str, analyses: Iterable[Analysis], baseline: Mapping[str, Any]
+    name: str,
+    title: str,
+    analyses: Iterable[Analysis],
+    baseline: Mapping[str, Any],
+    options: Section | None = None,
 ) -> str:
     """Generate the text of a profile's file.
 
@@ -58,11 +63,19 @@ def file_of(
         The sections.
     baseline : mapping
         What differed already when it was drafted.
+    options : Section, optional
+        Where the scope options list the values of filters.
     """
     sections = dict(sorted((_variable(analysis.section), analysis) for analysis in analyses))
     blocks = ["\n".join(_section(*item)) for item in sections.items()]
     more = f", baseline={baseline!r}" if baseline else ""
-    end = f"PROFILE = Profile({', '.join([repr(name), *sections])}, doc={title!r}{more})"
+    variables = [*sections]
+    if options is not None:
+        tables = zip(FILTERS, options, vocabulary.scope_options(), strict=False)
+        paths = (f"{n}={t[n].pattern!r}" for n, t, plain in tables if t.rows != plain.rows)
+        blocks.append(f"SCOPE_OPTIONS = scope_options({', '.join(paths)})")
+        variables.append("SCOPE_OPTIONS")
+    end = f"PROFILE = Profile({', '.join([repr(name), *variables])}, doc={title!r}{more})"
     body = "\n\n".join([*blocks, "\n".join(_filled(end, "", "    "))])
     return f"{_HEAD.format(title=title)}\n\n{_imports(body)}\n\n{body}\n"
 
