@@ -273,7 +273,7 @@ def test_a_service_with_names_of_its_own_has_a_page_that_says_what_is_lacking() 
         drawn = aa.sections.propose(body, name).section
         sections[name] = aa.normalize(drawn, __import__("json").dumps(body))
     text = page(aa.Dataset(sections), 5)
-    assert "The service gives no key figures." in text
+    assert "No section has a table of key figures" in text
     assert "cannot be" in text
 
 

@@ -277,7 +277,7 @@ class _Page:
                 title, line = text(capitalized(label) + lower), spark(data.course(label))
                 cards.append(f"<div><dt>{title}</dt><dd>{link}{line}{small}</dd></div>")
             return element("dl", "".join(cards), "cards")
-        return element("p", "The service gives no key figures.", "note")
+        return element("p", "No section has a table of key figures, each with its value.", "note")
 
     def _figures(self) -> Iterator[tuple[str, str, Any]]:
         """The tables of key figures: a row for each metric, with its value."""
