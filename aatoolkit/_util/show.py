@@ -1,8 +1,8 @@
 """Tables as text of a given width and as HTML: the one way in which they are shown.
 
-`Shown` is a DataFrame that a verb returns with a `ShowAs`: which columns say how, and so come where
-there is room, which one is the verdict, and what is to be remarked below. A listing has no such
-columns: each of its cells is shown whole.
+A verb may return a `Frame` with a `ShowAs`: which columns say how, and so come where there is room,
+which one is the verdict, and what is to be remarked below. A listing has no such columns: each of
+its cells is shown whole.
 """
 
 from __future__ import annotations
@@ -79,27 +79,31 @@ class ShowAs:
     remarks: Remarks = _no_remarks
 
 
-class Kept(pd.DataFrame):
+class Frame(pd.DataFrame):
     """A DataFrame that keeps its ``attrs`` when plain pandas merges it with one that has none.
 
-    It is a `pandas.DataFrame` in all it does, and is one after a pickle.
+    It is a `pandas.DataFrame` in all it does, and is one after a pickle. A verb that returns it
+    may say how it is shown (`show_as`).
 
     Examples
     --------
-    >>> left = Kept({"k": [1]})
+    >>> left = Frame({"k": [1]})
     >>> left.attrs["title"] = "Domains"
     >>> left.merge(pd.DataFrame({"k": [1], "n": [2]})).attrs
     {'title': 'Domains'}
     """
 
-    @property
-    def _constructor(self) -> type[Self]:
-        return type(self)
+    _metadata = ["view"]  # noqa: RUF012 - pandas reads it from the class
+    view: ShowAs | None = None
 
-    def _constructor_from_mgr(self, mgr: Any, axes: Any) -> Self:
+    @property
+    def _constructor(self) -> type[Frame]:
+        return Frame
+
+    def _constructor_from_mgr(self, mgr: Any, axes: Any) -> Frame:
         # pandas would copy every column's block once more
         frame: Any = pd.DataFrame._from_mgr(mgr, axes)  # type: ignore[attr-defined]
-        frame.__class__ = type(self)
+        frame.__class__ = Frame
         return frame  # type: ignore[no-any-return]
 
     def __reduce__(self) -> Any:
@@ -114,41 +118,38 @@ class Kept(pd.DataFrame):
             finalize(having[0])
         return self
 
+    def sort_values(self, by: Any, **options: Any) -> Any:
+        """Sort the rows; see `pandas.DataFrame.sort_values`."""
+        result = super().sort_values(by, **options)
+        if self.view is not None:
+            names = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
+            target = self if result is None else result
+            object.__setattr__(target, "view", replace(self.view, order=names))
+        return result
 
-class Shown(Kept):
-    """A DataFrame that shows what matters of each row, with no cell cut.
+    def __repr__(self) -> str:
+        return super().__repr__() if self.view is None else as_text(self, self.view)
+
+    def _repr_html_(self) -> str | None:
+        if self.view is None:
+            return super()._repr_html_()  # type: ignore[misc,no-any-return]
+        return as_html(self, self.view)
+
+
+def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
+    """Make a frame that shows what matters of each row, with no cell cut.
 
     In a terminal sentences are wrapped within their column, in a notebook the page wraps them.
 
     Examples
     --------
-    >>> Shown({"status": ["partial"], "reason": ["This engine has not run yet."]})
+    >>> show_as({"status": ["partial"], "reason": ["This engine has not run yet."]})
        status   reason
     0  partial  This engine has not run yet.
     """
-
-    _metadata = ["view"]  # noqa: RUF012 - pandas reads it from the class
-    view: ShowAs = ShowAs()
-
-    def with_view(self, view: ShowAs) -> Shown:
-        """Return the same rows, shown in another way."""
-        result = self.copy(deep=False)
-        object.__setattr__(result, "view", view)
-        return result
-
-    def sort_values(self, by: Any, **options: Any) -> Any:
-        """Sort the rows; see `pandas.DataFrame.sort_values`."""
-        result = super().sort_values(by, **options)
-        names = tuple(map(str, by if isinstance(by, list | tuple) else [by]))
-        target = self if result is None else result
-        object.__setattr__(target, "view", replace(self.view, order=names))
-        return result
-
-    def __repr__(self) -> str:
-        return as_text(self, self.view)
-
-    def _repr_html_(self) -> str | None:
-        return as_html(self, self.view)
+    frame = Frame(data, **options)
+    object.__setattr__(frame, "view", view)
+    return frame
 
 
 def as_text(frame: pd.DataFrame, view: ShowAs) -> str:

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from aatoolkit._util.attributes import Chaptered
-from aatoolkit._util.show import Shown
+from aatoolkit._util.show import show_as
 from aatoolkit._util.text import code, counted, visible, wrapped_in_ipython
 from aatoolkit.archive import upkeep
 from aatoolkit.archive.adding import (
@@ -393,7 +393,7 @@ class Archive(metaclass=Chaptered):
         ``section``, ``table``, ``rows``, ``responses``, ``hosts``, ``first_day`` and ``last_day``
         (of fetch), ``files`` and ``bytes``.
         """
-        return Shown(overview(self._snapshot(), self._until))
+        return show_as(overview(self._snapshot(), self._until))
 
     @property
     @typed
@@ -401,7 +401,7 @@ class Archive(metaclass=Chaptered):
         """The changes of tables and their columns, and when: one row each."""
         rows = self._snapshot().store.rows_of(CHANGES) or []
         rows.sort(key=lambda row: row["at"])
-        return Shown(to_frame(pa.Table.from_pylist(rows, CHANGES_SCHEMA)))
+        return show_as(to_frame(pa.Table.from_pylist(rows, CHANGES_SCHEMA)))
 
     @property
     def _path(self) -> str:

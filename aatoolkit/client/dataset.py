@@ -12,7 +12,7 @@ import pandas as pd
 
 from aatoolkit._util.attributes import Keyed
 from aatoolkit._util.files import FileList, write_whole
-from aatoolkit._util.show import Shown, block, fold
+from aatoolkit._util.show import Frame, block, fold, show_as
 from aatoolkit._util.text import markup, visible, wrapped_in_ipython
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import AAToolkitError, ItemNotFound, near_matches, unknown
@@ -61,7 +61,7 @@ class Dataset(Keyed[str, Tables]):
         return f"it is a table: write dataset[{section!r}][{name!r}]" if section else ""
 
     @property
-    def summary(self) -> Shown:
+    def summary(self) -> Frame:
         """One row per table: ``section``, ``table``, ``rows``, ``availability`` in words.
 
         A section that failed has one row with no table and no count.
@@ -73,7 +73,7 @@ class Dataset(Keyed[str, Tables]):
         ]
         failed = [(name, None, None, f"failed: {error}") for name, error in self.errors.items()]
         names = ("section", "table", "rows", "availability")
-        return Shown(listing(names, [*rows, *failed], rows="Int64"))
+        return show_as(listing(names, [*rows, *failed], rows="Int64"))
 
     def compare(self, baseline: Dataset | None = None, level: float = 0.95) -> pd.DataFrame:
         """Compare mention rates and positions with another dataset, or with the window before.
@@ -448,7 +448,7 @@ class Collection(Keyed[HostScope, Dataset]):
         missing = [host for (host, _), dataset in self.items() if section in dataset.errors]
         return _with_failures(frame, missing, len(parts)) if missing else frame
 
-    def _listing(self) -> Shown:
+    def _listing(self) -> Frame:
         """A row for each dataset: its host, scope, sections, rows and failures."""
         rows = [
             {
@@ -460,7 +460,7 @@ class Collection(Keyed[HostScope, Dataset]):
             }
             for (host, scope), dataset in self.items()
         ]
-        return Shown(rows)
+        return show_as(rows)
 
     def __repr__(self) -> str:
         return f"<Collection of {self._title()}>\n{self._listing()!r}"

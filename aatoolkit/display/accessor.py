@@ -15,7 +15,7 @@ import pandas as pd
 
 from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import needed
-from aatoolkit._util.show import Shown
+from aatoolkit._util.show import show_as
 from aatoolkit.availability import Status
 from aatoolkit.errors import ArgumentError
 from aatoolkit.frame import merge, reshape, views
@@ -81,7 +81,7 @@ class Accessor(NamesNear):
         """
         columns = metadata_of(self._frame).columns
         states = [availability_of(self._frame, name, column) for name, column in columns.items()]
-        return Shown(
+        return show_as(
             {
                 "status": pd.Categorical(
                     [str(state.status) for state in states], [str(status) for status in Status]
@@ -123,7 +123,7 @@ class Accessor(NamesNear):
             If the frame's metadata is damaged, or newer than this version can read.
         """
         sources = metadata_of(self._frame).sources
-        table = Shown(
+        table = show_as(
             {
                 field.name: pd.array(
                     [getattr(source, field.name) for source in sources],
@@ -142,7 +142,7 @@ class Accessor(NamesNear):
         return as_text(type(self), f"<df.aa of {self._frame.shape[1]} columns: {states or 'none'}>")
 
     def _repr_html_(self) -> str:
-        table = Shown(self.availability)._repr_html_() or ""
+        table = show_as(self.availability)._repr_html_() or ""
         return table + as_html(type(self), "df.aa: what can be done with this frame")
 
     def explain(

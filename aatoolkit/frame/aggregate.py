@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.show import Shown
+from aatoolkit._util.show import show_as
 from aatoolkit._util.text import combined_reason
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.frame.aggregation_plan import Plan, Rules, plan
@@ -176,8 +176,8 @@ def aggregate(
         described |= {name: column.lacking(*absent), **dict.fromkeys(beside, MEASURED)}
         kept |= {name: values, **beside}
     key = tuple(str(name) for name in groups.keys.columns)
-    result = Shown(kept, index=groups.keys.index)
-    result = result.with_view(view_of(result))
+    result = pd.DataFrame(kept, index=groups.keys.index)
+    result = show_as(result, view_of(result))
     grains = dict.fromkeys(sorted({column.table for column in described.values()} - {""}), key)
     grains |= dict.fromkeys(several, (IN_SEVERAL,))
     return attach(result, FrameMetadata(described, key, metadata.sources, grains, several))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.show import Shown
+from aatoolkit._util.show import show_as
 from aatoolkit.availability import Status
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.aggregation_plan import caution, common_unit
@@ -27,7 +27,7 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
     columns = metadata.columns
     what = {name: declared(column) for name, column in columns.items()}
     dtypes = {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
-    return Shown(
+    return show_as(
         {
             "dtype": words(dtypes.values()),
             "unit": words(

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from aatoolkit._util.show import Kept
+from aatoolkit._util.show import Frame
 from aatoolkit.availability import Availability, Status
 from aatoolkit.availability.status import EMPTY as EMPTY
 from aatoolkit.errors import MetadataError
@@ -472,8 +472,8 @@ def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, .
 
 def _put(frame: pd.DataFrame, others: Mapping[Any, Any], held: _Held) -> None:
     """Put metadata on a frame, whose text is made when somebody reads it."""
-    if not isinstance(frame, Kept):
-        frame.__class__ = Kept
+    if not isinstance(frame, Frame):
+        frame.__class__ = Frame
     # the property would copy it to a plain dict
     object.__setattr__(frame, "_attrs", LazyAttrs(others, held))
 

@@ -13,7 +13,7 @@ from weakref import ref
 
 from aatoolkit._util.attributes import Keyed
 from aatoolkit._util.files import FileList
-from aatoolkit._util.show import Shown, table_html
+from aatoolkit._util.show import show_as, table_html
 from aatoolkit._util.text import clipped, joined, visible, wrapped_in_ipython
 from aatoolkit.errors import AAToolkitWarning, ItemNotFound, near_matches, unknown
 from aatoolkit.normalizer.provenance import rebuild
@@ -265,7 +265,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return self._listings.get("provenance", dict)()  # type: ignore[no-any-return]
 
     def _listing(self, name: str) -> pd.DataFrame:
-        return Shown(self._listings[name]())
+        return show_as(self._listings[name]())
 
     def explain(self, path: str) -> Explanation:
         """Explain a place of the response: which cells hold it, or why none does.

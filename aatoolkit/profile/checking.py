@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.show import Shown
+from aatoolkit._util.show import show_as
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, raw, read_word
 from aatoolkit.errors import AAToolkitError, did_you_mean, near_matches
@@ -80,7 +80,7 @@ def check(
     ]
     columns = ["section", "change", "path", "count", "example"]
     frame = pd.DataFrame(rows, columns=columns, dtype="string")
-    return Shown(frame.astype({"count": "Int64"}))
+    return show_as(frame.astype({"count": "Int64"}))
 
 
 def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.dtypes import Reading
-from aatoolkit._util.show import Shown
+from aatoolkit._util.show import show_as
 from aatoolkit.availability.detect import raw
 from aatoolkit.availability.detect.words import name_of
 from aatoolkit.errors import ArgumentError, unknown
@@ -102,7 +102,7 @@ class SectionDraft:
         }
         index = pd.MultiIndex.from_tuples(facts, names=["table", "column"])
         heads = ["path", "dtype", "unit", "rule", "meaning", "confidence", "evidence", "example"]
-        return Shown(pd.DataFrame([*facts.values()], index, heads, dtype="string"))
+        return show_as(pd.DataFrame([*facts.values()], index, heads, dtype="string"))
 
     def set(
         self, column: str, *, table: str | None = None, name: str | None = None, **facts: Any
@@ -202,7 +202,7 @@ class SectionDraft:
         }
         for host in dict.fromkeys(host for place in places for host in place.beside):
             text[host] = [raw(place.beside.get(host)) for place in places]
-        return Shown(pd.DataFrame(text, dtype="string"))
+        return show_as(pd.DataFrame(text, dtype="string"))
 
     def proposals(self) -> list[dict[str, Any]]:
         """The rule per row of `availability`, with what its words probably mean."""

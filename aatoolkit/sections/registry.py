@@ -178,13 +178,13 @@ def describe(name: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    from aatoolkit._util.show import Shown
+    from aatoolkit._util.show import show_as
 
     columns = {(table.name, column.name): column for table in get(name) for column in table.columns}
     facts = [(c.dtype, c.unit, str(c.aggregate), c.doc) for c in columns.values()]
     index = pd.MultiIndex.from_tuples(columns, names=["table", "column"])
     heads = ["dtype", "unit", "aggregation", "meaning"]
-    return Shown(pd.DataFrame(facts, index, heads, dtype="string"))
+    return show_as(pd.DataFrame(facts, index, heads, dtype="string"))
 
 
 def default_profile() -> Profile:

@@ -53,7 +53,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.show import Marks, ShowAs, Shown, row_ranges
+from aatoolkit._util.show import Marks, ShowAs, row_ranges, show_as
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError
@@ -318,8 +318,8 @@ def result(
         columns.append(Column(name, _DTYPES[dtype], doc, unit=of_unit, aggregate=rule))
     table = f"statistics:{verb}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
     remember(table, Table(table, f"Results of {verb}.", records("rows"), (), tuple(columns)))
-    table_of = Shown(frame)
-    table_of = table_of.with_view(view_of(table_of))
+    table_of = pd.DataFrame(frame)
+    table_of = show_as(table_of, view_of(table_of))
     described = dict(keys or {})
     for column in columns:
         of_column = (states or {}).get(column.name, state)

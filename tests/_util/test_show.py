@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from IPython.lib.pretty import pretty
 
 import aatoolkit as aa
-from aatoolkit._util.show import ShowAs, Shown
+from aatoolkit._util.show import Frame, ShowAs, show_as
 from aatoolkit._util.text import wrap_lines
 
 SENTENCE = "Answers of Google AI Overviews were not examined for advertisements in this window."
@@ -30,7 +30,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_letter_is_lost_and_no_line_is_longer_than_the_terminal(
     rows: list[tuple[str, str]],
 ) -> None:
-    text = repr(Shown(rows, columns=["table", "reason"]))
+    text = repr(show_as(rows, columns=["table", "reason"]))
     assert max(map(len, text.split("\n"))) <= 80
     for at in range(2):
         letters = [letter for row in rows for letter in row[at] if not letter.isspace()]
@@ -38,7 +38,7 @@ def test_no_letter_is_lost_and_no_line_is_longer_than_the_terminal(
 
 
 def test_many_columns_stand_in_blocks_that_repeat_the_index() -> None:
-    listing = Shown({f"c{at}": [SENTENCE] for at in range(12)}, index=pd.Index(["x"], name="n"))
+    listing = show_as({f"c{at}": [SENTENCE] for at in range(12)}, index=pd.Index(["x"], name="n"))
     text = repr(listing)
     assert max(map(len, text.split("\n"))) <= 80
     blocks = text.split("\n\n")
@@ -48,10 +48,10 @@ def test_many_columns_stand_in_blocks_that_repeat_the_index() -> None:
 
 
 def test_it_is_a_frame_through_every_step() -> None:
-    listing = Shown({"section": ["a", "b"], "rows": pd.array([1, None], "Int64")})
+    listing = show_as({"section": ["a", "b"], "rows": pd.array([1, None], "Int64")})
     assert "<NA>" in repr(listing)
     part = listing[listing["section"] == "b"]
-    assert isinstance(part, Shown)
+    assert isinstance(part, Frame)
     assert repr(part).endswith("1  b\nno value in: rows")
     assert "no value in: rows" in str(part._repr_html_())
     assert repr(part[["rows"]]).endswith("1  <NA>"), "where nothing is held, all is shown"
@@ -62,7 +62,7 @@ def test_it_is_a_frame_through_every_step() -> None:
 
 
 def test_html_shows_text_as_text() -> None:
-    listing = Shown({"section": ["a", "a", "b"], "reason": ["<b>x", SENTENCE, SENTENCE]})
+    listing = show_as({"section": ["a", "a", "b"], "reason": ["<b>x", SENTENCE, SENTENCE]})
     page = str(listing._repr_html_())
     assert "&lt;b&gt;x" in page
     assert page.count(SENTENCE) == 2
@@ -70,7 +70,7 @@ def test_html_shows_text_as_text() -> None:
 
 def test_numbers_are_on_the_right_and_a_page_can_be_read_out() -> None:
     index = pd.Index(["x"], name="column")
-    frame = Shown({"rows": [1], "reason": SENTENCE, "of": "a." + "b" * 30}, index=index)
+    frame = show_as({"rows": [1], "reason": SENTENCE, "of": "a." + "b" * 30}, index=index)
     page = str(frame._repr_html_())
     assert page.count("text-align:right") == 2
     assert '<th scope="row" style="text-align:left;vertical-align:top">x</th>' in page
@@ -82,19 +82,19 @@ def test_numbers_are_on_the_right_and_a_page_can_be_read_out() -> None:
 @pytest.mark.parametrize(("rows", "view"), [(200, ShowAs()), (60, ShowAs(details=()))])
 def test_a_long_one_says_how_many_rows_follow(rows: int, view: ShowAs) -> None:
     for more in (0, 1):
-        frame = Shown({"n": range(rows + more), "words": SENTENCE}).with_view(view)
+        frame = show_as({"n": range(rows + more), "words": SENTENCE}, view)
         assert ("1 more rows" in repr(frame)) == bool(more)
 
 
 def test_what_steers_a_terminal_is_escaped() -> None:
     for view in (ShowAs(), ShowAs(details=())):
-        assert "\x1b" not in repr(Shown({"reason": ["\x1b[31mred " * 9]}).with_view(view))
+        assert "\x1b" not in repr(show_as({"reason": ["\x1b[31mred " * 9]}, view))
 
 
 # -- results: what matters first ---------------------------------------------------------------
 
 
-def result(**more: object) -> Shown:
+def result(**more: object) -> Frame:
     columns: dict[str, object] = {
         "measure": ["share_of_voice"] * 2,
         "brand": ["Acme", "<b>Globex</b>"],
@@ -108,7 +108,7 @@ def result(**more: object) -> Shown:
         "p": [0.01, float("nan")],
     }
     view = ShowAs(("method", "p"), "verdict", ("change",))
-    return Shown({**columns, **more}).with_view(view)
+    return show_as({**columns, **more}, view)
 
 
 def test_a_result_shows_key_numbers_and_verdict_in_80_columns() -> None:
