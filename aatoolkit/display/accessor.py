@@ -354,7 +354,7 @@ class Accessor(NamesNear):
         0      a  <NA>
         1      b   0.0
         <BLANKLINE>
-        n: 1 of 2 rows has no value; skip_missing=True adds the rest
+        n: missing (row 0): 1 of 2 rows has no value; skip_missing=True adds the rest
         >>> days = pd.DataFrame({"date": pd.date_range("2026-11-02", periods=10), "n": 1})
         >>> days.aa.aggregate(freq="W", rules={"n": "sum"}).iloc[:, :2]
                 date  n
