@@ -258,6 +258,11 @@ def test_what_cannot_be_requested_is_refused(
         read("overview_trend").aa.plot(**options)
 
 
+def test_a_heat_map_has_no_rows_of_days() -> None:
+    with pytest.raises(AvailabilityError, match="do not fit a picture of kind 'heatmap'"):
+        read("overview_engines").aa.plot("heatmap", x="engine", color="last_run_day")
+
+
 @pytest.mark.parametrize("name", ["by", "hue", "colour"])
 def test_names_of_other_libraries_for_a_colour_lead_to_color(name: str) -> None:
     with pytest.raises(TypeError, match=rf"no argument '{name}'; .*\bcolor\b"):

@@ -309,7 +309,7 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
     by = options.color or next((name for name in keys if name != x), None)
     if by in APART and not times and not options.is_chosen:
         x, by = by, x  # the many with long names are rows
-    if y is None or x is None or by is None or len({x, by, y}) < 3:
+    if y is None or x is None or by is None or len({x, by, y}) < 3 or data.kinds[by] == "time":
         return None
     if not options.kind:
         # What each x has only one of tells bars apart; it makes no rows of cells.
