@@ -224,8 +224,9 @@ class Dataset(Keyed[str, Tables]):
         """Write every table to a sheet of one workbook, and a sheet that describes all columns.
 
         As ``df.aa.to_excel`` writes one table: no formulas, nothing rounded, moments in UTC, and
-        an empty cell for what is missing. The sheet ``about`` says how to read it, ``tables`` of
-        each table how many rows it has and what could be measured.
+        an empty cell for what is missing. Sheets and columns have titles: `overview_engines` is
+        "Overview engines", its `mention_rate` "Mention rate". The sheet "Overview" has the key
+        figures and how to read the workbook, "columns" what could not be measured, and why.
 
         Parameters
         ----------
