@@ -82,7 +82,7 @@ def missing_attribute(
     if name.startswith("_"):  # asked for by Python and its tools
         return AttributeError(text)
     hint = hint or did_you_mean(near_matches(name, names), f"there are {', '.join(names)}")
-    return AttributeError(f"{text}; {hint}")
+    return AttributeError(f"{text}; {hint}", name=name)  # so Python adds no suggestion of its own
 
 
 class NamesNear(metaclass=Chaptered):
