@@ -88,7 +88,7 @@ class PlannedCells:
         name, share = f"{self.plan.column}{COVERAGE}", np.ones(len(self.frame))
         if name in self.frame.columns:
             share = np.nan_to_num(as_floats(self.frame[name]), nan=1.0)
-        return added(share, self.cells.given, self.groups)
+        return added(share, self.cells.has_number, self.groups)
 
     @cached_property
     def absent(self) -> list[Availability]:
@@ -100,7 +100,7 @@ class PlannedCells:
 
     def values(self) -> tuple[pd.Series, Mask]:
         """Each group's number from the rows that have one, and where it is undefined."""
-        plan, groups, use = self.plan, self.groups, self.cells.given
+        plan, groups, use = self.plan, self.groups, self.cells.has_number
         rule, first = plan.rule, self.frame[plan.parts[0]]
         undefined = np.zeros(len(groups), bool)
         if rule.rule == "sum":
@@ -195,7 +195,7 @@ def _outcome(
     days of its period, says so unasked.
     """
     plan, groups, cells = planned.plan, planned.groups, planned.cells
-    used_rows, expected, wholes = groups.count(cells.given), planned.expected, plan.wholes
+    used_rows, expected, wholes = groups.count(cells.has_number), planned.expected, plan.wholes
     full = (expected > 0) & (used_rows == expected)
     is_pooled = plan.rule.rule in ("ratio", "mean")
     has_number = used_rows > 0 if skip_missing or is_pooled else full
@@ -283,14 +283,14 @@ def cells_of_plan(
         cells = cells.without(planned.repeats, "counted once")
     for trials in planned.trials:
         counted = cells_of(frame, trials, metadata)
-        none = is_zero(trials, counted.given if rule.rule == "sum" else counted.complete)
-        cells = cells.without(none & ~cells.given, ZERO)
+        none = is_zero(trials, counted.has_number if rule.rule == "sum" else counted.complete)
+        cells = cells.without(none & ~cells.has_number, ZERO)
     if rule.among and rule.among[0] in frame.columns:
         kind_column, *kinds = rule.among
-        stated = cells_of(frame, kind_column, metadata).given
+        stated = cells_of(frame, kind_column, metadata).has_number
         other = stated & ~frame[kind_column].isin(kinds).to_numpy(bool) if kinds else None
         nothing = is_zero(kind_column, stated) if other is None else other
-        cells = cells.without(nothing & ~cells.given, "nothing to count")
+        cells = cells.without(nothing & ~cells.has_number, "nothing to count")
     if rule.over:
         above, below = rule.over
         none = is_zero(below, cells_of(frame, below, metadata).complete)

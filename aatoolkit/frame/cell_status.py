@@ -57,13 +57,13 @@ class Cells:
         The states that occur.
     codes : array of int
         For each row, which of the states is its own.
-    given : array of bool
+    has_number : array of bool
         Whether the cell holds a number that counts, wholly or in part.
     """
 
     states: Sequence[Availability]
     codes: Codes
-    given: Mask
+    has_number: Mask
 
     def having(self, *statuses: Status) -> Mask:
         """The rows whose state has one of these statuses."""
@@ -77,7 +77,7 @@ class Cells:
     @property
     def complete(self) -> Mask:
         """The rows whose number is complete, not measured in part."""
-        return self.given & ~self.having(Status.PARTIAL)
+        return self.has_number & ~self.having(Status.PARTIAL)
 
     @property
     def unreported(self) -> Mask:
@@ -91,7 +91,7 @@ class Cells:
         """Return the cells with some rows left out as not applicable."""
         state = Availability(Status.NOT_APPLICABLE, None, why)
         codes = np.where(rows, len(self.states), self.codes)
-        return Cells((*self.states, state), codes, self.given & ~rows)
+        return Cells((*self.states, state), codes, self.has_number & ~rows)
 
 
 def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
@@ -120,14 +120,14 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     for column_of, is_of_row in ((ROW, True), (f"{name}_{ROW}", False)):
         if not _holds_statuses(frame, column_of):
             continue
-        stated = _stated(frame, column_of, cells.given if is_of_row else present)
+        stated = _stated(frame, column_of, cells.has_number if is_of_row else present)
         # A row that is available leaves it to the column; so does a cell without a value.
         is_silent = stated.having(Status.AVAILABLE) & (is_of_row | ~present)
         rows = frame[column_of].notna().to_numpy(bool) & ~is_silent
         cells = Cells(
             (*cells.states, *stated.states),
             np.where(rows, stated.codes + len(cells.states), cells.codes),
-            np.where(rows, stated.given, cells.given),
+            np.where(rows, stated.has_number, cells.has_number),
         )
     return cells
 
@@ -158,7 +158,7 @@ def together(first: Cells, second: Cells) -> Cells:
 
     A row in which one of them gives no number lacks it for the reason of that one alone.
     """
-    alone = np.where(first.given == second.given, 0, np.where(first.given, 1, 2))
+    alone = np.where(first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2))
     kinds = len(first.states) * len(second.states)
     pairs = (alone * len(first.states) + first.codes) * len(second.states) + second.codes
     codes, distinct = pd.factorize(pairs, sort=True)
@@ -169,7 +169,7 @@ def together(first: Cells, second: Cells) -> Cells:
         outside = [state for state in both if state.status == Status.NOT_APPLICABLE]
         parts = both if not lacking else (both[2 - lacking],)
         states.append(outside[0] if outside else combine(parts))
-    return Cells(states, codes, first.given & second.given)
+    return Cells(states, codes, first.has_number & second.has_number)
 
 
 def is_status_column(frame: pd.DataFrame, name: str) -> bool:
@@ -202,7 +202,7 @@ def _stated(frame: pd.DataFrame, name: str, present: Mask) -> Cells:
         cause = Cause(cause) if cause in {*Cause} else None
         states.append(Availability(Status(status or Status.AVAILABLE), cause, reason))
     stated = Cells(states, codes.to_numpy().astype(np.int64), present)
-    return replace(stated, given=present & stated.having(Status.AVAILABLE, Status.PARTIAL))
+    return replace(stated, has_number=present & stated.having(Status.AVAILABLE, Status.PARTIAL))
 
 
 def row_statements(
@@ -286,7 +286,7 @@ def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
     lacking = []
     for name in frame.select_dtypes("number").columns:
         cells = cells_of(frame, name, metadata)
-        partial = cells.given & cells.having(Status.PARTIAL)
+        partial = cells.has_number & cells.having(Status.PARTIAL)
         if partial.any():
             marks[str(name)] = partial
         for code in np.unique(cells.codes).tolist():
@@ -295,7 +295,7 @@ def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
                 reasons[reason] = reasons.get(reason, False) | (rows & partial)
             elif reason.startswith(_IN_SOME):
                 lacking.append(f"{name}: {visible(reason)}")
-            absent = rows & ~cells.given
+            absent = rows & ~cells.has_number
             is_part = cells.states[code].status == Status.PARTIAL or reason.endswith(" no value")
             if is_part and absent.any():
                 where = row_ranges(frame.index, absent)

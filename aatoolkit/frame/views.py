@@ -67,7 +67,7 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
             cells = cells_of(frame, name, metadata)
             # Of rows stated by a column that is gone, each without a value may be one of those.
             lacking_rows = cells.unreported | bool(metadata.columns[name].statements)
-            is_refused = is_silent or is_lost or bool((lacking_rows & ~cells.given).any())
+            is_refused = is_silent or is_lost or bool((lacking_rows & ~cells.has_number).any())
         else:
             is_partial = state.status == Status.PARTIAL and len(frame) > 0
             is_refused = state.status in EMPTY or (is_partial and is_silent)
@@ -91,7 +91,7 @@ def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.Da
         for name in frame.select_dtypes("number").columns
         if name not in metadata.key and not is_status_column(frame, str(name))
     ]
-    masks = [cells_of(frame, name, metadata).given for name in columns or numbers]
+    masks = [cells_of(frame, name, metadata).has_number for name in columns or numbers]
     if masks:
         frame = frame.loc[(np.logical_and if columns else np.logical_or).reduce(masks)]
     if not drop:

@@ -39,7 +39,7 @@ from aatoolkit.normalizer.rows import (
     plans,
     untaken,
 )
-from aatoolkit.normalizer.tables import TableParts, Tables, at_hand, quietly
+from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables, at_hand, quietly
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections import Profile, Section
@@ -273,15 +273,7 @@ class _Reader:
         parts = TableParts(built, find_rows, detection, drifts, held)
         return Tables(
             declared.name,
-            {
-                name: partial(
-                    attrs.frame_with,
-                    partial(table.frame, self.backend),
-                    partial(getattr, table, "metadata"),
-                    held,
-                )
-                for name, table in built.items()
-            },
+            {name: partial(_frame, table, self.backend, held) for name, table in built.items()},
             rows={name: table.size for name, table in built.items()},
             payload=response if isinstance(response, Payload) else None,
             declaration=declared,
@@ -314,6 +306,11 @@ def _source(declared: Section, response: Any, document: Any) -> attrs.Source:
         start,
         end,
     )
+
+
+def _frame(table: BuiltTable, dtype_backend: str, held: list[ResponseAtHand]) -> pd.DataFrame:
+    rows = partial(table.frame, dtype_backend)
+    return attrs.frame_with(rows, lambda: table.metadata, held)
 
 
 def _abridged(value: Any) -> Any:

@@ -146,7 +146,7 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd
         for name, part in zip(("hits", "trials"), parts, strict=True)
     )
     above, below = plain_value(hits), plain_value(trials)
-    counted = cells.given & (below > 0)
+    counted = cells.has_number & (below > 0)
     what = declared(metadata.columns[column])
     if what is not None and what.unit == PER_UNIT:  # only of rows whose value is a fraction
         unit = f"{metadata.columns[column].table}.unit"

@@ -210,7 +210,7 @@ def concentration(
         raise refusal(column, "concentration", f"its rule ({planned.rule}) is no sum of counts")
     cells = cells_of_plan(planned, flat, metadata, groups)
     values = as_floats(flat[column])
-    use = cells.given & (values > 0)
+    use = cells.has_number & (values > 0)
     if (values[use] % 1 != 0).any():
         why = "it holds fractions; name the count behind it"
         raise refusal(column, "concentration", why)

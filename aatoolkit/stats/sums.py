@@ -189,7 +189,7 @@ def cluster_sums(
     y, n = values[0], values[1] if len(values) > 1 else np.ones(len(flat))
     if rule.over is None:
         y = y * n
-    use, is_rate = cells.given & (n > 0) & np.isfinite(y), is_flag and not is_count
+    use, is_rate = cells.has_number & (n > 0) & np.isfinite(y), is_flag and not is_count
     if rule.over is not None:
         possible = (y >= 0) & (y <= n)
         is_rate = bool(possible[use].mean() >= 0.5) if use.any() else True

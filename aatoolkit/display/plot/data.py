@@ -307,7 +307,7 @@ class PlotData:
     def values(self, name: str) -> Numbers:
         """The measured numbers of a column; the others are NaN, never 0."""
         values = self.frame[name].to_numpy(np.float64, na_value=np.nan)
-        return np.where(self.cells(name).given & np.isfinite(values), values, np.nan)
+        return np.where(self.cells(name).has_number & np.isfinite(values), values, np.nan)
 
     def is_count(self, name: str) -> bool:
         """Whether all measured numbers of a column are whole, and none is a rate or a score."""

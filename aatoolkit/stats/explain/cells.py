@@ -371,7 +371,7 @@ class AggregateCells(Result):
     ) -> Explanation:
         """Explain a number by its formula with the numbers in it, and the rows left out."""
         plan, cells, rule = planned.plan, planned.cells, planned.plan.rule
-        used, left = rows[cells.given[rows]].tolist(), rows[~cells.given[rows]].tolist()
+        used, left = rows[cells.has_number[rows]].tolist(), rows[~cells.has_number[rows]].tolist()
         count = counted(len(used), "row")
         if rule.rule == "sum":
             above = side_of(plan, self.first, 0, used, self._cells)
@@ -380,7 +380,7 @@ class AggregateCells(Result):
         elif rule.rule in ("mean", "ratio"):
             responses, below_rows = "", used
             if plan.wholes is not None:
-                groups, firsts = plan.wholes.kept(cells.given, planned.groups)
+                groups, firsts = plan.wholes.kept(cells.has_number, planned.groups)
                 below_rows = firsts[groups == at].tolist()
                 responses = f" over {len(below_rows)} responses"
             children = (
