@@ -10,9 +10,7 @@ import os
 import platform
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -350,7 +348,7 @@ def _findings(args: Args, token: str | None) -> Iterator[Diagnosis]:
     yield "aatoolkit", True, aa.__version__
     yield "python", True, f"{platform.python_version()} on {platform.system()}"
     for name in _CORE:
-        yield name, True, version(name)
+        yield name, True, _version(name)
     for extra, names in EXTRAS.items():
         missing = ", ".join(name for name in names if not _version(name))
         versions = ", ".join(f"{name} {_version(name)}" for name in names)
@@ -382,6 +380,8 @@ def _findings(args: Args, token: str | None) -> Iterator[Diagnosis]:
 
 
 def _version(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(name)
     except PackageNotFoundError:
@@ -520,6 +520,8 @@ def serve(args: Args) -> int:
 
 def _accounts(args: Args) -> tuple[Accounts, str]:
     """Read which accounts may see which hosts; errors never repeat what may be a token."""
+    import secrets
+
     from aatoolkit.service import Accounts
 
     if args.accounts is not None:
@@ -534,7 +536,7 @@ def _accounts(args: Args) -> tuple[Accounts, str]:
         return Accounts.single(token), "the token in that file"
     if token := os.environ.get("AATOOLKIT_TOKEN", "").strip():
         return Accounts.single(token), "the token in AATOOLKIT_TOKEN"
-    token = token_urlsafe(24)
+    token = secrets.token_urlsafe(24)
     return Accounts.single(token), f"the new token {token}"
 
 
