@@ -550,32 +550,11 @@ def _prompts_engines(o: Observations) -> dict[str, list[dict[str, Any]]]:
 MAX_CHATS = 500
 """The most answers one response holds; the latest are chosen."""
 
-# An engine that hides its query expansions leaves them unknown, not empty.
 _CHATS = """
 WITH chosen AS (
   SELECT host, chat_id, prompt_id, prompts.prompt, engine, prompts.country, ran_at, outcome
   FROM named_runs JOIN scoped_prompts AS prompts USING (host, prompt_id)
   ORDER BY ran_at DESC, chat_id LIMIT $limit
-),
-mentioned AS (
-  SELECT chat_id, list({
-    'brand': brand, 'own': own, 'position': position, 'sentiment': sentiment,
-    'sentimentScore': sentiment_score, 'excerpt': excerpt
-  } ORDER BY position NULLS LAST, brand) AS items
-  FROM store.mentions LEFT JOIN store.brands USING (host, brand)
-  WHERE host = $host AND chat_id IN (SELECT chat_id FROM chosen) GROUP BY chat_id
-),
-cited AS (
-  SELECT chat_id, list({
-    'n': n, 'url': url, 'domain': source_domain, 'title': title,
-    'domainType': domain_type, 'cited': cited
-  } ORDER BY n) AS items
-  FROM store.citations LEFT JOIN store.source_domains USING (host, source_domain)
-  WHERE host = $host AND chat_id IN (SELECT chat_id FROM chosen) GROUP BY chat_id
-),
-expanded AS (
-  SELECT chat_id, list(query ORDER BY query_index) AS items
-  FROM store.fanouts WHERE host = $host AND chat_id IN (SELECT chat_id FROM chosen) GROUP BY chat_id
 )
 SELECT chat_id AS "chatId", chosen.prompt_id AS "promptId", prompt, chosen.engine, model, country,
   chosen.ran_at AS "ranAt", chosen.outcome,
@@ -583,19 +562,32 @@ SELECT chat_id AS "chatId", chosen.prompt_id AS "promptId", prompt, chosen.engin
     'format': answer_format, 'text': answer_text,
     'characters': answer_characters, 'truncated': answer_truncated
   } END AS answer,
-  coalesce(mentioned.items, []) AS mentions,
-  coalesce(cited.items, []) AS citations,
-  CASE WHEN expanded.items IS NULL AND exposes_fanouts IS FALSE AND chosen.outcome = 'answered'
-       THEN NULL ELSE coalesce(expanded.items, []) END AS fanouts,
+  NULL AS mentions, NULL AS citations,
+  exposes_fanouts IS FALSE AND chosen.outcome = 'answered' AS fanouts,
   features
 FROM chosen
 JOIN (SELECT * FROM store.answers WHERE host = $host) AS said USING (host, chat_id)
 LEFT JOIN scoped_engines AS engines ON engines.engine = chosen.engine
-LEFT JOIN mentioned USING (chat_id)
-LEFT JOIN cited USING (chat_id)
-LEFT JOIN expanded USING (chat_id)
 ORDER BY chosen.ran_at DESC, chat_id
 """
+
+# Flat rows take half the time of lists of structs.
+_OF_CHATS = {
+    "mentions": """
+SELECT chat_id, brand, own, position, sentiment, sentiment_score AS "sentimentScore", excerpt
+FROM store.mentions LEFT JOIN store.brands USING (host, brand)
+WHERE host = $host AND chat_id IN (SELECT unnest($chats)) ORDER BY position NULLS LAST, brand
+""",
+    "citations": """
+SELECT chat_id, n, url, source_domain AS domain, title, domain_type AS "domainType", cited
+FROM store.citations LEFT JOIN store.source_domains USING (host, source_domain)
+WHERE host = $host AND chat_id IN (SELECT unnest($chats)) ORDER BY n
+""",
+    "fanouts": """
+SELECT chat_id, query FROM store.fanouts
+WHERE host = $host AND chat_id IN (SELECT unnest($chats)) ORDER BY query_index
+""",
+}
 
 
 @section("chats")
@@ -606,6 +598,15 @@ def chats(o: Observations) -> SectionAnswer:
     """
     matched = o.value("SELECT count(*) FROM named_runs")
     rows = o.rows(_CHATS, limit=MAX_CHATS)
+    chats = [row["chatId"] for row in rows]
+    for name, sql in _OF_CHATS.items():
+        items: dict[str, list[Any]] = {chat: [] for chat in chats}
+        for item in o.rows(sql, chats=chats):
+            chat = item.pop("chat_id")
+            items[chat].append(item["query"] if name == "fanouts" else item)
+        for row in rows:
+            # An engine that hides its query expansions leaves them unknown, not empty.
+            row[name] = items[row["chatId"]] or (None if row[name] else [])
     sampling = {"returned": len(rows), "matched": matched, "method": "most_recent"}
     return SectionAnswer(
         {"sampling": sampling, "chats": rows}, _availability(o, len(rows), matched)
