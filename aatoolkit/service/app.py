@@ -379,8 +379,11 @@ class Service:
 
 
 def _options(store: Store, host: str) -> dict[str, Any]:
-    with store.observe(Question(host)) as o:
-        return scope_options(o)
+    """The scope options of a host, computed once for a store: each filter is checked by them."""
+    if host not in store.options:
+        with store.observe(Question(host)) as o:
+            store.options[host] = scope_options(o)
+    return store.options[host]
 
 
 def _narrowed(question: Question, section: ServiceSection) -> Question:

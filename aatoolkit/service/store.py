@@ -105,6 +105,8 @@ class Store:
         that were not observed without rows. Instants are UTC without a zone.
     hosts
         The projects' hosts, sorted.
+    options
+        The scope options of the hosts of which they were asked for.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path | None = None) -> None:
@@ -115,6 +117,7 @@ class Store:
         rows = [dict(zip(names, row, strict=True)) for row in projects.fetchall()]
         self._projects = {row["host"]: row for row in rows}
         self.hosts: list[str] = list(self._projects)
+        self.options: dict[str, dict[str, Any]] = {}
         self._observed: dict[str, dict[str, bool]] = {host: {} for host in self.hosts}
         self._scopes: deque[Observations] = deque(maxlen=_KEPT_SCOPES)
         self._lock = threading.Lock()

@@ -270,8 +270,7 @@ FROM sold CROSS JOIN all_offers LEFT JOIN priced USING (merchant)
 ORDER BY "offerCount" DESC, merchant
 """
 
-_MISSED = f"""
-WITH {_LISTED}
+_MISSED = """
 SELECT DISTINCT coalesce(label, engine) AS label
 FROM answers LEFT JOIN scoped_engines USING (host, engine)
 WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
