@@ -155,8 +155,13 @@ class ColumnFinding:
 
     @property
     def meaning(self) -> Meaning:
-        """The meaning of its name, or of its parent's name if that is generic."""
-        return meaning(specific_name(self.name, self.path))
+        """The meaning of its name, or of its parent's name if that is generic.
+
+        ``visibility.hits`` counts hits, whatever holds them.
+        """
+        own, named = meaning(self.field), meaning(specific_name(self.name, self.path))
+        is_open = named.kind == "share" and self.reading.dtype == "Int64" and not named.percent
+        return own if is_open and own.kind == "count" else named
 
     @property
     def is_measure(self) -> bool:

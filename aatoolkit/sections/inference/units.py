@@ -31,7 +31,6 @@ from aatoolkit.sections import (
     refused,
     weighted,
 )
-from aatoolkit.sections.inference.evidence import Ratio
 from aatoolkit.sections.inference.relations import (
     LIKELY,
     OPEN,
@@ -257,7 +256,7 @@ def _pooled(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
     seen = column.seen
     if seen.ratios:
         below = {candidate.over[1] for candidate in seen.ratios}
-        return _ratio(seen.ratios, _agreed(column, below))
+        return _ratio(column, _agreed(column, below))
     left = _agreed(column)
     if left and words & lexicon("picked"):
         return Finding(None, OPEN, "each row may speak of another: it is that of one picked out")
@@ -280,10 +279,18 @@ def _pooled(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
     return Finding(mean, PROVED, "; ".join(reasons))
 
 
-def _ratio(ratios: list[Ratio], agreed: set[str]) -> Rule:
-    """The ratio of two columns; of several that fit, the one that the other evidence leaves."""
+def _ratio(column: ColumnFinding, agreed: set[str]) -> Rule:
+    """The ratio of two columns; of several that fit, the one that the other evidence leaves.
+
+    It holds of the numbers as written: the columns must be in the same.
+    """
+    ratios, scales = column.seen.ratios, {c.name: c.scale for c in column.relation.columns}
     own_ratios = [
-        candidate for candidate in ratios if candidate.numerator.own and candidate.denominator.own
+        candidate
+        for candidate in ratios
+        if {*candidate.over} <= scales.keys()
+        and len({scales[name] for name in candidate.over}) == 1
+        and candidate.factor * column.scale == 1
     ]
     pairs = {candidate.over for candidate in ratios}
     left = (

@@ -57,6 +57,25 @@ def test_few_rows_and_rivals_prove_no_ratio(twice):
     assert column.rule.confidence == "open"
 
 
+@pytest.mark.parametrize(
+    ("holder", "name", "rate", "factor", "scale", "is_ratio"),
+    [
+        ("visibility", "hits", "rate", 1, 1.0, True),
+        ("visibility", "numerator", "rate", 1, 1.0, True),
+        ("visibility", "costCents", "rate", 1, 0.01, False),
+        ("quality", "passed", "score", 100, 1.0, False),
+    ],
+)
+def test_a_ratio_of_numbers_is_one_of_columns_in_the_same(
+    holder, name, rate, factor, scale, is_ratio
+):
+    held = [{name: a // 10, "answers": b, rate: factor * (a // 10) / b}
+            for a, b in zip(*pairs(10), strict=True)]  # fmt: skip
+    _, above, _, column = drafted(rows(**{holder: held})).values()
+    assert above.scale == scale
+    assert (column.aggregate.rule == "ratio") == is_ratio
+
+
 def test_wrong_pairs_do_not_pass_by_chance():
     for seed in range(60):
         above, below = pairs(6, seed)
