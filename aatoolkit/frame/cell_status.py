@@ -23,7 +23,14 @@ from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import MetadataError
-from aatoolkit.metadata.attrs import EMPTY, ColumnMetadata, FrameMetadata, metadata_of, rows_of
+from aatoolkit.metadata.attrs import (
+    EMPTY,
+    NOTHING,
+    ColumnMetadata,
+    FrameMetadata,
+    metadata_of,
+    rows_of,
+)
 
 ROW = "availability"
 """The column that holds the status of each row."""
@@ -96,7 +103,7 @@ class Cells:
 
 def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     """The availability of the cells of a column."""
-    column, values = metadata.columns[name], frame[name]
+    column, values = metadata.columns.get(name, NOTHING), frame[name]
     present = values.notna().to_numpy(bool)
     if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
         present = present & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))

@@ -276,7 +276,7 @@ class TableCells:
         cell = self.about(Explanation(value, column, {n: self.value(at, n) for n in self._key}))
         state, place, notes = str(of.cells.states[int(of.cells.codes[at])]), None, []
         if of.declared is not None:
-            is_counted = column == "_row" or (of.declared.source or "").lstrip("^")[:1] == "#"
+            is_counted = (of.declared.source or "").lstrip("^")[:1] == "#"
             path = of.path(at)
             if path is not None:
                 place = ValuePlace(path) if is_counted else self.response.place(path)
