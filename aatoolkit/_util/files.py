@@ -67,7 +67,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
         If it cannot be written; what was there is untouched, or the message says that
         it was replaced.
     """
-    target = Path(os.path.realpath(path))
+    target = _target(path)
     with _reporting(target):
         mode = _mode(target)
         with _unfinished(target.parent, is_folder=False) as temporary:
@@ -116,7 +116,7 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
         If it cannot be written, or something is there; what was there is untouched, or
         the message says that it was replaced.
     """
-    target = Path(os.path.realpath(path))
+    target = _target(path)
     with _reporting(target):
         if _is_taken(target) and not overwrite:
             problem = "the folder is not empty; pass overwrite=True to replace it, or name another"
@@ -160,6 +160,15 @@ def sweep(folder: str | os.PathLike[str]) -> list[Path]:
 
 _sweep_once = lru_cache(maxsize=1024)(sweep)
 """Once a process for each folder: it takes long to look through one with many files."""
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    """The place itself where the path is a link."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError as error:  # a null byte, or what no file system can spell
+        name = visible(os.fspath(path))
+        raise NotWritten(f"{name} was not written: {error}", path=name) from error
 
 
 @contextlib.contextmanager

@@ -40,7 +40,7 @@ FILE_NAME = "responses.sqlite"
 VERSION = "v2"
 """The version of the format; a change of what is stored, or of the keys, starts a new folder."""
 
-FAULTS = (sqlite3.Error, OSError, MemoryError, UnicodeError, OverflowError)
+FAULTS = (sqlite3.Error, OSError, MemoryError, ValueError, OverflowError)
 """What using a file can raise; a damaged one also by invalid UTF-8 and impossible sizes."""
 
 _APPLICATION = 0x61617463
@@ -522,7 +522,7 @@ def _typed(folder: Path) -> Iterator[None]:
     try:
         yield
         return
-    except (*FAULTS, ValueError, TypeError, KeyError) as error:
+    except (*FAULTS, TypeError, KeyError) as error:
         advice = "clear it" if _is_damaged(error) else "fix that, and try again"
         message = f"the cache {folder / FILE_NAME} cannot be read ({error}); {advice}"
     raise ArgumentError(message, argument="cache")

@@ -128,9 +128,6 @@ def test_of_processes_that_write_together_the_last_one_wins_whole(
     assert report["left"] == 0
 
 
-CALLS = ("mkdir", "open", "close", "fsync", "replace", "stat", "scandir", "access", "chmod")
-
-
 @posix
 def test_all_is_made_durable_before_it_takes_its_place_and_the_place_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -213,10 +210,6 @@ def test_permissions_are_those_of_the_file_before_or_of_any_new_file(tmp_path: P
     assert mode(files.write_whole(path, b"b")) == 0o640
 
 
-def _null(path: Path) -> None:
-    path.symlink_to(os.devnull)
-
-
 @pytest.mark.parametrize("full", [True, False])
 def test_a_folder_with_something_in_it_is_replaced_on_request_only(
     full: bool, tmp_path: Path
@@ -231,3 +224,10 @@ def test_a_folder_with_something_in_it_is_replaced_on_request_only(
     with files.writing_folder(path, overwrite=full) as temporary:
         (temporary / "new").touch()
     assert names(tmp_path) == ["a", "a/new"]
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+@pytest.mark.parametrize("write", [files.writing, files.writing_folder])
+def test_what_names_no_place_is_refused(write: Any, name: str) -> None:
+    with pytest.raises(NotWritten, match="was not written"), write(name):
+        pytest.fail("it must be said before any work")

@@ -287,9 +287,6 @@ def test_to_be_refused_is_one_error(
         acme.read_all(sections=["ads", "urls"])
 
 
-# -- the combined view -----------------------------------------------------------------------
-
-
 # -- the demo --------------------------------------------------------------------------------
 
 
@@ -313,6 +310,3 @@ def test_a_keyword_replaces_what_a_scope_has(scripted: Any) -> None:
         assert project.fetch("ads", scope, topic="c").scope == aa.Scope(7, engine="a", topic="c")
         with pytest.raises(errors.ScopeError, match="chooses no value"):
             project.fetch("ads", scope, engine=())
-
-
-# -- limits ----------------------------------------------------------------------------------

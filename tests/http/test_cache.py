@@ -78,9 +78,6 @@ def edit(folder: Path, statement: str, *values: Any) -> None:
         connection.execute(statement, values)
 
 
-# -- keys ------------------------------------------------------------------------------------
-
-
 # -- who may see it --------------------------------------------------------------------------
 
 
@@ -109,13 +106,14 @@ def refused(fetcher: Callable[..., Fetcher], why: str) -> None:
     assert why in str(warning.message)
 
 
-def test_a_folder_that_others_write_to_is_refused(
+def test_a_folder_that_others_write_to_or_that_cannot_be_is_refused(
     scripted: Any, fetcher: Any, folder: Path
 ) -> None:
     folder.mkdir()
     (folder / "notes.txt").write_text("something else")
     folder.chmod(0o1777)
     refused(fetcher, "others may put files into")
+    refused(lambda: fetcher(cache="a\0b"), "null")
     assert mode(folder) == 0o1777
     assert list(folder.glob(f"{FILE}*")) == []
 
@@ -137,9 +135,6 @@ def test_accounts_and_services_are_apart_for_good(
         get(fetcher(token="account-c", offline=True))
     with pytest.raises(errors.NotCached):
         get(fetcher(base_url="https://api.example", token="account-a", offline=True))
-
-
-# -- offline ---------------------------------------------------------------------------------
 
 
 # -- answers that there is nothing ------------------------------------------------------------
