@@ -126,7 +126,7 @@ if not TYPE_CHECKING:  # type checkers read the names above
 
     def __getattr__(name: str) -> Any:
         if name not in _HOME_OF:
-            from aatoolkit._util.attributes import missing_attribute
+            from aatoolkit.errors import missing_attribute
 
             if name == "read":
                 raise AttributeError(

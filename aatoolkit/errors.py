@@ -39,6 +39,7 @@ Every error has its facts as attributes, says what to do, pickles, and never hol
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 
@@ -76,11 +77,7 @@ class AAToolkitError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         facts = {name: getattr(self, name) for name in self.facts}
-        return _rebuild, (type(self), self.message, facts)
-
-
-def _rebuild(kind: type[AAToolkitError], message: str, facts: dict[str, Any]) -> AAToolkitError:
-    return kind(message, **facts)
+        return partial(type(self), self.message, **facts), ()
 
 
 class ArgumentError(AAToolkitError, ValueError):
@@ -360,6 +357,23 @@ def unknown(kind: str, name: object, names: Iterable[str]) -> str:
     return f"there is no {kind} {name!r}; {did_you_mean(near_matches(str(name), names), fallback)}"
 
 
+def missing_attribute(
+    owner: str, name: str, names: Sequence[str], hint: str = ""
+) -> AttributeError:
+    """Make the error for a name that a module or object does not have, with near matches.
+
+    Examples
+    --------
+    >>> print(missing_attribute("module 'aatoolkit'", "demoo", ["demo", "read_parquet"]))
+    module 'aatoolkit' has no attribute 'demoo'; did you mean 'demo'?
+    """
+    text = f"{owner} has no attribute {name!r}"
+    if name.startswith("_"):  # asked for by Python and its tools
+        return AttributeError(text)
+    hint = hint or did_you_mean(near_matches(name, names), f"there are {', '.join(names)}")
+    return AttributeError(f"{text}; {hint}", name=name)  # so Python adds no suggestion of its own
+
+
 __all__: list[str] = []  # ``help`` would print every class in full after the tree of them
 
 
@@ -374,8 +388,4 @@ def __dir__() -> list[str]:
 if not TYPE_CHECKING:  # type checkers go by what is declared
 
     def __getattr__(name: str) -> NoReturn:
-        text = f"module {__name__!r} has no attribute {name!r}"
-        if name.startswith("_"):
-            raise AttributeError(text)
-        hint = did_you_mean(near_matches(name, __dir__()), "see dir(aatoolkit.errors)")
-        raise AttributeError(f"{text}; {hint}")
+        raise missing_attribute(f"module {__name__!r}", name, __dir__())

@@ -381,15 +381,11 @@ class Payload(_Hashed, metaclass=Chaptered):
         facts = {"url": self.url, "status": self.status}
         return decode.decode(self.body, section=self.section, scope=self.scope, **facts)
 
-    @property
-    def _origin(self) -> str:
-        """The origin of the response: ``service``, ``cache`` or ``stale cache``."""
-        return ("stale cache" if self.stale else "cache") if self.from_cache else "service"
-
     def __repr__(self) -> str:
         of = (self.host, self.section, self.scope)
         words = [*(str(word) for word in of if word is not None), f"{self.fetched_at:%F %T%z}"]
-        words += [f"from {self._origin}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
+        source = ("stale cache" if self.stale else "cache") if self.from_cache else "service"
+        words += [f"from {source}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
         return visible(f"<Payload {', '.join(words)}>")
 
     _repr_pretty_ = wrapped_in_ipython

@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import sys
 from abc import ABCMeta
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from aatoolkit.errors import did_you_mean, near_matches
+from aatoolkit.errors import missing_attribute
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -68,23 +68,6 @@ def _members(kind: type) -> list[tuple[str, str]]:
     return [*members.items()]
 
 
-def missing_attribute(
-    owner: str, name: str, names: Sequence[str], hint: str = ""
-) -> AttributeError:
-    """Make the error for a name that a module or object does not have, with near matches.
-
-    Examples
-    --------
-    >>> print(missing_attribute("module 'aatoolkit'", "demoo", ["demo", "read_parquet"]))
-    module 'aatoolkit' has no attribute 'demoo'; did you mean 'demo'?
-    """
-    text = f"{owner} has no attribute {name!r}"
-    if name.startswith("_"):  # asked for by Python and its tools
-        return AttributeError(text)
-    hint = hint or did_you_mean(near_matches(name, names), f"there are {', '.join(names)}")
-    return AttributeError(f"{text}; {hint}", name=name)  # so Python adds no suggestion of its own
-
-
 class NamesNear(metaclass=Chaptered):
     """A class whose missing attributes are an `AttributeError` with near matches.
 
@@ -98,6 +81,9 @@ class NamesNear(metaclass=Chaptered):
     AttributeError: Menu has no attribute 'sup'; did you mean 'soup'?
     """
 
+    _called = ""
+    """What the error calls an object; the name of its class where nothing is said."""
+
     def _item_named(self, name: str) -> str:
         """Suggest the subscript where a missing attribute is the name of an item; else nothing."""
         return ""
@@ -105,11 +91,9 @@ class NamesNear(metaclass=Chaptered):
     if not TYPE_CHECKING:  # type checkers go by what is declared
 
         def __getattr__(self, name: str) -> Any:
-            kind = type(self).__name__
             names = [name for name in (*dir(type(self)), *vars(self)) if name[0] != "_"]
             hint = "" if name[0] == "_" else self._item_named(name)
-            kind = {"Accessor": "df.aa"}.get(kind, kind)
-            raise missing_attribute(kind, name, names, hint)
+            raise missing_attribute(self._called or type(self).__name__, name, names, hint)
 
 
 class Keyed(Mapping[K, V], NamesNear):

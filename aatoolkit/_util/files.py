@@ -225,13 +225,9 @@ def read_regular_file(path: Path, limit: int) -> str:
     OSError, ValueError
         If it cannot be read, is no regular file, or is not text.
     """
-
-    def open_at_once(name: str, flags: int) -> int:
-        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
-
-    with open(path, "rb", opener=open_at_once) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file")
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is no regular file")
+    with open(path, "rb") as file:
         return file.read(limit).decode()
 
 

@@ -36,8 +36,8 @@ from aatoolkit.archive.schema import CHANGES, CHANGES_SCHEMA, stored_tables
 from aatoolkit.archive.snapshot import Selection, Snapshot, When, in_list, quoted
 from aatoolkit.archive.store import RUNS, ArchiveStore, Checksums, duckdb, engine, read_runs, typed
 from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
-from aatoolkit.client.client import Client, Project, each_of
-from aatoolkit.client.reading import known_sections
+from aatoolkit.client.client import Client, Project
+from aatoolkit.client.reading import each_of, known_sections
 from aatoolkit.errors import AAToolkitWarning, ArchiveError, ArgumentError, ScopeError, StudyError
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source

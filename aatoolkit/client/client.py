@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, TypeVar, cast, final
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, final
 from urllib.parse import quote
 
 from aatoolkit._util.attributes import Closing, NamesNear
@@ -33,6 +33,7 @@ from aatoolkit.client.dataset import Collection, Dataset
 from aatoolkit.client.options import offer_names, read_options
 from aatoolkit.client.reading import (
     ReadingOptions,
+    each_of,
     known_section,
     known_sections,
     raise_if_all_refused,
@@ -286,7 +287,6 @@ class Client(Closing, NamesNear):
             self._options,
             workers=self.workers,
             progress=progress,
-            unit="response",
         )
         with closing(read) as datasets:
             for (project, scope), dataset in zip(targets, datasets, strict=True):
@@ -298,18 +298,8 @@ class Client(Closing, NamesNear):
         """Close the connections; the client may be used again, with a connection for each call."""
         self._source.close()
 
-    def __getstate__(self) -> NoReturn:
-        raise TypeError("a client holds a token and connections, and is not pickled; make another")
-
     def __repr__(self) -> str:
         return f"<Client of {self.base_url}{', offline' if self.offline else ''}>"
-
-
-def each_of(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
-    """Return one value or several as a list without duplicates."""
-    if isinstance(values, kind):
-        return [values]
-    return list(dict.fromkeys(cast("Iterable[T]", () if values is None else values)))
 
 
 # -- one project ---

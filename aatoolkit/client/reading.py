@@ -20,7 +20,7 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pandas as pd
 
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 Q = TypeVar("Q")
 R = TypeVar("R")
+T = TypeVar("T")
 
 _STEP = 0.1
 """How long, in seconds, an interrupt may have to wait."""
@@ -85,11 +86,10 @@ def read_many(
     *,
     workers: int,
     progress: bool | None,
-    unit: str = "section",
 ) -> Generator[Dataset]:
     """Yield one dataset per host and scope, in order, as the responses come in."""
     calls = [(place, name) for place in range(len(fetches)) for name in names]
-    if not names:
+    if not calls:
         yield from (Dataset({}) for _ in fetches)
         return
 
@@ -97,8 +97,8 @@ def read_many(
         place, name = call
         return fetches[place](name)
 
-    with closing(in_order(ask, calls, min(workers, max(1, len(calls))))) as responses:
-        watched = progress_bar(responses, progress, total=len(calls), unit=unit)
+    with closing(in_order(ask, calls, min(workers, len(calls)))) as responses:
+        watched = progress_bar(responses, progress, total=len(calls), unit="response")
         for _, group in groupby(watched, key=lambda response: response[0][0]):
             results = ((name, outcome.result) for (_, name), outcome in group)
             yield normalized(results, options)
@@ -167,9 +167,15 @@ def known_sections(
     """
     if sections is None:
         return section_names(profile)
-    sections = getattr(sections, "sections", sections)  # what holds them, such as a picker
-    names = [sections] if isinstance(sections, str) else sections
-    return tuple(dict.fromkeys(known_section(name, profile) for name in names))
+    names = getattr(sections, "sections", sections)  # what holds them, such as a picker
+    return tuple(known_section(name, profile) for name in each_of(names, str))
+
+
+def each_of(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
+    """Return one value or several as a list without duplicates."""
+    if isinstance(values, kind):
+        return [values]
+    return list(dict.fromkeys(cast("Iterable[T]", () if values is None else values)))
 
 
 def known_section(section: str, profile: Profile | None = None) -> str:

@@ -59,6 +59,8 @@ class Accessor(NamesNear):
     ['unknown']
     """
 
+    _called = "df.aa"
+
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
 

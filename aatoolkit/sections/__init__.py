@@ -20,7 +20,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
-from aatoolkit._util.attributes import missing_attribute
+from aatoolkit.errors import missing_attribute
 from aatoolkit.jsontree.paths import parse_pattern as parse_pattern
 from aatoolkit.sections.aggregation import *  # noqa: F403
 from aatoolkit.sections.availability_rule import Rule as Rule

@@ -41,7 +41,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.attributes import missing_attribute
+from aatoolkit.errors import missing_attribute
 
 if TYPE_CHECKING:
     from aatoolkit.stats.answer_rows import answers as answers

@@ -15,8 +15,9 @@ from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.files import sweep, write_whole
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, some_of, visible
-from aatoolkit.client.client import Client, Project, each_of
+from aatoolkit.client.client import Client, Project
 from aatoolkit.client.dataset import Dataset
+from aatoolkit.client.reading import each_of
 from aatoolkit.errors import (
     FetchError,
     NotWritten,
