@@ -246,10 +246,7 @@ def _mode(target: Path) -> int | None:
 
 def _is_taken(target: Path) -> bool:
     """Whether a folder is there already and is not empty."""
-    if not target.exists():
-        return False
-    with os.scandir(target) as entries:
-        return next(entries, None) is not None
+    return target.exists() and any(target.iterdir())
 
 
 def _make(folder: Path) -> None:
@@ -299,13 +296,8 @@ def _exchange(new: Path, target: Path) -> None:
 
 def _sync_all(folder: Path) -> None:
     """Make a folder durable with everything in it."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                _sync_all(Path(entry.path))
-            else:
-                _sync(Path(entry.path))
-    _sync(folder)
+    for path in (*folder.rglob("*"), folder):
+        _sync(path)
 
 
 def _sync(path: Path) -> None:

@@ -256,8 +256,8 @@ def _in_sight(
     that say how a number was made come last. A word that is the same in all rows is a note.
     """
     rows, details = frame.head(_ROWS), view.details or ()
-    marks, _ = view.remarks(frame, [*map(str, frame.columns)])
     names = [*map(str, frame.columns)]
+    marks, _ = view.remarks(frame, names)
     labels = _Column("", [cell_text(label) for label in rows.index], is_number=False)
     columns = dict(zip(names, _columns(rows, marks)[rows.index.nlevels :], strict=True))
     required = [name for name in names if name in view.order or name == view.verdict]

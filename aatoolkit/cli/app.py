@@ -674,7 +674,7 @@ def publish(args: Args) -> int:
     """Put the tables of a study into a folder for others to use."""
     kept = aa.Study(args.study)
     names = ("redact", "excel", "csv", "responses", "licence", "overwrite")
-    written = kept.publish(args.out, **{name: vars(args)[name] for name in names})
+    written = kept.publish(args.out, **values_of(args, *names))
     files = sorted(str(path) for path in written.rglob("*") if path.is_file())
     show(args, files, files)
     note(f"the publication is in {written}; it cites the study by its digest, {kept.digest}")

@@ -9,7 +9,7 @@ In comes a `Request`, out goes a `Payload` or a typed `FetchError`. In reading o
 - ``endpoint``: the base URL, and the token, which is found and hidden in responses.
 """
 
-from aatoolkit.http.cache import CacheInfo, ResponseCache, cache_info, clear_cache, default_folder
+from aatoolkit.http.cache import CacheInfo, ResponseCache, cache_info, clear_cache
 from aatoolkit.http.endpoint import BaseUrl, Secret
 from aatoolkit.http.fetcher import Fetcher
 
@@ -21,5 +21,4 @@ __all__ = [
     "Secret",
     "cache_info",
     "clear_cache",
-    "default_folder",
 ]

@@ -372,9 +372,11 @@ def _number(connection: sqlite3.Connection, pragma: str) -> int:
 # -- the folder ------------------------------------------------------------------------------
 
 
-def default_folder() -> Path:
-    """Return the default folder of the cache."""
-    return user_cache_path("aatoolkit", appauthor=False) / VERSION
+def folder_of(folder: str | Path | None) -> Path:
+    """Return the folder of a cache, by default the user's."""
+    if folder is None:
+        return user_cache_path("aatoolkit", appauthor=False) / VERSION
+    return Path(folder).expanduser()
 
 
 def parts_of(folder: Path) -> list[Path]:
@@ -461,7 +463,7 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
     ArgumentError
         If the file cannot be read.
     """
-    path = _path(folder)
+    path = folder_of(folder)
     query = f"SELECT key, length(value), substr(value, 1, {_HEAD}) FROM {_TABLE} ORDER BY key"
     with _typed(path):
         rows = _run(path, lambda c: c.execute(query).fetchall()) or []
@@ -488,7 +490,7 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
     ArgumentError
         If the file is in use, or cannot be changed.
     """
-    path = _path(folder)
+    path = folder_of(folder)
 
     def clear(connection: sqlite3.Connection) -> int:
         connection.execute("PRAGMA secure_delete=ON")
@@ -532,7 +534,3 @@ def _is_damaged(error: Exception) -> bool:
     """Whether the file is useless to everybody, not just locked by another process."""
     codes = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR
     return isinstance(error, ValueError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes
-
-
-def _path(folder: str | Path | None) -> Path:
-    return default_folder() if folder is None else Path(folder).expanduser()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from aatoolkit import errors
 from aatoolkit._util.defaults import CACHE_SIZE, DEADLINE, EXPIRE_AFTER, MAX_BODY, WORKERS
-from aatoolkit.http.cache import ResponseCache, default_folder
+from aatoolkit.http.cache import ResponseCache, folder_of
 from aatoolkit.http.endpoint import BaseUrl, Secret
 from aatoolkit.http.judge import allows_stale, is_fresh, may_be_kept
 from aatoolkit.http.transport import Transport, pause
@@ -74,7 +74,8 @@ class Fetcher:
         self.offline = offline
         self.expire_after: float = _at_least(0, "expire_after", expire_after)
         self.deadline: float = _at_least(1e-3, "deadline", deadline)
-        self.folder: Path | None = _folder(cache)
+        folder = None if cache is True else cache
+        self.folder: Path | None = None if folder is False else folder_of(folder)
         if offline and self.folder is None:
             raise errors.ArgumentError(
                 "offline reads from the cache only, and there is none; leave out cache=False",
@@ -176,9 +177,3 @@ def _at_least(least: float, setting: str, value: float) -> float:
     if not value >= least:  # as a number that is none is not
         raise errors.ArgumentError(f"{setting} is too small: {value!r}", argument=setting)
     return value
-
-
-def _folder(cache: bool | str | Path) -> Path | None:
-    if cache is False:
-        return None
-    return default_folder() if cache is True else Path(cache).expanduser()

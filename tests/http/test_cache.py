@@ -321,14 +321,16 @@ def size_of(folder: Path) -> int:
 def test_the_cache_stays_within_its_size_and_keeps_what_came_last(
     scripted: Any, fetcher: Any, reply: Any, folder: Path
 ) -> None:
-    scripted.script = lambda request: reply({"topic": request.params["topic"], "pad": "x" * 20_000})
+    scripted.script = lambda request: reply({"pad": "x" * int(request.params["topic"])})
     reader = fetcher(cache_size=600_000)
-    for number in range(100):
+    for number in range(20_000, 20_100):
         get(reader, str(number))
+    get(reader, "600000")
     offline = fetcher(offline=True)
-    assert get(offline, "99").from_cache
-    with pytest.raises(errors.NotCached):
-        get(offline, "50")
+    assert get(offline, "20099").from_cache
+    for topic in ("20050", "600000"):
+        with pytest.raises(errors.NotCached):
+            get(offline, topic)
     kept = cache_info(folder).responses
     assert 20 < kept < 30
     reader.close()

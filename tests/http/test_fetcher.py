@@ -227,13 +227,13 @@ def test_offline_wants_a_cache(scripted: Any) -> None:
         Fetcher(scripted.url, cache=False, offline=True)
 
 
-@pytest.mark.parametrize("status", [500, 502, 503])
+@pytest.mark.parametrize(("body", "status"), [({}, 500), ({}, 503), (b'{"ok": ', 200)])
 def test_a_stale_answer_is_used_when_the_service_fails(
-    scripted: Any, fetcher: Any, reply: Any, status: int
+    scripted: Any, fetcher: Any, reply: Any, body: Any, status: int
 ) -> None:
     reader = fetcher()
     ask(reader)
-    scripted.script = reply({}, status)
+    scripted.script = reply(body, status)
     with pytest.warns(errors.StaleDataWarning, match="was used instead") as warned:
         payload = ask(reader, expire_after=0)
     assert len(warned) == 1
