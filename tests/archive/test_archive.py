@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from archive_files import files_of
+from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit import errors
@@ -429,7 +430,7 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
 def test_an_archive_reads_as_many_paths_as_the_client_or_the_study_did(
     scripted: Any, reply: Any, tmp_path: Path
 ) -> None:
-    sample = Path(__file__).parents[2] / "data" / "samples" / "domains.json"
+    sample = SAMPLES / "domains.json"
     deep = {f"a{n}": {f"b{n}_{m}": {"c": m, "d": 1} for m in range(2)} for n in range(900)}
     scripted.script = reply(json.loads(sample.read_bytes()) | {"other": deep})
     client = aa.Client(scripted.url, token="t", cache=False, max_nodes=90_000)

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit.errors import NotAuthorized
 
 HOSTS = ("acme.example", "globex.example")
 TOKEN = "a-token-of-the-test-3f9a77"
-SAMPLE = (Path(__file__).parents[2] / "data" / "samples" / "domains.json").read_bytes()
+SAMPLE = (SAMPLES / "domains.json").read_bytes()
 CITATIONS = int(aa.normalize("domains", SAMPLE).main["citation_count"].sum())
 QUERY = "SELECT host, sum(citation_count) FROM source_domains GROUP BY host ORDER BY host"
 

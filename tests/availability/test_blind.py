@@ -7,16 +7,14 @@ of its own. What is stated of one engine, metric or day must reach those cells a
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError
-
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
 pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.AAToolkitWarning")
 

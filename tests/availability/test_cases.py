@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import samples
 from hypothesis import given
 from signal_words import canonical, options_of
 from vocabulary_documents import documents
@@ -23,7 +24,7 @@ from aatoolkit.errors import SchemaDriftWarning
 from aatoolkit.normalizer.column_availability import section_state
 
 CASES = json.loads(Path(__file__).with_name("cases.json").read_bytes())
-SAMPLES = sorted((Path(__file__).parents[2] / "data" / "samples").glob("*.json"))
+SAMPLES = sorted(samples.SAMPLES.glob("*.json"))
 
 
 def detect(case: dict[str, Any]) -> detection.Detection:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 import pickle
 import subprocess
@@ -14,18 +13,14 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from samples import SAMPLES, sample
 
 import aatoolkit as aa
 from aatoolkit import errors, sections
 
 TOKEN = "canary-7f3a9c.token"
 HOST = "acme.example"
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 AT_ONCE = {"Retry-After": "0"}
-
-
-def sample(name: str) -> Any:
-    return json.loads((SAMPLES / f"{name}.json").read_bytes())
 
 
 @pytest.fixture

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import sample
 
 import aatoolkit as aa
 from aatoolkit import errors
 
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 HOSTS = [f"host-{number}.example" for number in range(6)]
 SOME = ["urls", "domains"]
-
-
-def sample(name: str) -> Any:
-    return json.loads((SAMPLES / f"{name}.json").read_bytes())
 
 
 def host_of(request: Any) -> str:

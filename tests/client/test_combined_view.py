@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import warnings
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from samples import sample
 
 import aatoolkit as aa
 from aatoolkit import sections
@@ -19,12 +19,7 @@ from aatoolkit.client import reading
 from aatoolkit.errors import AAToolkitWarning
 
 NAMES = sections.names()
-SAMPLES = {
-    name: json.loads(
-        (Path(__file__).parents[2] / "data" / "samples" / f"{name}.json").read_text("utf-8")
-    )
-    for name in NAMES
-}
+SAMPLES = {name: sample(name) for name in NAMES}
 
 
 def payload(document: Any) -> aa.Payload:

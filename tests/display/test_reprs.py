@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 from pickers import HOSTILE, options_of
+from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit import Dataset
 from aatoolkit.errors import ScopeError
-
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
 
 class Read(HTMLParser):

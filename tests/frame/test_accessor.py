@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit import Status
 
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,6 +12,7 @@ from carried import (
     Source,
     attach,
 )
+from samples import SAMPLES
 from serving import demo_dataset
 
 import aatoolkit as aa
@@ -23,7 +23,6 @@ from aatoolkit.errors import (
 )
 from aatoolkit.sections import MAX, Aggregation, ratio, weighted
 
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 NOT_CONNECTED = Availability(Status.UNAVAILABLE, Cause.NOT_CONNECTED, "Create the CNAME.")
 MEASURED = Availability(Status.AVAILABLE)
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import warnings
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from carried import ColumnMetadata, metadata_of
+from samples import SAMPLES
 from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.errors import AAToolkitWarning, AvailabilityError
-
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
-
 
 SUMS_OF_WHAT_WAS_NOT_MEASURED = {
     ("conversion_daily", "conversions"): "complete up to",

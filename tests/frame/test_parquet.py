@@ -15,13 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 from carried import metadata_of
 from effort import effort, one_in
+from samples import SAMPLES
 from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit.errors import MetadataError, NotRead, NotWritten
 
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 SECTIONS = sections.all()
 
 

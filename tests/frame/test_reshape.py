@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from carried import ColumnMetadata, FrameMetadata, Source, attach
 from effort import one_in
+from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError
 
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 MEASURED = Availability(Status.AVAILABLE)
 
 

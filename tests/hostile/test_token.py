@@ -20,13 +20,14 @@ import pytest
 import urllib3
 from hostile.server import HostileServer, Script, Wire, head, message, replying
 from hostile.surfaces import of_error, of_folder, of_thing
+from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit import errors
 from aatoolkit.http import Secret
 
 CANARY = "canary-5e8d1c.NEVER_shown~0+/=="
-SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "domains.json"
+SAMPLE = SAMPLES / "domains.json"
 
 
 def holds_canary(text: bytes) -> bool:

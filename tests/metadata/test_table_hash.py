@@ -15,11 +15,10 @@ import pytest
 from effort import examples, one_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit import errors, sections
-
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
 
 def test_it_is_what_its_docstring_describes() -> None:

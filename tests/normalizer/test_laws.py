@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from copy import deepcopy
 from functools import cache, lru_cache
 from itertools import cycle
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -22,6 +21,7 @@ from declared_paths import steps
 from effort import examples, one_in
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from samples import sample
 
 import aatoolkit as aa
 from aatoolkit import sections
@@ -34,12 +34,7 @@ from aatoolkit.sections import Column, Table
 pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
 
 SECTIONS = sections.all()
-SAMPLES = {
-    name: json.loads(
-        (Path(__file__).parents[2] / "data" / "samples" / f"{name}.json").read_text("utf-8")
-    )
-    for name in SECTIONS
-}
+SAMPLES = {name: sample(name) for name in SECTIONS}
 
 Node = tuple[str | int, ...]
 

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from effort import one_in
+from samples import sample
 
 import aatoolkit as aa
 from aatoolkit import sections
@@ -37,12 +38,6 @@ SECTIONS = sections.all()
 
 each_section = pytest.mark.parametrize("name", SECTIONS)
 some_sections = pytest.mark.parametrize("name", one_in(4, SECTIONS))
-
-
-def sample(name: str) -> Any:
-    return json.loads(
-        (HERE.parents[1] / "data" / "samples" / f"{name}.json").read_text(encoding="utf-8")
-    )
 
 
 def read(section: str | aa.Section, answer: Any, **options: Any) -> aa.Tables:

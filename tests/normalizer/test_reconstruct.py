@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from effort import one_in
+from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit import sections
@@ -19,8 +20,6 @@ from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.frame.parquet import write_tables
 from aatoolkit.normalizer.provenance import rebuild
 from aatoolkit.sections import keyed, records
-
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
 THINGS = aa.Section(
     "things",

@@ -7,16 +7,15 @@ import html.parser
 import json
 import pickle
 from collections.abc import Mapping
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit._util.text import visible
 from aatoolkit.errors import ServerFailed
 
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e&\n"
 
 

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 from declared_paths import steps
+from samples import SAMPLES
 
 from aatoolkit import sections
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_pattern
 from aatoolkit.sections import Column, Section, Table
 
 SECTIONS = sections.all()
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availability")
 
 Place = tuple[str | int, ...]

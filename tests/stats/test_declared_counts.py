@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from math import sqrt
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from samples import SAMPLES
 from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.sections.aggregation import FRACTION, PER_UNIT
 
-SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "overview.json"
+SAMPLE = SAMPLES / "overview.json"
 
 
 def overview() -> dict[str, Any]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from effort import cells, effort
 from prompts import rates_of, runs_of
+from samples import sample
 
 import aatoolkit as aa
 from aatoolkit.sections import FRACTION, SUM, Column, Profile, Section, Table, ratio, records
 from aatoolkit.stats import estimate
 from aatoolkit.stats.headline import design_of
 
-SAMPLE = json.loads((Path(__file__).parents[2] / "data" / "samples" / "prompts.json").read_text())
+SAMPLE = sample("prompts")
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit import errors
 
 HOST = "acme.example"
-SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
 Record = Callable[..., aa.Study]
 

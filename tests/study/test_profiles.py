@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit.errors import PayloadError, SchemaDriftWarning, StudyError
@@ -24,7 +25,7 @@ from aatoolkit.sections import (
     text,
 )
 
-SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "domains.json"
+SAMPLE = SAMPLES / "domains.json"
 RESPONSE = {"sites": [{"d": "a.example", "pct": "34.5%", "hits": 5}, {"d": "b.example", "hits": 2}]}
 COLUMNS = (
     text("domain", "The site.", source="d"),

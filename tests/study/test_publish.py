@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from effort import is_thorough, one_in
+from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit.errors import AAToolkitWarning, NotWritten
@@ -27,7 +28,6 @@ from aatoolkit.payload import Payload
 from aatoolkit.study.publishing import About, publish
 
 ROOT = Path(__file__).parents[2]
-SAMPLES = ROOT / "data" / "samples"
 ABOUT = About(
     'What "engines" cite: a study',
     description="Which sites engines cite.",

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from samples import sample
 
 import aatoolkit as aa
 from aatoolkit import errors, sections
@@ -19,12 +20,7 @@ from aatoolkit import errors, sections
 TOKEN = "canary/7f3a9c.token+x~1"
 HOST = "acme.example"
 ROOT = Path(__file__).parents[2]
-SAMPLES = ROOT / "data" / "samples"
 AT_ONCE = {"Retry-After": "0"}
-
-
-def sample(name: str) -> Any:
-    return json.loads((SAMPLES / f"{name}.json").read_bytes())
 
 
 def response(request: Any) -> Any:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import samples
 
 import aatoolkit as aa
 from aatoolkit.sections import Table, propose
 
-SAMPLES = sorted((Path(__file__).parents[2] / "data" / "samples").glob("*.json"))
+SAMPLES = sorted(samples.SAMPLES.glob("*.json"))
 DAYS = ["2026-11-01", "2026-11-02", "2026-11-03"]
 ENGINES = ["chatgpt", "gemini", "grok"]
 
