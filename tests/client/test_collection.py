@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from samples import sample
 
 import aatoolkit as aa
 from aatoolkit import errors
+from aatoolkit.client import reading
 
 HOSTS = [f"host-{number}.example" for number in range(6)]
 SOME = ["urls", "domains"]
@@ -141,6 +143,13 @@ def test_what_failed_is_not_forgotten_in_the_whole(client: Any, scripted: Any, r
     scripted.script = reply({}, 500)
     with pytest.raises(KeyError, match="no section 'domains'"):
         client().collect(HOSTS[:2], sections="domains").concat("domains")
+
+
+def test_no_more_is_asked_ahead_than_twice_what_runs_together() -> None:
+    numbers = iter(range(100))
+    with closing(reading.in_order(str, numbers, 2)) as results:
+        assert next(results)[1].result() == "0"
+    assert next(numbers) == 4
 
 
 def test_an_interrupt_ends_collecting_at_once(client: Any, scripted: Any, reply: Any) -> None:
