@@ -39,12 +39,12 @@ from aatoolkit.cli.shell import (
     note,
     option,
     project_of,
-    read_token,
     records,
     scope_of,
     show,
     show_frame,
     table_format,
+    token_of,
     values_of,
     write_data,
     write_table,
@@ -328,7 +328,7 @@ def cache(args: Args) -> int:
 )
 def doctor(args: Args) -> int:
     """Check what is installed, configured and reachable."""
-    findings = [*_findings(args, read_token(args.token_file))]
+    findings = [*_findings(args)]
     heads, marks = ("what", "good", "finding"), {True: "ok", False: "PROBLEM", None: "-"}
     lines = grid(heads, ((what, marks[good], text) for what, good, text in findings))
     show(args, [dict(zip(heads, row, strict=True)) for row in findings], lines)
@@ -341,10 +341,11 @@ Diagnosis = tuple[str, bool | None, str]
 """What was checked, whether it is good (None for neither right nor wrong), and the finding."""
 
 
-def _findings(args: Args, token: str | None) -> Iterator[Diagnosis]:
+def _findings(args: Args) -> Iterator[Diagnosis]:
     """Check the installation, the settings, the cache and, given a host, the service."""
     from aatoolkit.http import cache_info
 
+    token = token_of(args)
     yield "aatoolkit", True, aa.__version__
     yield "python", True, f"{platform.python_version()} on {platform.system()}"
     for name in _CORE:
@@ -532,8 +533,8 @@ def _accounts(args: Args) -> tuple[Accounts, str]:
                 "the file that --accounts names cannot be read; check its path and permissions",
                 argument="accounts",
             ) from None
-    if token := read_token(args.token_file):
-        return Accounts.single(token), "the token in that file"
+    if secret := token_of(args):
+        return Accounts.single(secret.reveal()), "the token in that file"
     if token := os.environ.get("AATOOLKIT_TOKEN", "").strip():
         return Accounts.single(token), "the token in AATOOLKIT_TOKEN"
     token = secrets.token_urlsafe(24)

@@ -32,6 +32,8 @@ from aatoolkit.errors import ArgumentError, ScopeError, did_you_mean, near_match
 if TYPE_CHECKING:
     import pandas as pd
 
+    from aatoolkit.http import Secret
+
 Args = SimpleNamespace
 """What was typed, by the names of arguments and options."""
 
@@ -284,8 +286,7 @@ def client_of(args: Args) -> aa.Client:
     """Make a client from the options of the connection."""
     names = ("offline", "profile", "workers", "deadline", "max_nodes")
     cache = not vars(args).get("no_cache")
-    token = read_token(args.token_file)
-    return aa.Client(args.base_url, token, cache=cache, **values_of(args, *names))
+    return aa.Client(args.base_url, token_of(args), cache=cache, **values_of(args, *names))
 
 
 def project_of(args: Args) -> aa.Project:
@@ -293,27 +294,11 @@ def project_of(args: Args) -> aa.Project:
     return client_of(args).project(args.host)
 
 
-def read_token(file: Path | None) -> str | None:
-    """Read the token in the file that ``--token-file`` names.
+def token_of(args: Args) -> Secret | None:
+    """The token in the file that ``--token-file`` names."""
+    from aatoolkit.client.client import token_in
 
-    Raises
-    ------
-    ArgumentError
-        If the file cannot be read. The error does not repeat its name, which may be the token
-        itself, given by mistake.
-    """
-    from aatoolkit._util.files import read_regular_file
-
-    if file is None:
-        return None
-    try:
-        return read_regular_file(file, 65_536).strip()
-    except (OSError, ValueError):  # not text, or no path
-        pass
-    raise ArgumentError(
-        "the file that --token-file names cannot be read; check its path and permissions",
-        argument="token_file",
-    )
+    return None if args.token_file is None else token_in(args.token_file, "--token-file")
 
 
 # -- what is printed ---------------------------------------------------------------------------

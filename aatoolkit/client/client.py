@@ -771,13 +771,27 @@ def find_token(stated: Secret | None, origin: str) -> Secret | None:
             return Secret.wrap(keyring.get_password(KEYRING_SERVICE, origin) or None)
         except Exception:  # key stores fail in many ways; each means no token
             return None
+    return token_in(Path(os.environ[TOKEN_FILE]), TOKEN_FILE)
+
+
+def token_in(file: Path, setting: str) -> Secret:
+    """Read the token in a file that a setting names.
+
+    Raises
+    ------
+    ArgumentError
+        If the file cannot be read. The error does not repeat its name, which may be the token
+        itself, given by mistake.
+    """
+    from aatoolkit.http import Secret
+
     try:
-        return Secret(read_regular_file(Path(os.environ[TOKEN_FILE]).expanduser(), _MAX_FILE))
+        return Secret(read_regular_file(file.expanduser(), _MAX_FILE))
     except (OSError, ValueError) as error:  # not text, or no path
         reason = getattr(error, "strerror", None) or "it is not text"
     # Raised outside the handler: a decoding error holds the content of the file.
     raise ArgumentError(
-        f"the token file that {TOKEN_FILE} names cannot be read ({reason}); check its path and "
+        f"the token file that {setting} names cannot be read ({reason}); check its path and "
         "permissions",
         argument="token",
     )
