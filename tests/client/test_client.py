@@ -101,13 +101,15 @@ def test_the_key_store_is_used_last(scripted: Any, monkeypatch: pytest.MonkeyPat
     assert scripted.requests[0].headers["authorization"] == "Bearer from-key-store"
 
 
-@pytest.mark.parametrize("content", [None, b"\xff\xfe canary"])
+@pytest.mark.parametrize("content", [None, b"\xff\xfe canary", os.devnull])
 def test_a_token_file_that_cannot_be_read_is_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes | None
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes | str | None
 ) -> None:
     file = tmp_path / "token"
-    if content is not None:
+    if isinstance(content, bytes):
         file.write_bytes(content)
+    elif content:
+        file.symlink_to(content)
     monkeypatch.setenv("AATOOLKIT_TOKEN_FILE", str(file))
     with pytest.raises(errors.ArgumentError, match="AATOOLKIT_TOKEN_FILE") as caught:
         aa.Client("https://api.example", cache=False)
