@@ -113,9 +113,9 @@ class Frame(pd.DataFrame):
         finalize: Any = super().__finalize__  # type: ignore[misc]  # which has no stub
         finalize(other, method, **options)
         sides = (other.left, other.right) if method == "merge" else ()
-        having = [frame for frame in sides if frame.attrs]
-        if len(having) == 1:
-            finalize(having[0])
+        annotated = [frame for frame in sides if frame.attrs]
+        if len(annotated) == 1:
+            finalize(annotated[0])
         return self
 
     def sort_values(self, by: Any, **options: Any) -> Any:
@@ -262,7 +262,7 @@ def _in_sight(
     columns = dict(zip(names, _columns(rows, marks)[rows.index.nlevels :], strict=True))
     required = [name for name in names if name in view.order or name == view.verdict]
     others = sorted((name for name in names if name not in required), key=details.__contains__)
-    told = {
+    constants = {
         name: f"{visible(name)}: {columns[name].cells[0]}"
         for name in others
         if name not in details
@@ -274,12 +274,12 @@ def _in_sight(
     for name in others:
         size = columns[name].least + _GAP
         is_blank = name in details and {*columns[name].cells} == {"<NA>"}
-        if not is_blank and name not in told and (size <= room or not chosen):
+        if not is_blank and name not in constants and (size <= room or not chosen):
             chosen.append(name)
             room -= size
     order = sorted(chosen, key=lambda name: (name == view.verdict, names.index(name)))
-    notes = [*_more(frame, _ROWS), *told.values(), *view.remarks(frame, chosen)[1]]
-    rest = [visible(name) for name in names if name not in (*chosen, *told)]
+    notes = [*_more(frame, _ROWS), *constants.values(), *view.remarks(frame, chosen)[1]]
+    rest = [visible(name) for name in names if name not in (*chosen, *constants)]
     return [labels, *(columns[name] for name in order)], notes, rest
 
 

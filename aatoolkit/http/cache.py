@@ -154,7 +154,9 @@ class ResponseCache:
         try:
             response = _load(row[0][0], key, request)
         except ValueError:
-            self._use(lambda connection: connection.execute(_DELETE, (key,)), True, True)
+            self._use(
+                lambda connection: connection.execute(_DELETE, (key,)), writes=True, commit=True
+            )
             warnings.warn(
                 "a cached response is damaged and is not used; it is requested again",
                 AAToolkitWarning,

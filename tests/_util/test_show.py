@@ -128,6 +128,7 @@ def test_what_fits_is_shown_by_pandas() -> None:
     small = result()[["brand", "before", "verdict"]]
     for frame in (small, result().head(0)):
         assert repr(frame) == repr(pd.DataFrame(frame))
+    assert "word " * 12 in repr(show_as({"text": ["word " * 13]})), "no line is broken early"
 
 
 def test_a_notebook_shows_the_same_and_all_columns_folded() -> None:
