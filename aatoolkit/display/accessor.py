@@ -702,11 +702,15 @@ class Accessor(NamesNear):
 
         Student's t has as many degrees of freedom as there are effectively prompts that carry
         the answers and the variance (Satterthwaite), k-1 at most; with fewer than 5 prompts, or
-        where one has most of the answers, nothing is said. ``detectable`` is the noncentrality at
-        which the same t test has a power of 80 %, times √V (Miller, "Adding Error Bars to Evals",
-        2024), with α divided by the number of rows where they are corrected for. It is larger where
-        few prompts make √V uncertain, and where paired prompts would not move alike: by p(1-p)
-        each, if their log odds do.
+        where one has most of the answers, nothing is said. ``detectable`` is the change that the
+        same t test finds in 80 % of such samples (Miller, "Adding Error Bars to Evals", 2024), with
+        α divided by the number of rows where they are corrected for. It is larger where few prompts
+        make the error uncertain, and where paired prompts would not move alike: by p(1-p) each, if
+        their log odds do. Where sizes of prompts differ by a factor of 2.7, 70 to 80 % find it.
+
+        How many answers show a change of 5 points? Compare two windows that you have: it takes
+        (``detectable`` / 0.05)² times as many. Of paired prompts, all asked as often, these may be
+        answers to the same ones, as in longer windows; of two samples they are other prompts.
 
         Do not use it to look for the one of many cuts that differs: ask for all of them in one
         call, so that they are corrected for. It says that something changed, not why.

@@ -383,9 +383,10 @@ def samples(
     With deff = 1 + (runs-1)·icc (Kish, *Survey Sampling*, 1965), k prompts of so many runs
     give the half width t·√(rate(1-rate)·deff/(k·runs)), where t has k-1 degrees of freedom. More
     runs of the same prompts help less and less: the half width never falls below that of k
-    answers times √icc. This is for the level over prompts like these; changes compare each prompt
-    with itself and need their own calculation. ``answers.aa.stability(by=["prompt_id"])`` estimates
-    the correlation: of answers to one prompt, whatever the engine. Try both ends of its interval.
+    answers times √icc. This is for the level over prompts like these; for changes, which compare
+    each prompt with itself, see ``df.aa.compare``. ``answers.aa.stability(by=["prompt_id"])``
+    estimates the correlation: of answers to one prompt, whatever the engine. Try both ends of its
+    interval.
 
     Do not use it for rates near 0 or 1 with few expected hits (k·runs·rate below 10), for
     which no half width of this form holds.
