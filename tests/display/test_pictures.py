@@ -121,11 +121,15 @@ def drawn(axes: Any) -> bytes:
     return buffer.getvalue()
 
 
-def written(axes: Any) -> list[Any]:
-    """The texts that are seen."""
-    axes.figure.draw_without_rendering()
-    return [t for t in axes.figure.findobj(mpl.text.Text) if t.get_text().strip()
-            and t.get_visible()]  # fmt: skip
+def written(figure: Figure) -> list[tuple[str, Any]]:
+    """The texts that are seen, and their places; none is over another."""
+    figure.draw_without_rendering()
+    boxes = [(t.get_text(), t.get_window_extent()) for t in figure.findobj(mpl.text.Text)
+             if t.get_text().strip() and t.get_visible()]  # fmt: skip
+    for (text, a), (other_text, b) in combinations(boxes, 2):
+        across, up = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
+        assert across < 2 or up < 0.34 * min(a.height, b.height), (text, other_text)
+    return boxes
 
 
 def luminance(colour: str) -> float:
@@ -162,6 +166,9 @@ def test_marks_have_tips_and_explanations(kind: str) -> None:
     told = [mark for mark in axes.spec.marks if mark.tips]
     assert told or kind in ("table", "empty")
     assert all(tip for mark in told for tip in mark.tips)
+    assert not [
+        tip for mark in told for tip in mark.tips if "nothing to count" in tip and "0%" in tip
+    ]
     if kind not in ("table", "empty", "counts", "stages"):
         assert axes.explain().column == axes.spec.drawn.columns[0]
 
@@ -190,16 +197,11 @@ SIZES = {"usual": None, "small": (3, 2), "narrow": (3.3, 5), "wide": (16, 9)}
 def test_words_neither_meet_nor_are_cut(kind: str, size: str) -> None:
     axes = KINDS[kind](**({"figsize": SIZES[size]} if SIZES[size] else {}))
     edges = axes.figure.bbox
-    boxes = [(text.get_text(), text.get_window_extent()) for text in written(axes)]
-    for words, box in boxes:
+    for words, box in written(axes.figure):
         assert box.x0 >= edges.x0 - 1, words
         assert box.x1 <= edges.x1 + 1, words
         assert box.y0 >= edges.y0 - 1, words
         assert box.y1 <= edges.y1 + 1, words
-    for (label, a), (other_label, b) in combinations(boxes, 2):
-        across = min(a.x1, b.x1) - max(a.x0, b.x0)
-        up = min(a.y1, b.y1) - max(a.y0, b.y0)
-        assert across < 2 or up < 0.34 * min(a.height, b.height), (label, other_label)
 
 
 @pytest.mark.parametrize("style", ["default", "dark_background"])
@@ -214,10 +216,7 @@ def test_on_axes_of_ones_own_a_picture_keeps_to_its_cell(style: str) -> None:
                 assert KINDS[kind](ax=axes) is axes
                 assert axes.finding
                 assert axes.explain is not None
-            boxes = [(t.get_text(), t.get_window_extent()) for t in written(axes)]
-        for (text, a), (other_text, b) in combinations(boxes, 2):
-            meet = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
-            assert min(meet) < 2 or meet[1] < 0.34 * min(a.height, b.height), (text, other_text)
+            assert written(figure)
     assert (dict(plt.rcParams), plt.get_fignums()) == (before, numbers)
 
 
@@ -226,6 +225,9 @@ def test_marks_and_words_contrast_with_their_paper(theme: str) -> None:
     with aa.set_theme(theme):
         pictures = [KINDS[kind]() for kind in ("bars", "counts", "line", "verdicts", "gap")]
     assert (luminance(to_hex(KINDS["bars"]().figure.get_facecolor())) < 0.05) is False
+    palette = pictures[0].palette
+    zero, nothing = (np.array(to_rgb(palette[name])) for name in ("ramp/0", "lack"))
+    assert np.linalg.norm(zero - nothing) > 0.05, "a zero is not what is not listed"
     for axes in pictures:
         paper = to_hex(axes.figure.get_facecolor())
         assert (luminance(paper) < 0.05) == (theme == "dark")

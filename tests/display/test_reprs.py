@@ -54,7 +54,10 @@ def everything() -> Iterator[tuple[str, Any]]:
     body = (SAMPLES / "domains.json").read_bytes()
     tables = aa.normalize("domains", body)
     section = aa.sections.get("domains")
-    yield "ScopePicker", aa.ScopePicker(options_of(topics=HOSTILE, host=NASTY))
+    yield (
+        "ScopePicker",
+        aa.ScopePicker(options_of(topics=HOSTILE, host=NASTY), aa.Scope(topic=HOSTILE)),
+    )
     yield "SectionPicker", aa.SectionPicker(Dataset({"domains": tables}))
     yield "Tables", tables
     yield "Tables of another shape", hostile_tables()
@@ -117,32 +120,22 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         ("aa.sections.", {"get", "names", "default_profile"}),
         ("aa.errors.", {"ScopeError", "FetchError"}),
         ("project.read('domains', days=7, split='", {"engine", "topic", "category", "brand"}),
+        pytest.param(  # the completer looks through all of pandas
+            "df.aa.", {"availability", "codebook", "merge", "to_parquet"},
+            marks=pytest.mark.thorough,
+        ),
     ],
-)
+)  # fmt: skip
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_tab_completes(shell: Any, typed: str, expected: set[str]) -> None:
-    assert expected <= completions(shell, typed)
-
-
-STRAYS = {"Any", "annotations", "importlib", "inspect", "difflib", "TYPE_CHECKING", "cache"}
-
-
-@pytest.mark.parametrize("typed", ["aa.", "aa.sections.", "aa.errors."])
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_tab_offers_nothing_that_is_not_ours(shell: Any, typed: str) -> None:
-    assert not completions(shell, typed) & STRAYS
-
-
-@pytest.mark.thorough  # the completer looks through all of pandas
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_tab_completes_the_verbs_of_a_frame_and_nothing_else(shell: Any) -> None:
-    names = completions(shell, "df.aa.")
-    assert {"availability", "codebook", "merge", "to_parquet"} <= names
-    assert not names & STRAYS
-
-
-def completions(shell: Any, typed: str) -> set[str]:
+def test_tab_completes_and_offers_nothing_that_is_not_ours(
+    shell: Any, typed: str, expected: set[str]
+) -> None:
     from IPython.core.completer import provisionalcompleter
 
     with provisionalcompleter():
-        return {completion.text for completion in shell.Completer.completions(typed, len(typed))}
+        names = {completion.text for completion in shell.Completer.completions(typed, len(typed))}
+    assert expected <= names
+    assert not names & STRAYS
+
+
+STRAYS = {"Any", "annotations", "importlib", "inspect", "difflib", "TYPE_CHECKING", "cache"}

@@ -283,10 +283,19 @@ class PlotData:
         sizes = [f"{name.rpartition('_')[0]}_n", "denominator", "sample_count", "answer_count"]
         return next((size for size in sizes if size in self.kinds and size != name), None)
 
+    def stands_out(self, name: str, best: Mask, ends: Bounds) -> bool:
+        """Whether the best numbers are so by more than chance.
+
+        Counts are what they are; numbers of a sample need intervals above those of all others.
+        """
+        others = ~best & ~np.isnan(self.values(name))
+        lowest, highest = ends.low[best].min(initial=np.inf), ends.high[others].max(initial=-np.inf)
+        return self.adds(name) or not self.sample(name) or bool(lowest > highest)
+
     def axis_label(self, name: str) -> str:
-        """The label of a numeric axis."""
-        unit, label = self.unit(name), humanize(name)
-        return f"{label} ({_AXIS[unit]})" if unit in _AXIS else label
+        """The label of an axis of numbers, where their unit is not plain."""
+        unit = self.unit(name)
+        return f"{humanize(name)} ({_AXIS[unit]})" if unit in _AXIS else ""
 
     # --- cells
 

@@ -19,14 +19,14 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
-from aatoolkit._util.text import combined_reason, visible
+from aatoolkit._util.text import visible
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
 from aatoolkit.display.plot.data import Options, PlotData, plot_data
 from aatoolkit.display.plot.layout import WIDTH, Layout, Text, families, place
 from aatoolkit.display.plot.spec import Mark, Spec
-from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, luminance, source_facts
+from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, in_words, luminance, source_facts
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.groupby import by_period, find
@@ -121,10 +121,9 @@ def _missing(spec: Spec) -> list[str]:
     state = data.state(names)
     if not names or state.status == Status.AVAILABLE:
         return []
-    reason = combined_reason(data.metadata.columns[n].availability.reason for n in names)
     short = {Status.PARTIAL: "measured in part", Status.UNKNOWN: "availability unknown"}
     words = short.get(state.status, str(state.status).replace("_", " "))
-    return [words, *filter(None, [(reason or "").rstrip(".")])]
+    return [words, *filter(None, [in_words((state.reason or "").rstrip("."))])]
 
 
 def _check_hosts(data: PlotData) -> None:

@@ -8,6 +8,7 @@ every second label.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -98,7 +99,7 @@ def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
 
 
 def _wrapped(text: str, width: float, size: float, most: int, is_bold: bool = False) -> str:
-    """Safe text in lines of some points at most; what is beyond the most lines is left out."""
+    """Safe text in lines of some points at most; its last clauses yield, then its last words."""
     lines = [""]
     for word in text.split():
         word = fitted(word, width, size, is_bold)
@@ -108,6 +109,9 @@ def _wrapped(text: str, width: float, size: float, most: int, is_bold: bool = Fa
         else:
             lines.append(word)
     if len(lines) > most:
+        shorter = re.sub("[,.] [^,.]*$", "", text)
+        if shorter != text:
+            return _wrapped(shorter, width, size, most, is_bold)
         last = lines[most - 1]
         while " " in last and width_of(f"{last} …", size, is_bold) > width:
             last = last.rpartition(" ")[0]
@@ -186,14 +190,15 @@ def _attempt(
     large = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
     most, how = 2 if scale >= 1 else 1, f"{spec.title}. {spec.how}".removesuffix(". ")
     words = _wrapped(spec.headline, cell, large, most, True)
-    if not words or words.endswith(" …"):
+    if not words or words.replace("\n", " ") != _safe(spec.headline):
         # A result that would be cut says less than what is shown.
-        words, how = _wrapped(spec.title, cell, large, most, True), spec.how
+        words = _wrapped(spec.title, cell, large, 2 if scale > 0.6 else 1, True)
+        how = spec.how
     title, top = Text(_MARGIN, _MARGIN, words, large, "ink", True), _MARGIN + _high(words, large)
-    if how and lines:
-        words = _wrapped(how, cell, small, lines)
-        texts.append(Text(_MARGIN, top + 2, words, small, "muted"))
-        top += 2 + _high(words, small)
+    how = _wrapped(how, cell, small, lines)
+    if how and not how.endswith(" …"):
+        texts.append(Text(_MARGIN, top + 2, how, small, "muted"))
+        top += 2 + _high(how, small)
     natural = spec.height * (1.0 if scale >= 1 else 0.9)
     # Names at the ends of lines need room; else they are a legend.
     is_direct = cell > 230 and len(spec.labels) * small * 1.2 < natural
@@ -226,14 +231,16 @@ def _attempt(
     # Without names of rows, round numbers below begin inside of the picture.
     none = -4.0 if spec.x.kind in ("none", "names") else 16.0
     left = max((width_of(t.text, size, t.is_bold) for t in y_ticks), default=none) + _MARGIN + 8
-    # Right: the columns of words that fit, of which the widest yield, or the names of lines.
+    # Right: the columns of words that fit, of which the widest yield, then the last but bold
+    # ones; or the names of lines.
     room = (cell + _MARGIN - left) * (0.66 if spec.marks else 1.0)
     least = 110.0 if spec.marks else min(110.0, room / 2.1)
-    while (surplus := sum(sized) - room) > 0 and sized:
-        if max(sized) > least:
-            sized[sized.index(max(sized))] = max(max(sized) - surplus, least)
-        else:
-            sized.pop()
+    columns = [*spec.beside]
+    while sum(min(wide, least) for wide in sized) > room:
+        last = max(range(len(sized)), key=lambda at: (not columns[at].is_bold, at))
+        del columns[last], sized[last]
+    while (surplus := sum(sized) - room) > 1e-6:
+        sized[sized.index(max(sized))] = max(max(sized) - surplus, least)
     right = cell + _MARGIN - left - sum(sized)
     ends = [fitted(word, cell * 0.3, small) for _, word, _ in labels]
     right -= max((width_of(word, small, True) + 9 for word in ends), default=0.0)
@@ -272,7 +279,7 @@ def _attempt(
     # In all: names of rows and words beside them as far as they have room.
     pitch, at = high / abs(spec.y.high - spec.y.low), left + wide + 10 * bool(wide)
     every = max(1, math.ceil(size * 1.05 / pitch)) if spec.has_rows else 1
-    for column, room in zip(spec.beside, sized, strict=False):
+    for column, room in zip(columns, sized, strict=True):
         edge = at + (room - 8) * (column.align == "right")
         heading = fitted(column.heading, room - 8, small)
         texts.append(Text(edge, top - size * 1.6, heading, small, "muted", align=column.align))
@@ -297,10 +304,10 @@ def _attempt(
     ending = Text(_MARGIN, tall - below + under + 8, caption, small, "muted")
     least = min(70.0, spec.height * 0.6)
     if spec.has_rows:
-        least = abs(spec.y.high - spec.y.low) * size * 1.12
+        least = abs(spec.y.high - spec.y.low) * size * (1.12 + 0.2 * lines)
     layout = Layout(spec, width, tall, left, top, wide, high, x_ticks, y_ticks[::every], size,
                     is_turned, title, ending, texts)  # fmt: skip
-    return layout, (not height or high >= least) and fits >= 0.35 * right * bool(spec.marks)
+    return layout, (not height or high >= least) and (not spec.marks or fits >= 0.35 * right)
 
 
 def _words(
@@ -329,13 +336,7 @@ def _words(
 
 def _columns_with_room(spec: Spec, wide: float, small: float) -> Spec:
     """Drop the last columns of words that have no room in the panel."""
-    needs = [0.0] * len(spec.x.names)
-    for mark in spec.marks:
-        for at, word in zip(mark.x.tolist(), mark.words, strict=False):
-            needs[int(at)] = max(needs[int(at)], min(width_of(word, small) + mark.shift, 90.0))
-    count = len(needs)
-    while count > 1 and wide / count < max(needs[:count]) + 8:
-        count -= 1
+    count = min(len(spec.x.names), max(1, int(wide / small / 11)))
     marks = [replace(mark, x=np.where(mark.x < count, mark.x, np.nan)) for mark in spec.marks]
     return replace(spec, marks=marks, x=replace(spec.x, high=count, names=spec.x.names[:count]))
 
@@ -387,7 +388,7 @@ def _x_ticks(scale: Scale, width: float, size: float) -> tuple[tuple[Tick, ...],
             return _named(scale, pitch - 3, size), False
         is_turned = not scale.days
         every = math.ceil((size * 1.25 if is_turned else longest + 9) / pitch)
-        return _named(scale, 84 if is_turned else longest + 9, size, every), is_turned
+        return _named(scale, size * 9.3 if is_turned else longest + 9, size, every), is_turned
     for most in (9, 7, 6, 5, 4, 3, 2):
         ticks = _time_ticks(scale, most) if scale.kind == "time" else number_ticks(scale, most)
         ends = sorted((width * scale.share(t.at), width_of(t.text, size) / 2 + 4) for t in ticks)

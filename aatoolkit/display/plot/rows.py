@@ -205,6 +205,8 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     y = next(iter(options.y or [name for name in data.measures if name != x]), None)
     if x is None or y is None or data.kinds[x] == "list" or options.color:
         return None
+    if data.kinds[x] == "number" and not options.is_chosen:
+        return None  # places in a list
     if (data.unit_column(y) and data.unit(y) is None) or (
         data.is_bare_key(x) and not (options.x or options.kind)
     ):
@@ -236,13 +238,14 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         Cell(row, n, OWN if names[row].is_own else others, 0.0, *rest)
         for row, (n, *rest) in enumerate(details)
     ]
-    label, what = rows.axis_label(y), humanize(y)
+    what = humanize(y)
     headline, finding = _leader(names, values, unit, what)
+    headline *= rows.stands_out(y, values == values[0], ends)
     finding = "; ".join([finding, *(f"{why}: {n}" for why, n in lacking.items())])
     return row_panel(
         "bars", rows, capitalized(f"{what} by {humanize(rows.row_noun(x))}")
         + first_of(len(kept), measured), names, cells,
-        reach(np.concatenate([values, ends.high]), unit, label="" if label == what else label,
+        reach(np.concatenate([values, ends.high]), unit, label=rows.axis_label(y),
               is_whole=rows.is_count(y)),
         [y], finding=finding, headline=headline,
         drawn=drawn_of(rows, [y], *by, bounds=ends.result),
@@ -253,22 +256,21 @@ def bars(data: PlotData, options: Options) -> Spec | None:
 def _leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) -> tuple[str, str]:
     """Say which row leads and what the own brand has, as a title and as a sentence."""
     words = [f"{name.text} {number(n, unit)}" for name, n in zip(names, values, strict=True)]
-    measured = np.flatnonzero(~np.isnan(values)).tolist()
-    if not measured:
+    count = int((~np.isnan(values)).sum())  # of the first rows, as they are sorted
+    if not count:
         return "", "none has a number"
-    first, last = measured[0], measured[-1]
-    own_rows = [row for row in measured[1:] if names[row].is_own][:1]
+    own_rows = [row for row in range(1, count) if names[row].is_own][:1]
     headline = ""
-    first_ones = (quoted(names[row].text) for row in measured if values[row] == values[first])
-    leaders = [*dict.fromkeys(first_ones)]
-    if len(leaders) < min(3, len(measured)) and unit != RANK:
+    first = (quoted(n.text) for n, value in zip(names, values, strict=True) if value == values[0])
+    leaders = [*dict.fromkeys(first)]
+    if len(leaders) < min(3, count) and unit != RANK:
         most = f"the {'most' if what.endswith('s') else 'highest'} {what}"
         verb = "have" if leaders[1:] else "has"
-        headline = f"{' and '.join(leaders)} {verb} {most}, {number(values[first], unit)}"
+        headline = f"{' and '.join(leaders)} {verb} {most}, {number(values[0], unit)}"
         headline += "".join(f"; {quoted(names[m].text)} {number(values[m], unit)}"
-                            for m in own_rows if values[m] < values[first])  # fmt: skip
-    down = f", down to {words[last]}" if last != first else ""
-    return headline, "; ".join([words[first] + down, *(f"own brand {words[m]}" for m in own_rows)])
+                            for m in own_rows if values[m] < values[0])  # fmt: skip
+    down = f", down to {words[count - 1]}" * (count > 1)
+    return headline, "; ".join([words[0] + down, *(f"own brand {words[m]}" for m in own_rows)])
 
 
 def gap(data: PlotData, options: Options) -> Spec | None:
@@ -295,14 +297,13 @@ def gap(data: PlotData, options: Options) -> Spec | None:
             Cell(row, b, OWN, 0.0, NAN, NAN, words, why, tips[1][row], "dots", 7.5,
                  float(np.fmax(a, b))),
         ]  # fmt: skip
-    what, other = humanize(now), humanize(before)
-    headline, finding = _leader(names, second, unit, what)[0], "no row has both numbers"
+    what, other, headline, finding = humanize(now), humanize(before), "", "no row has both numbers"
+    told = [f"{quoted(name.text)}: {what} {number(b, unit)} beside {number(a, unit)} ({move})"
+            for name, a, b, move in zip(names, first, second, moves, strict=True)]  # fmt: skip
     if not np.isnan(wide).all():
-        row = int(np.nanargmax(np.abs(second - first)))
-        ends = f"{number(second[row], unit)} beside {number(first[row], unit)}"
-        finding = f"the widest gap is {names[row].text}: {what} {ends}"
-        headline = capitalized(finding) if is_gap else headline
-        finding += f" ({moves[row]})"
+        widest = told[int(np.nanargmax(np.abs(second - first)))]
+        own = [words for words, name in zip(told, names, strict=True) if name.is_own]
+        headline, finding = widest if is_gap else "".join(own[:1]), f"the widest gap is {widest}"
     title = capitalized(f"{what} and {other} by {humanize(data.row_noun(x))}")
     scale = reach(np.concatenate([first, second]), unit, 1.03)
     return row_panel(
@@ -366,23 +367,15 @@ def _stacked(
     pieces, filled = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
     styles = styles_for(pieces) | {p: style_without(p) for p in pieces if p in _LACKING}
     cells, row_texts = [], []
-    for row, values in enumerate(filled):
-        name, words = (
-            names[row].text,
-            [f"{p} {number(n, unit)}" for p, n in zip(pieces, values, strict=True)],
-        )
-        row_texts.append(
-            whys[row] or ", ".join(w for w, n in zip(words, values, strict=True) if n > 0)
-        )
-        boxes = [
-            Cell(row, end, styles[piece], end - n, why=whys[row],
-                 tip=f"{name}\n{word}\nof {totals[row]}")
-            for piece, n, end, word in zip(pieces, values, values.cumsum(), words, strict=True)
-            if n > 0 or whys[row]
-        ]  # fmt: skip
-        cells += (
-            [*boxes[:-1], boxes[-1]._replace(words=totals[row])] if not whys[row] else boxes[:1]
-        )
+    for row, (name, why, total, values) in enumerate(zip(names, whys, totals, filled, strict=True)):
+        words = [f"{p} {number(n, unit)}" for p, n in zip(pieces, values, strict=True)]
+        row_texts.append(why or ", ".join(w for w, n in zip(words, values, strict=True) if n > 0))
+        ends = values.cumsum()
+        cells += [
+            Cell(row, end, styles[piece], end - n, words=total if end == ends[-1] else "",
+                 tip=f"{name.text}\n{word}\nof {total}")
+            for piece, n, end, word in zip(pieces, values, ends, words, strict=True) if n > 0
+        ] or [Cell(row, NAN, why=why, tip=f"{name.text}\n{why}")]  # fmt: skip
     own_row = [row for row, name in enumerate(names) if name.is_own][:1]
     texts = [f"{name.full}: {text}" for name, text in zip(names, row_texts, strict=True)]
     scale = reach(filled.sum(axis=1), unit, 1.0 if unit == FRACTION else 1.02, label=label,
@@ -409,7 +402,8 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     # Rows that a join repeated are no number of the things that they were rows of.
     if any(map(data.is_repeated, columns)):
         return None
-    names = data.row_labels(x, by, words=_levels(data, x))
+    words = _levels(data, x)
+    names = data.row_labels(x, by, words=[*map(humanize, words)] if data.is_category(x) else words)
     rows = pd.DataFrame({"x": names, "by": _levels(data, by, True) if by else "rows"})
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     # Bars of one length, and each of one colour, say nothing.
@@ -445,7 +439,8 @@ def _levels(data: PlotData, name: str, says_why: bool = False) -> list[str]:
     """The levels of a column in words; a missing value says whether it was measured."""
     words = data.labels(name)
     if data.kinds[name] == "flag":
-        flags = {"true": humanize(name), "false": f"not {humanize(name)}"}
+        noun = humanize(name.removeprefix("is_"))
+        flags = {"true": noun, "false": f"not {noun}"}
         words = [flags.get(word.lower(), word) for word in words]
     for row, why in enumerate(whys_missing(data, name)) if says_why else ():
         if why:

@@ -123,8 +123,8 @@ DARK: Mapping[str, str] = {
 """Each colour on light paper, and on dark paper."""
 
 _RAMPS = {
-    False: ("#f7fbff", "#c6dbef", "#6baed6", "#2171b5", "#08306b"),
-    True: ("#161f2b", "#1d5f94", "#8cc8f0"),
+    False: ("#e1edf8", "#b3d3ea", "#6baed6", "#2171b5", "#08306b"),
+    True: ("#173049", "#1d5f94", "#8cc8f0"),
 }
 
 
@@ -204,25 +204,27 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
 
 # --- words ------------------------------------------------------------------------------------
 
-_COLUMN = re.compile(r"(?<![\w/.“])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w/])")
+_COLUMN = re.compile(
+    r"(?<![\w/.“])(?:[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w/])"
+)
 
 
 def in_words(text: str) -> str:
-    """Replace the names of columns in a text by words.
+    """Replace the names of columns and codes in a text by words.
 
     Examples
     --------
-    >>> in_words("paired by prompt_id, of the mention_rate")
-    'paired by prompt, of the mention rate'
+    >>> in_words("paired by prompt_id, of the mention_rate: TOO_FEW")
+    'paired by prompt, of the mention rate: too few'
     """
-    return _COLUMN.sub(lambda match: humanize(match[0].removesuffix("_id")), text)
+    return _COLUMN.sub(lambda match: humanize(match[0].lower().removesuffix("_id")), text)
 
 
 def source_facts(sources: tuple[Source, ...]) -> list[str]:
     """Describe the source of a frame: host, section and scope; time."""
     if len(sources) != 1:
         hosts = ", ".join(dict.fromkeys(source.host or "unknown" for source in sources))
-        return [f"{len(sources)} responses of {hosts}" if sources else "Source unknown"]
+        return [f"{len(sources)} responses", hosts] if sources else ["Source unknown"]
     (source,) = sources
     fetched = (source.fetched_at or "")[:16].replace("T", " ")
     return [

@@ -205,16 +205,14 @@ def states(data: PlotData, options: Options) -> Spec | None:
             zip(whys_missing(rows, name), texts, words, strict=True)
         ):
             row_texts[row] += f"{', ' * (at > 0)}{head} {why or text}"
-            cell = Cell(row, at + 0.03, styles.get(word, INK), at, words=why or text, kind="dots",
-                        size=9.0, at=at + 0.05,
+            is_state = word in styles and not why
+            stated += [text] * is_state
+            cell = Cell(row, at + 0.03 if is_state else NAN, styles.get(word, INK), at,
+                        words=why or text, kind="dots", size=9.0, at=at + 0.05 * is_state,
                         tip=f"{labels[row]}\n{head}: {why or text}")  # fmt: skip
             if why:
                 cell = cell._replace(x=at + 0.05, style=style_without(why), kind="boxes", at=NAN,
                                      size=0.66)  # fmt: skip
-            elif word not in styles:
-                cell = cell._replace(x=NAN, at=at + 0.0)
-            else:
-                stated.append(text)
             cells.append(cell)
         # How often each state is there, of the first column that has any.
         frequencies = ", ".join(f"{n} {state}" for state, n in Counter(stated).most_common(4))

@@ -195,9 +195,8 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     title = capitalized(f"{', '.join(map(humanize, ys))} by {noun}")
     title += f" and {humanize(by)}" if by else ""
     title += f", {len(series)} of {total}" if total > len(series) else ""
-    label = data.axis_label(y) if len(ys) == 1 else ""
     scale = reach(np.concatenate(reached), unit, 1.08, is_whole=all(map(data.is_count, ys)),
-                  label="" if label.lower() in title.lower() else label)  # fmt: skip
+                  label=data.axis_label(y) * (len(ys) == 1))  # fmt: skip
     if unit == RANK:
         scale = replace(scale, low=scale.high / 1.08 + 0.5, high=0.5)
     elif unit == FRACTION and scale.high <= 1.08:
@@ -344,8 +343,9 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, en
     strength = (values - low) / (high - low)
     strength = 1 - strength if is_rank else strength
     names_x, names_y = _names(data, x, columns, *APART), _names(data, by, table.keys, x)
-    named = [f"{quoted(row.text)}, {_moment(column) if is_time else name.text}" for row in names_y
+    heads = [_moment(column) if is_time else f"{humanize(x)} " * name.text[:1].isdigit() + name.text
              for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
+    named = [f"{quoted(row.text)}, {head}" for row in names_y for head in heads]
     texts = [f"{name}\n{why}" if row < 0 else name
             for name, why, row in zip(named, whys.flat, rows.flat, strict=True)]  # fmt: skip
     is_written = values.size <= _WRITTEN and len(columns) <= 12
@@ -371,7 +371,8 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, en
         places = [named[at] for at in np.flatnonzero(values == most)]
         best = f"{'best' if is_rank else 'highest'} {what}: {some_of(places, 1)}, "
         best += number(float(most), unit)
-        headline = capitalized(best) * (len(places) == 1)
+        is_sure = data.stands_out(y, data.values(y) == most, ends)
+        headline = capitalized(best) * (len(places) == 1 and is_sure)
         lacking = [f"{int((whys == why).sum())} of {values.size} cells {why}" for why in reasons]
         finding = "; ".join([best, *lacking])
     noun = data.time_noun(x) if is_time else x.removesuffix("_id")
