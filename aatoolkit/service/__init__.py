@@ -13,7 +13,7 @@ itself. In reading order:
 ``answer``           what a section returns, its availability, and the registry of sections
 ``sections``         the 17 sections, by topic
 ``app``              accounts, parameters, routes, envelope and errors as an ASGI application
-``server``           runs it, in a thread or in the foreground, with the check of the Host header
+``server``           runs it, in a thread or in the foreground
 ==================== =================================================================
 
 It is a reference: it answers, and does not carry load. A request takes a cursor of the one
@@ -103,7 +103,6 @@ Errors, headers, limits
     any moment. Errors are ``no-store``.
 26. There is no rate limit, no quota, no version, and no paging parameter. As many requests are
     answered at a time as there are processors; others wait.
-27. On the loopback interface the Host header must name that interface, or it is 421.
 """
 
 from __future__ import annotations

@@ -2,55 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
-import ipaddress
-import logging
-import re
 import signal
 import socket
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
 
-from aatoolkit.service.app import ApiError, Service, error_reply
-
-_log = logging.getLogger("aatoolkit.service")
+from aatoolkit.service.app import Service
 
 _SECONDS = 10.0
 """How long starting may take, and ending."""
 _DRAIN_SECONDS = 5
 """How long running requests may take once the server is stopping, and a connection be idle."""
 
-_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^][:]+))(?::[0-9]{0,5})?", re.IGNORECASE)
-_LOCALHOST = re.compile(r"(?:[a-z0-9-]+\.)*localhost\.?", re.IGNORECASE)
 
-
-class _Server(uvicorn.Server):
-    """A server that says once that it has no room for connections; asyncio says so every second."""
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        said: list[bool] = []
-
-        def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-            if not isinstance(context.get("exception"), OSError):
-                loop.default_exception_handler(context)
-            elif not said:
-                said.append(True)
-                _log.warning("Too many connections are open; others wait until some are closed.")
-
-        asyncio.get_running_loop().set_exception_handler(handle)
-        await super().startup(sockets)
-
-
-def _server(app: ASGIApp) -> _Server:
-    return _Server(
+def _server(service: Service) -> uvicorn.Server:
+    return uvicorn.Server(
         uvicorn.Config(
-            app,
+            service.asgi,
             loop="asyncio",
             http="h11",
             timeout_keep_alive=_DRAIN_SECONDS,
@@ -75,7 +47,7 @@ class RunningServer:
 
     def __init__(self, service: Service, listener: socket.socket) -> None:
         self.base_url = _base_url(listener)
-        self._server = _server(_guarded(service, listener))
+        self._server = _server(service)
         self._thread = threading.Thread(
             target=self._server.run, args=([listener],), name="aatoolkit-service", daemon=True
         )
@@ -151,7 +123,6 @@ def run_server(
     """
     with _listen(host, port) as listener:
         base_url = _base_url(listener)
-        app = _guarded(service, listener)
         before = signal.getsignal(signal.SIGTERM)
         # uvicorn raises a signal again once it has stopped: both end here, as Ctrl-C does.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -159,7 +130,7 @@ def run_server(
             with suppress(KeyboardInterrupt):
                 if on_ready is not None:
                     on_ready(base_url)
-                _server(app).run([listener])
+                _server(service).run([listener])
         finally:
             signal.signal(signal.SIGTERM, before)
 
@@ -175,32 +146,3 @@ def _listen(host: str, port: int) -> socket.socket:
 def _base_url(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def _guarded(service: Service, listener: socket.socket) -> ASGIApp:
-    """The application; on the loopback interface it refuses requests that name another host.
-
-    A page in a browser can have its own host name resolve to 127.0.0.1 and so reach a service
-    on this computer (DNS rebinding); its requests then carry that name in the Host header.
-    """
-    is_open = not _is_loopback(listener.getsockname()[0])
-
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        hosts = [value for name, value in scope["headers"] if name == b"host"]
-        match = _HOST.fullmatch(b",".join(hosts).decode("latin-1"))
-        name = match[1] or match[2] if match else ""
-        if is_open or _is_loopback(name):
-            await service.asgi(scope, receive, send)
-        else:
-            message = "The service listens on this computer alone; the Host header names"
-            error = ApiError(421, "misdirected_request", f"{message} another host.")
-            await error_reply(error)(scope, receive, send)
-
-    return guarded
-
-
-def _is_loopback(name: str) -> bool:
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return _LOCALHOST.fullmatch(name) is not None
