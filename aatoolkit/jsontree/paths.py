@@ -218,6 +218,20 @@ def key_step(key: str) -> str:
     return f".{key}" if _IDENTIFIER.fullmatch(key) else f"[{json_text(key)}]"
 
 
+def is_within(path: str, outer: str) -> bool:
+    """Whether a concrete path, of a value or of its key, is another one or leads from it down.
+
+    Examples
+    --------
+    >>> is_within("$.points[0].rate", "$.points"), is_within("$.points~", "$.points")
+    (True, True)
+    >>> is_within("$.points", "$.point")
+    False
+    """
+    bare = path.removesuffix(KEY_SIGN)
+    return outer in (path, bare) or bare.startswith((f"{outer}.", f"{outer}["))
+
+
 def leaves(value: Any, path: str, ends: Container[str] = ()) -> list[tuple[str, str]]:
     """List the leaves of a JSON value: their concrete paths and JSON texts.
 

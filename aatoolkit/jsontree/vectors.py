@@ -8,9 +8,9 @@ and `entries` open the next. A step goes down for all rows at once, by loops in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any, Final
 from weakref import ref
@@ -106,14 +106,6 @@ class Level:
         outer = above.paths
         return [outer[row] + label for row, label in zip(self.parents, labels, strict=True)]
 
-    def path(self, row: int) -> str:
-        """The JSON path of one row."""
-        above = self.above
-        if above is None:
-            return "$"
-        label = f"[{self.positions[row]}]" if self.keys is None else key_step(self.keys[row])
-        return above.path(int(self.parents[row])) + label
-
 
 class Vector:
     """The values at one path, in the rows of a level.
@@ -162,17 +154,16 @@ class Vector:
     def __len__(self) -> int:
         return self.level.size
 
-    def where(self, fits: Callable[[type], bool]) -> RowIndex:
-        """Mask of the rows whose value has one of some types."""
-        chosen = {*filter(fits, self.kinds)}
-        if chosen == self.kinds:
+    def where(self, kinds: set[type]) -> RowIndex:
+        """The rows whose value has one of some types."""
+        if kinds >= self.kinds:
             return np.arange(len(self.values))
-        return np.flatnonzero(np.fromiter(map(chosen.__contains__, map(type, self.values)), bool))
+        return np.flatnonzero(np.fromiter(map(kinds.__contains__, map(type, self.values)), bool))
 
     @property
     def present(self) -> RowIndex:
         """The rows that have a value, null included."""
-        return self.where(lambda kind: kind is not Missing)
+        return self.where(self.kinds - {Missing})
 
     @property
     def is_null(self) -> bool:
@@ -203,6 +194,13 @@ class Vector:
         except KeyError:
             return {}
 
+    @cached_property
+    def _objects(self) -> Sequence[dict[str, Any]]:
+        """The values that are objects, and an empty one in place of each other value."""
+        if self.kinds == {dict}:
+            return self.values  # type: ignore[no-any-return]
+        return [value if type(value) is dict else {} for value in self.values]
+
     def fields(self) -> list[str]:
         """The names of the fields of all objects among the values, as they come."""
         if self.records or dict not in self.kinds:
@@ -215,10 +213,7 @@ class Vector:
         if below is None:
             values = self.records.get(name)
             if values is None and dict in self.kinds and not self.records:
-                objects = self.values
-                if self.kinds != {dict}:
-                    objects = [value if type(value) is dict else {} for value in objects]
-                values = [value.get(name, MISSING) for value in objects]
+                values = [*map(dict.get, self._objects, repeat(name), repeat(MISSING))]
             below = self._below[name] = Vector(
                 [MISSING] * len(self.values) if values is None else values,
                 self.level,
@@ -243,7 +238,7 @@ class Vector:
         names = tuple(only)
         below = self._below.get(names)
         if below is None:
-            objects = [value if type(value) is dict else {} for value in self.values]
+            objects = self._objects
             if names:
                 objects = [{key: o[key] for key in names if key in o} for o in objects]
             keys = list(chain.from_iterable(objects))
@@ -301,7 +296,7 @@ class Vector:
 
     def path(self, row: int) -> str:
         """The JSON path of the value in one row; a key has its value's path with a sign behind."""
-        return self.level.path(row) + self._end
+        return self.level.paths[row] + self._end
 
     @property
     def _end(self) -> str:

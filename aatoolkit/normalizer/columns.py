@@ -6,8 +6,8 @@ together. What is odd raises; then each column is converted alone, and odd ones 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache, cached_property, lru_cache
+from collections.abc import Iterable, Sequence
+from functools import cache, cached_property, lru_cache, partial
 from itertools import chain
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -118,14 +118,13 @@ class BuiltTable:
         lists = [values_at(place, index) for _, place, index in members]
         values = lists[0] if len(lists) == 1 else [*chain.from_iterable(lists)]
         try:
-            if column.dtype == "category":
-                array = _coded(
-                    pa.array([*map(_codes(column.levels).__getitem__, values)], pa.int32()), column
-                )
-            else:
-                array = exact_array(values, kinds, column.dtype)
-        except (ValueError, OverflowError, KeyError, TypeError):
+            array = exact_array(values, kinds, column.dtype)
+        except (ValueError, OverflowError):
             return False
+        if column.dtype == "category":
+            count, array = array.null_count, _coded(array, column)
+            if array.null_count > count:
+                return False
         self._blocks.append((column.dtype, array, [column.name for column, _, _ in members]))
         return True
 
@@ -154,23 +153,17 @@ class BuiltTable:
         if column.null is not None:
             array = pc.fill_null(array, column.null)
         if column.dtype == "category":
-            encoded = pc.dictionary_encode(array, memory_pool=POOL)
-            values = encoded.dictionary.to_pylist()
-
-            def coded(levels: tuple[str, ...]) -> pa.Array:
-                codes = pa.array([*map(_codes(levels).get, values)], pa.int32())
-                return pc.take(codes, encoded.indices, memory_pool=POOL)
-
-            codes, new = coded(column.levels), sorted({*values} - {*column.levels})
+            levels = {*column.levels, None}
+            coded, new = _coded(array, column), sorted({*array.unique().to_pylist()} - levels)
             if new:
-                count = codes.null_count - array.null_count
+                count = coded.null_count - array.null_count
                 report.record("new level", column.pattern, count, json_text(new[0]))
             if new and column.ordered:
                 odd = [row for row, value in enumerate(place.values) if value in new]
                 report.keep(place, rows_of(odd), "new level")
             elif new:  # undeclared levels come last
-                codes = coded((*column.levels, *new))
-            array = _coded(codes, column, new * (not column.ordered))
+                coded = _coded(array, column, new)
+            array = coded
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask(self, statements: TableStatements, report: DriftReport) -> None:
@@ -223,9 +216,11 @@ class BuiltTable:
         arrays = {name: self.array(name) for name in self._places}
         return pa.table({n: a.cast(_SHORT.get(a.type, a.type)) for n, a in arrays.items()})
 
-    def frame(self, dtype_backend: str) -> pd.DataFrame:
-        """The table as a DataFrame, without metadata."""
-        return _frame_of(tuple(self._places), self._blocks, self.size, dtype_backend)
+    def frame(self, dtype_backend: str, held: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
+        """The table as a DataFrame, with metadata and the response, if that is at hand."""
+        names, blocks, size = tuple(self._places), self._blocks, self.size
+        rows = partial(_frame_of, names, blocks, size, dtype_backend)
+        return attrs.frame_with(rows, lambda: self.metadata, held)
 
     @cached_property
     def metadata(self) -> attrs.FrameMetadata:
@@ -262,14 +257,10 @@ def _distinct(columns: Sequence[pa.Array]) -> int:
     return len(distinct)
 
 
-@lru_cache(maxsize=256)
-def _codes(levels: tuple[str, ...]) -> dict[Any, int | None]:
-    """The code of each level."""
-    return {**{level: code for code, level in enumerate(levels)}, None: None, MISSING: None}
-
-
-def _coded(codes: pa.Array, column: Column, new: Sequence[str] = ()) -> pa.Array:
+def _coded(texts: pa.Array, column: Column, new: Sequence[str] = ()) -> pa.Array:
+    """Encode texts by the levels of a column; other texts are null."""
     levels = _levels((*column.levels, *new))
+    codes = pc.index_in(texts, levels.cast(texts.type), memory_pool=POOL)
     return pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
 
 
@@ -291,9 +282,6 @@ _DTYPES = {
     pa.int32(): "Int64",
     pa.timestamp("us"): "date",
 }
-
-_STORED = {pa.date32(): np.int32, pa.timestamp("us"): np.int64}
-"""What Arrow stores of days and of instants."""
 
 _MASKED = {"Int64": "IntegerArray", "Float64": "FloatingArray", "boolean": "BooleanArray"}
 """What pandas has of a dtype of numbers with missing ones."""
@@ -330,10 +318,7 @@ def _frame_of(
         numbers = [places[name] for name in columns]
         converted = _converted(dtype, array, size, len(columns), dtype_backend)
         if isinstance(converted, np.ndarray):  # a block of what is numpy's has two axes
-            block: Any = converted.reshape(len(columns), size)
-            if dtype == "date" and hasattr(pd.arrays.DatetimeArray, "_simple_new"):
-                block = pd.arrays.DatetimeArray._simple_new(block, dtype=block.dtype)
-            arrays.append((block, np.concatenate(numbers)))
+            arrays.append((converted.reshape(len(columns), size), np.concatenate(numbers)))
         else:
             arrays += zip(converted, numbers, strict=True)
     return internals.create_dataframe_from_blocks(  # type: ignore[no-any-return]
@@ -358,10 +343,7 @@ def _converted(dtype: str, values: pa.Array, size: int, count: int, dtype_backen
         return [make(numbers[part], missing[part]) for part in parts]
     if is_numpy and dtype == "date":
         # pandas holds days as instants at midnight.
-        numbers, missing = _in_memory(values)
-        moments = numbers.astype("M8[D]" if values.type == pa.date32() else "M8[us]")
-        moments[missing] = np.datetime64("NaT")
-        return moments.astype("M8[us]")
+        return np.array(values.cast(pa.timestamp("us")))
     if is_numpy and dtype == "list<string>":
         return as_tuples(values)
     kind: Any = _kind(dtype) if is_numpy else None
@@ -380,8 +362,8 @@ def _in_memory(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, A
     missing, octets = _missing(array), array.buffers()[1] if len(array) else b""
     if array.type == pa.bool_():
         return _bits(octets, array) & ~missing, missing
-    kind = _STORED.get(array.type) or array.type.to_pandas_dtype()
-    return np.frombuffer(octets, kind)[array.offset :][: len(array)].copy(), missing
+    numbers = np.frombuffer(octets, array.type.to_pandas_dtype())
+    return numbers[array.offset :][: len(array)].copy(), missing
 
 
 def _missing(array: pa.Array) -> np.ndarray[Any, Any]:

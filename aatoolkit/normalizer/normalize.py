@@ -18,7 +18,7 @@ from aatoolkit.availability.detect import Hint, Signal, detect, raw
 from aatoolkit.errors import AAToolkitError, ArgumentError, PayloadError, SchemaDriftWarning
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
 from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES, Census
-from aatoolkit.jsontree.paths import Field, leaves, parse_pattern
+from aatoolkit.jsontree.paths import Field, is_within, leaves, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.column_availability import (
@@ -39,7 +39,7 @@ from aatoolkit.normalizer.rows import (
     plans,
     untaken,
 )
-from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables, at_hand, quietly
+from aatoolkit.normalizer.tables import TableParts, Tables, at_hand, quietly
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections import Profile, Section
@@ -260,7 +260,6 @@ class _Reader:
                 table.release()
             report.kept.clear()
             del document, rows, walk, value, stating
-        drifts = [*report.differences.values()]
 
         def find_rows() -> dict[str, TableRows]:
             return kept()._parts.rows if is_released else dict(zip(built, rows, strict=True))
@@ -270,10 +269,10 @@ class _Reader:
                 return kept()._provenance
             return provenance(document, [*built.values()], report.extra)
 
-        parts = TableParts(built, find_rows, detection, drifts, held)
+        parts = TableParts(built, find_rows, signals, held)
         return Tables(
             declared.name,
-            {name: partial(_frame, table, self.backend, held) for name, table in built.items()},
+            {name: partial(table.frame, self.backend, held) for name, table in built.items()},
             rows={name: table.size for name, table in built.items()},
             payload=response if isinstance(response, Payload) else None,
             declaration=declared,
@@ -306,11 +305,6 @@ def _source(declared: Section, response: Any, document: Any) -> attrs.Source:
         start,
         end,
     )
-
-
-def _frame(table: BuiltTable, dtype_backend: str, held: list[ResponseAtHand]) -> pd.DataFrame:
-    rows = partial(table.frame, dtype_backend)
-    return attrs.frame_with(rows, lambda: table.metadata, held)
 
 
 def _abridged(value: Any) -> Any:
@@ -355,7 +349,7 @@ def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[H
         if value != "" and value in _NOTHING:
             evidence = raw(None if value is MISSING else value)
             yield Hint("$" if path == "$" else f"$.{path}", evidence, _SILENT)
-    read = [signal.path for signal in signals if signal.path]
+    read = [signal.path for signal in signals if signal.path not in ("", "$")]
     for watched in section.watched:
         place = document.descend(parse_pattern(watched))
         texts = {
@@ -364,13 +358,8 @@ def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[H
         counts = Counter(texts.values())
         for row in sorted(texts, key=lambda row: counts[texts[row]])[:1]:
             path = place.path(row)
-            if not any(_touch(path, other) or _touch(other, path) for other in read):
+            if not any(is_within(path, other) or is_within(other, path) for other in read):
                 yield Hint(path, raw(place.values[row]), _WATCHED)
-
-
-def _touch(path: str, above: str) -> bool:
-    """Whether a path is another one, or below it."""
-    return above != "$" and (path == above or path.startswith((f"{above}.", f"{above}[")))
 
 
 # --- drafts ----------------------------------------------------------------------------------

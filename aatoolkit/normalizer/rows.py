@@ -183,7 +183,7 @@ class TableRows:
             is_entry = plan.kind is dict and type(rows.steps[-1]) is Entries
             kinds = {plan.kind, type(None)} if is_entry else {plan.kind}
             if place.kinds - kinds:
-                self.picked = place.where(kinds.__contains__)
+                self.picked = place.where(kinds)
         if rows.first:
             self.picked = self.numbers[place.level.positions[self.numbers] >= rows.first]
         if plan.is_filtered:
@@ -335,7 +335,7 @@ def values_at(place: Vector, index: RowMap) -> Sequence[Any]:
     if index is None:
         return place.values  # type: ignore[no-any-return]
     values = [*place.values, None]  # which is at -1
-    return [values[row] for row in index.tolist()]
+    return [*map(values.__getitem__, index.tolist())]
 
 
 def _computed_rows(place: Vector, table: str, function: Callable[[Any], Iterable[Any]]) -> Vector:
@@ -652,7 +652,7 @@ class Walk:
         if not node.why and depth and (place.tail or not place.level.in_array):
             takes.add(type(None))
         if not kinds <= takes:
-            self._keep(place, place.where(lambda kind: kind not in takes), why, "wrong type")
+            self._keep(place, place.where(kinds - takes), why, "wrong type")
 
     def _visit_fields(self, place: Vector, node: FieldNode, depth: int, why: str | None) -> None:
         """Visit the declared fields of objects, report the others; very many are keys of one."""

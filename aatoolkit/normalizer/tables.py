@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from aatoolkit.availability.detect import Detection, Hint, Signal
+    from aatoolkit.availability.detect import Signal
     from aatoolkit.metadata.column import Source
     from aatoolkit.normalizer.columns import BuiltTable
-    from aatoolkit.normalizer.rows import Drift, TableRows
+    from aatoolkit.normalizer.rows import TableRows
     from aatoolkit.sections import Section
     from aatoolkit.stats.explain.explanation import Explanation
 
@@ -113,34 +113,21 @@ class TableParts(NamedTuple):
         Each table with the metadata of its columns.
     find_rows : callable
         Gives where the rows of each table are in the response.
-    detection : Detection or None
-        What the response says of itself, and what was not read of that.
-    drifts : sequence
-        Where it differs from its declaration.
+    signals : sequence of Signal
+        What the response says of itself.
     held : sequence
         The response, if it can be read again.
     """
 
     built: Mapping[str, BuiltTable] = {}
     find_rows: Callable[[], dict[str, TableRows]] = dict
-    detection: Detection | None = None
-    drifts: Sequence[Drift] = ()
+    signals: Sequence[Signal] = ()
     held: Sequence[ResponseAtHand] = ()
 
     @property
     def rows(self) -> dict[str, TableRows]:
         """Where the rows of each table are in the response."""
         return self.find_rows()
-
-    @property
-    def signals(self) -> list[Signal]:
-        """What the response says of itself."""
-        return self.detection.signals if self.detection else []
-
-    @property
-    def hints(self) -> list[Hint]:
-        """What may be about availability and was not read."""
-        return self.detection.hints if self.detection else []
 
 
 class Tables(Keyed[str, "pd.DataFrame"]):

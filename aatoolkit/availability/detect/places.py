@@ -27,6 +27,7 @@ from aatoolkit.availability.detect.words import (
     subject,
     understand,
 )
+from aatoolkit.jsontree.paths import is_within
 
 _MOST, _DEEPEST, _LONGEST, _WIDEST = 5, 5, 200, 200
 _PLAIN = re.compile(r"\d{4}-\d\d(-\d\d.*)?|https?://.*|[\d.,%\s-]*")
@@ -59,21 +60,14 @@ def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
     scored = [
         place
         for place in (*_of_headers(headers), *_of_members(facts))
-        if not any(_touch(place[1].path, path) for path in read)
+        if not any(is_within(place[1].path, path) for path in read)
+        and (place[1].path == "$" or not any(is_within(path, place[1].path) for path in read))
     ]
     open_ones = sorted(scored, key=lambda place: -place[0])
     certain = [hint for score, hint in open_ones if score >= _SURE]
-    certain = [h for h in certain if not any(_is_below(h.path, other.path) for other in certain)]
+    paths = {hint.path for hint in certain}
+    certain = [h for h in certain if not any(is_within(h.path, p) for p in paths - {h.path})]
     return [*unknown, *(certain or [hint for _, hint in open_ones[:1]])][:_MOST]
-
-
-def _is_below(path: str, above: str) -> bool:
-    return path.startswith(above) and path[len(above) : len(above) + 1] in (".", "[")
-
-
-def _touch(path: str, other: str) -> bool:
-    """Whether a path is at or below the evidence of a signal, or right above it."""
-    return path == other or _is_below(path, other) or (path != "$" and _is_below(other, path))
 
 
 def _of_headers(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
@@ -109,7 +103,7 @@ def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
             if value in (None, [], {}, "") or (is_whole(key, "plain") and not titled):
                 continue
             is_named = names(key, "about_data") or names(key, "source")
-            data = (rows == member.path and not is_named) or _is_below(rows, member.path)
+            data = is_within(rows, member.path) and not (is_named and rows == member.path)
             points = 0 if data else _points(facts, key, value)
             why = _sure(key, value, bare=bare) or _in_numbers(facts, holder.value, key, value)
             if why:

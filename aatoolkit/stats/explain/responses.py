@@ -22,7 +22,7 @@ from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.frame.aggregation_plan import row_units
 from aatoolkit.frame.cell_status import cells_of
 from aatoolkit.jsontree.byte_span import ByteIndex
-from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path, parse_path
+from aatoolkit.jsontree.paths import KEY_SIGN, format_json_path, is_within, parse_path
 from aatoolkit.metadata.attrs import HeldResponse, stored_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.column_availability import (
@@ -425,7 +425,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         statements=tuple(
             _stated(signal)
             for signal in tables._parts.signals
-            if signal.path and _is_within(signal.path, target)
+            if signal.path and is_within(signal.path, target)
         ),
     )
     if response is None:
@@ -436,7 +436,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
     kept = [
         Explanation(value, "tables.extra", {"path": extra_path}, operation="extra", notes=(why,))
         for extra_path, (value, why) in response.extra.items()
-        if _is_within(extra_path, target)
+        if is_within(extra_path, target)
     ]
     note = f"in {len(cells):,} cells, and {len(kept):,} values of tables.extra"
     return replace(explanation, children=(*cells[:_MOST_CELLS], *kept[:_MOST_CELLS]), notes=(note,))
@@ -451,12 +451,6 @@ def _cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Exp
                 continue
             for at in range(len(cells.frame)):
                 cell_path = cells.path(at, column.name)
-                if cell_path is not None and _is_within(cell_path, path):
+                if cell_path is not None and is_within(cell_path, path):
                     cell = cells.explain(at, column.name, parts=False)
                     yield replace(cell, column=f"{name}.{column.name}")
-
-
-def _is_within(path: str, outer: str) -> bool:
-    """Whether a path is another one, or below it."""
-    bare = path.removesuffix(KEY_SIGN)
-    return path == outer or bare == outer or bare.startswith((f"{outer}.", f"{outer}["))
