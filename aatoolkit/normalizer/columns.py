@@ -318,7 +318,10 @@ def _frame_of(
         numbers = [places[name] for name in columns]
         converted = _converted(dtype, array, size, len(columns), dtype_backend)
         if isinstance(converted, np.ndarray):  # a block of what is numpy's has two axes
-            arrays.append((converted.reshape(len(columns), size), np.concatenate(numbers)))
+            block: Any = converted.reshape(len(columns), size)
+            if dtype == "date" and hasattr(pd.arrays.DatetimeArray, "_simple_new"):
+                block = pd.arrays.DatetimeArray._simple_new(block, dtype=block.dtype)
+            arrays.append((block, np.concatenate(numbers)))
         else:
             arrays += zip(converted, numbers, strict=True)
     return internals.create_dataframe_from_blocks(  # type: ignore[no-any-return]
