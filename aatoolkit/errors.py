@@ -303,8 +303,8 @@ class StaleDataWarning(AAToolkitWarning):
     """An expired response was used, as the service failed."""
 
 
-def near_matches(wanted: str | Iterable[str], candidates: Iterable[str]) -> tuple[str, ...]:
-    """Return the known names that look like the given ones, best first, ignoring case.
+def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of some names that look like another one, best first, ignoring case.
 
     Examples
     --------
@@ -313,16 +313,11 @@ def near_matches(wanted: str | Iterable[str], candidates: Iterable[str]) -> tupl
     """
     import difflib  # only errors need it
 
-    names = [wanted] if isinstance(wanted, str) else list(wanted)
     folded: dict[str, str] = {}
-    for name in candidates:
-        folded.setdefault(str(name).casefold(), name)
-    matches = (
-        folded[match]
-        for name in names
-        for match in difflib.get_close_matches(str(name).casefold()[:_LONGEST], folded)
-    )
-    return tuple(dict.fromkeys(matches))
+    for candidate in names:
+        folded.setdefault(str(candidate).casefold(), candidate)
+    matches = difflib.get_close_matches(str(name).casefold()[:_LONGEST], folded)
+    return tuple(folded[match] for match in matches)
 
 
 _LONGEST = 200
@@ -354,7 +349,7 @@ def unknown(kind: str, name: object, names: Iterable[str]) -> str:
     """
     names = [*map(str, names)]
     fallback = f"there are {', '.join(names)}" if names else "there are none"
-    return f"there is no {kind} {name!r}; {did_you_mean(near_matches(str(name), names), fallback)}"
+    return f"there is no {kind} {name!r}; {did_you_mean(near_matches(name, names), fallback)}"
 
 
 def missing_attribute(

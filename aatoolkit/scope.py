@@ -178,7 +178,8 @@ class Scope(NamesNear):
             allowed = dict.fromkeys(options.values(name))
             odd = tuple(value for value in values if value not in allowed)
             if odd:
-                near = near_matches(odd, allowed)
+                matches = (match for value in odd for match in near_matches(value, allowed))
+                near = tuple(dict.fromkeys(matches))
                 hint = did_you_mean(near, clipped(f"there are {', '.join(allowed)}"))
                 raise ScopeError(
                     f"unknown {name} {', '.join(map(repr, odd))}; {hint}",

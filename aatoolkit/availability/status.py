@@ -17,7 +17,7 @@ class Words(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        hint = did_you_mean(near_matches(str(value), map(str, cls)), f"there are {', '.join(cls)}")
+        hint = did_you_mean(near_matches(value, map(str, cls)), f"there are {', '.join(cls)}")
         raise ArgumentError(f"{value!r} is no {cls.__name__}; {hint}", argument="value")
 
 

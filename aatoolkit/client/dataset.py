@@ -50,7 +50,7 @@ class Dataset(Keyed[str, Tables]):
             failure = self.errors[section]
             raise ItemNotFound(f"{section} failed: {failure}", key=section) from failure
         if section not in self._items:
-            matches = near_matches(str(section), self)
+            matches = near_matches(section, self)
             raise ItemNotFound(unknown("section", section, self), key=section, suggestions=matches)
         return self._items[section]
 

@@ -287,6 +287,8 @@ def test_a_refused_parameter_is_named(scripted: Any, fetcher: Any, reply: Any) -
     error = fails(errors.BadRequest, fetcher())
     assert (error.parameter, error.suggestions) == ("engine", ("chatgpt",))
     assert "Unknown engine" in str(error)
+    scripted.script = reply({"allowed": ["gemini"]}, 400)
+    assert fails(errors.BadRequest, fetcher()).suggestions == ("gemini",)
 
 
 def test_the_explanation_of_a_service_for_a_section_is_kept_without_the_token(
