@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from aatoolkit._util.lexicon import names, tokens, words
@@ -31,8 +31,9 @@ _STATE = re.compile(r"[A-Za-z][A-Za-z]*(?:[_ -][A-Za-z]+){0,3}")
 _NUMBER = re.compile(r"(?:[A-Z]{3}|[$€£])?\s?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|[$€£])?")
 
 Path = tuple[Step, ...]
-Seen = list[tuple[Any, bool | None]]
-"""Values of a place, each with whether numbers are beside it; None where nobody knows."""
+Places = Iterator[tuple[Path, Any, float | None]]
+Seen = list[tuple[Any, float]]
+"""Values of a place, each with how much of the numbers beside it are there, from 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Candidate:
 
 def candidates(
     document: Any,
-    parts: Sequence[Any],
+    parts: Mapping[tuple[str, ...], Any],
     ran: Collection[str],
     idle: Collection[str],
     maps: Collection[Path],
@@ -78,8 +79,8 @@ def candidates(
     ----------
     document : object
         The decoded response.
-    parts : sequence
-        The same section's responses where some engines were asked for.
+    parts : mapping
+        The same section's responses by the engines that they were narrowed to.
     ran, idle : collection of str
         The engines of the project, and those that are not configured or never ran.
     maps : collection of tuple of Step
@@ -93,22 +94,38 @@ def candidates(
     Examples
     --------
     >>> response = {"support": {"alpha": "shown", "beta": "not_run_yet"}, "rows": [{"n": 3}]}
-    >>> [one] = candidates(response, (), ["alpha"], ["beta"], (), {}, None)
+    >>> [one] = candidates(response, {}, ["alpha"], ["beta"], (), {}, None)
     >>> one.at, one.why
     ('support', 'names beta, which never ran')
     """
-    engines = {*ran, *idle}
+    measured = {**dict.fromkeys(ran, True), **dict.fromkeys(idle, False)}
+    for engines, part in parts.items():
+        for engine in {*engines}.difference(idle) if len({*engines}.difference(idle)) == 1 else ():
+            measured[engine] = has_numbers(part)
+    walk = _Walk(measured, maps)
     seen: dict[Path, Seen] = defaultdict(list)
-    for response in (document, *parts, *beside.values(), empty):
-        is_counted = has_numbers(response)
-        for path, value, counted in _places(response, (), engines, maps):
-            seen[path].append((value, is_counted if counted is None else counted))
+    told: dict[Path, set[Any]] = defaultdict(set)
+    for response in (document, *parts.values(), empty, *beside.values()):
+        is_counted = float(has_numbers(response))
+        is_beside = any(response is other for other in beside.values())
+        places = [*walk.places(response, ())]
+        for path, value, level in places:
+            if level is None and not (is_beside and isinstance(value, dict)):
+                seen[path].append((value, is_counted))  # engines of other hosts may differ
+            elif level is not None and value not in told[path]:
+                seen[path].append((value, level))  # the first response with a word tells
+        for path, value, level in places:
+            if level is not None:
+                told[path].add(value)
     read = [signal.path for signal in detect(document).signals]
     scored = []
     for path, values in seen.items():
         current, blank = value_at(document, path), value_at(empty, path)
         held = {host: value_at(other, path) for host, other in beside.items()}
-        score, why = _score(path, values, idle)
+        score, why = _score(path, values, idle, path in told)
+        others_say = (value_at(part, path) for part in parts.values() if has_numbers(part))
+        if any(value not in (None, current) for value in others_say):
+            values.append((current, 0.5))  # engines alone say otherwise: the whole is a mixture
         has_states = all(map(_is_state, (current, *held.values(), blank)))
         hosts = [host for host, value in held.items() if value != current]
         is_new = blank is not None and current in (None, "", [], {})
@@ -123,7 +140,7 @@ def candidates(
             plain = [value for value, _ in values]
             current = min(plain, key=lambda value: (plain.count(value), repr(value)))
         if score >= _LEAST and not _is_read(format_path(path), read):
-            meanings = _meanings(path, values, idle)
+            meanings = _meanings(path, values, measured, idle)
             scored.append(Candidate(format_path(path), current, why, score, held, meanings))
     # Of the places inside each other the likeliest is kept.
     kept: list[Candidate] = []
@@ -136,68 +153,92 @@ def candidates(
 # --- where --------------------------------------------------------------------------------------
 
 
-def _places(
-    document: Any, path: Path, engines: Collection[str], maps: Collection[Path]
-) -> Iterator[tuple[Path, Any, bool | None]]:
-    """Yield places outside rows, and states in rows, with whether numbers are beside each."""
-    if not isinstance(document, dict) or len(path) > _DEEPEST:
-        return
-    for key, value in document.items():
-        place = (*path, Field(key))
-        if is_echo(key):
-            continue
-        if isinstance(value, dict):
-            if _is_by_engine(value, engines):
-                yield place, value, None
-            elif place in maps:
-                records = [item for item in value.values() if isinstance(item, dict)]
-                yield from _in_rows(records, (*place, Entries()), engines)
-            else:
-                yield from _places(value, place, engines, maps)
-        elif isinstance(value, list):
-            texts = [item for item in value if isinstance(item, str) and len(item) <= _LONGEST]
-            records = [item for item in value if isinstance(item, dict)]
-            if value and len(texts) == len(value) <= _FEW_ROWS:
-                yield place, value, None
-            elif len(records) <= _FEW_ROWS and all(map(_is_notice, records)):
-                for name, item in (item for record in records for item in record.items()):
-                    if isinstance(item, str) and _CODE.fullmatch(item):
-                        yield (*place, Each(), Field(name)), item, None
-            else:
-                yield from _in_rows(records, (*place, Each()), engines)
-        elif isinstance(value, str | bool) and len(str(value)) <= _LONGEST:
-            yield place, value, None
+@dataclass
+class _Walk:
+    """A walk of responses: places outside rows, and words in rows, with the numbers beside each.
 
-
-def _in_rows(
-    records: list[dict[str, Any]],
-    path: Path,
-    engines: Collection[str],
-    above: Sequence[bool] = (),
-) -> Iterator[tuple[Path, Any, bool | None]]:
-    """Yield fields of rows with a name for states and few words, and maps by engine.
-
-    An object of words alone speaks of the row that holds it; ``above`` says which have numbers.
+    Attributes
+    ----------
+    engines : mapping of str to bool
+        The engines, each with whether it has numbers.
+    maps : collection of tuple of Step
+        Where there are objects whose keys are data.
+    fields : dict
+        The numbers that the rows at a path have.
     """
-    is_wordy = above and all(isinstance(v, str | bool) for r in records for v in r.values())
-    counted = above if is_wordy else [has_numbers(record, is_mark) for record in records]
-    for key in dict.fromkeys(key for record in records for key in record):
-        values, place = [record.get(key) for record in records], (*path, Field(key))
-        objects = [value for value in values if isinstance(value, dict)]
-        by_engine = [value for value in objects if _is_by_engine(value, engines)]
-        if by_engine:
-            yield place, by_engine[0], None
-        elif len(path) <= _DEEPEST:
-            holding = [n for v, n in zip(values, counted, strict=True) if isinstance(v, dict)]
-            yield from _in_rows(objects, place, engines, holding)
-        texts = {value for value in values if isinstance(value, str)}
-        if not names(key, "place") or not 0 < len(texts) <= _FEW_WORDS:
-            continue
-        pairs = [pair for pair in zip(values, counted, strict=True) if pair[0] in texts]
-        lacking = texts - {value for value, number in pairs if number}
-        is_apart = lacking < texts and any(map(_denies, lacking))
-        if names(key, "place_data") or names(key, "place_reason") or is_apart:
-            yield from ((place, value, number) for value, number in pairs)
+
+    engines: Mapping[str, bool]
+    maps: Collection[Path]
+    fields: dict[Path, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def places(self, document: Any, path: Path) -> Places:
+        """Yield the places of an object."""
+        items = document.items() if isinstance(document, dict) and len(path) <= _DEEPEST else ()
+        for key, value in items:
+            place = (*path, Field(key))
+            if is_echo(key):
+                continue
+            if isinstance(value, dict):
+                if self._is_by_engine(value):
+                    yield place, value, None
+                elif place in self.maps:
+                    yield from self._in_rows([*value.values()], (*place, Entries()))
+                else:
+                    yield from self.places(value, place)
+            elif isinstance(value, list):
+                texts = [item for item in value if isinstance(item, str) and len(item) <= _LONGEST]
+                records = [item for item in value if isinstance(item, dict)]
+                if value and len(texts) == len(value) <= _FEW_ROWS:
+                    yield place, value, None
+                elif len(records) <= _FEW_ROWS and all(map(_is_notice, records)):
+                    for name, item in (item for record in records for item in record.items()):
+                        if isinstance(item, str) and _CODE.fullmatch(item):
+                            yield (*place, Each(), Field(name)), item, None
+                else:
+                    yield from self._in_rows(records, (*place, Each()))
+            elif isinstance(value, str | bool) and len(str(value)) <= _LONGEST:
+                yield place, value, None
+
+    def _in_rows(self, rows: list[Any], path: Path, above: Sequence[float] = ()) -> Places:
+        """Yield fields of rows with few words, and maps by engine.
+
+        An object of words alone speaks of the row that holds it; ``above`` has the numbers there.
+        """
+        records = [row for row in rows if isinstance(row, dict)]
+        is_wordy = above and all(isinstance(v, str | bool) for r in records for v in r.values())
+        levels = above if is_wordy else self._levels(records, path)
+        for key in dict.fromkeys(key for record in records for key in record):
+            values, place = [record.get(key) for record in records], (*path, Field(key))
+            by_engine = [v for v in values if isinstance(v, dict) and self._is_by_engine(v)]
+            if by_engine:
+                yield place, by_engine[0], None
+            elif len(path) <= _DEEPEST:
+                holding = [n for v, n in zip(values, levels, strict=True) if isinstance(v, dict)]
+                yield from self._in_rows(values, place, holding)
+                inner = [item for value in values if isinstance(value, list) for item in value]
+                yield from self._in_rows(inner, (*place, Each()))
+            pairs = [p for p in zip(values, levels, strict=True) if isinstance(p[0], str | bool)]
+            texts = {value for value, _ in pairs}
+            is_word = names(key, "place") or 4 * len(texts) <= 3 * len(pairs)
+            if is_word and len(texts) <= _FEW_WORDS and not texts & self.engines.keys():
+                yield from ((place, *pair) for pair in pairs)
+
+    def _levels(self, records: list[dict[str, Any]], path: Path) -> list[float]:
+        """How much of the numbers of rows each has; one that names an idle engine has none."""
+        fields, levels = self.fields[path], []
+        fields |= {k for record in records for k, v in record.items() if has_numbers(v, is_mark, k)}
+        for record in records:
+            is_idle = any(self.engines.get(str(value)) is False for value in record.values())
+            is_there = has_numbers(record, is_mark) and not is_idle
+            lacks = any(record.get(name) is None for name in fields)
+            levels.append((0.5 if lacks else 1.0) * is_there)
+        return levels
+
+    def _is_by_engine(self, value: Mapping[str, Any]) -> bool:
+        """Whether the keys of an object are engines, each with a word."""
+        items = [item for item in value.values() if item is not None]
+        is_flat = bool(items) and all(isinstance(item, str | bool) for item in items)
+        return is_flat and 0.8 * len(value) <= sum(key in self.engines for key in value)
 
 
 def _is_form(key: str) -> bool:
@@ -219,12 +260,6 @@ def has_numbers(value: Any, aside: Callable[[str], bool] = _is_form, key: str = 
         return any(has_numbers(item, aside, key) for item in value)
     text = "" if isinstance(value, bool) else str(value).strip()
     return bool(_NUMBER.fullmatch(text) and re.search("[1-9]", text)) and not aside(key)
-
-
-def _is_by_engine(value: Mapping[str, Any], engines: Collection[str]) -> bool:
-    """Whether the keys of an object are engines, each with a word."""
-    is_flat = all(item is None or isinstance(item, str | bool) for item in value.values())
-    return is_flat and 0 < 0.8 * len(value) <= sum(key in engines for key in value)
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
@@ -256,10 +291,14 @@ def _is_read(at: str, read: Sequence[str]) -> bool:
 # --- how likely, and what words mean ------------------------------------------------------------
 
 
-def _score(path: Path, values: Seen, idle: Collection[str]) -> tuple[int, str]:
+def _score(path: Path, values: Seen, idle: Collection[str], in_rows: bool) -> tuple[int, str]:
     """Score how likely a place states availability; return also the main reason."""
     keys = [step.name for step in path if isinstance(step, Field)]
     is_named = names(keys[-1], "place")
+    is_separated = in_rows and _is_separated(values)
+    is_of_data = names(keys[-1], "place_data") or names(keys[-1], "place_reason")
+    if in_rows and not (is_separated or (is_named and is_of_data)):
+        return 0, ""
     score = 2 * is_named
     texts = [text for value, _ in values for text in _texts(value)]
     engines = sorted({name for name in idle for text in texts if name in text})
@@ -270,6 +309,7 @@ def _score(path: Path, values: Seen, idle: Collection[str]) -> tuple[int, str]:
     reasons = (
         (3 + 2 * isinstance(first, dict), f"names {', '.join(engines)}, which never ran", engines),
         (3, "the words of an absence", any(map(_denies, texts))),
+        (3, "goes with numbers that are lacking", is_separated),
         (1, why or "a code", any(_CODE.fullmatch(text) for text in texts)),
         (1, why, is_named and isinstance(first, bool | list)),
     )
@@ -277,6 +317,15 @@ def _score(path: Path, values: Seen, idle: Collection[str]) -> tuple[int, str]:
         if fits:
             return score + points, reason
     return (score, why) if score > 1 else (0, "")
+
+
+def _is_separated(values: Seen) -> bool:
+    """Whether some words go with all numbers, and the others never do."""
+    levels: dict[str, list[float]] = defaultdict(list)
+    for value, level in values:
+        levels[str(value)].append(level)
+    sides = [min(of) == 1 for of in levels.values() if min(of) == 1 or max(of) < 1]
+    return len(sides) == len(levels) and len({*sides}) == 2
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -296,33 +345,40 @@ def _denies(text: str) -> bool:
     return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
 
 
-def _meanings(path: Path, values: Seen, idle: Collection[str]) -> dict[str, str]:
+def _meanings(
+    path: Path, values: Seen, measured: Mapping[str, bool], idle: Collection[str]
+) -> dict[str, str]:
     """Propose what the words of a place mean: by themselves, or by the numbers beside them.
 
-    A reason, or what stands under a key that denies, never means that all is there.
+    A reason, a notice, what stands under a key that denies or in a map that leaves out engines
+    that were measured, never means that all is there.
     """
-    lacks = any(names(step.name, "place_lack") for step in path if isinstance(step, Field))
-    numbers: dict[str, set[bool | None]] = {}
+    first = values[0][0]
+    lacks = isinstance(first, list) or any(
+        names(step.name, "place_lack") for step in path if isinstance(step, Field)
+    )
+    lacks |= isinstance(first, dict) and not {*measured} - {*idle} <= first.keys()
+    levels: dict[str, set[float]] = {}
     waiting = set()
-    for value, counted in values:
+    for value, level in values:
         items = [(None, item) for item in (value if isinstance(value, list) else [value])]
         for engine, item in value.items() if isinstance(value, dict) else items:
             if isinstance(item, str | bool):
                 text = str(item).lower() if isinstance(item, bool) else item
-                is_measured = counted if engine is None else engine not in idle
-                numbers.setdefault(text, set()).add(is_measured)
+                beside = level if engine is None else float(measured.get(engine, True))
+                levels.setdefault(text, set()).add(beside)
                 waiting |= {text} if engine in idle else set()
     flags = {"true": "false", "false": "true"}
     meanings = {}
-    for text, counts in sorted(numbers.items()):
+    for text, of_text in sorted(levels.items()):
         word = understand(text)
         if word is not None and text not in flags:
             meanings[text] = word.canonical
-        elif True in counts:
-            part = lacks or _denies(text) or False in counts
-            meanings[text] = "partial" if part else "available"
-        else:
+        elif max(of_text) == 0:
             meanings[text] = "not_run" if text in waiting else "unavailable"
+        else:
+            part = lacks or min(of_text) < 1 or _denies(text)
+            meanings[text] = "partial" if part else "available"
     for text in flags.keys() & meanings.keys():
         other = "partial" if meanings[text] == "available" else "available"
         meanings.setdefault(flags[text], other)

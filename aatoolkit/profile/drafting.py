@@ -55,9 +55,7 @@ class Draft(Mapping[str, SectionDraft]):
                     continue
                 if standard_names:
                     take_standard_names(analysis, vocabulary)
-                places = candidates(
-                    document, [*parts.values()], *engines, analysis.maps, beside, empty
-                )
+                places = candidates(document, parts, *engines, analysis.maps, beside, empty)
                 analysis.emptied = emptied(analysis.relations, document, empty)
                 others = [*parts.values(), *beside.values(), *([empty] if empty else [])]
                 payload = responses.payloads.get(name)

@@ -85,6 +85,39 @@ def test_a_word_beside_numbers_however_deep_is_not_unavailable(figures: Any) -> 
             assert rule.get("of") == rule_of
 
 
+def test_words_of_no_lexicon_are_places_and_mean_what_the_numbers_say() -> None:
+    def answer(*engines: str) -> dict[str, Any]:
+        numbers = {"alpha": 7, "beta": None, "gamma": None}
+        marks = [{"tool": name, "n": numbers[name], "mark": "SOUND" if numbers[name] else "ZILCH"}
+                 for name in engines]  # fmt: skip
+        return {
+            "openness": {name: {"alpha": "OPEN", "beta": "SHUT"}.get(name, "ASLEEP")
+                         for name in engines},
+            "blots": [f"{name}: half of it" for name in engines if name != "alpha"],
+            "brands": [{"brand": brand, "by": marks} for brand in "xy"] if marks else [],
+            "rows": [{"host": "a.example", "hits": 3}] if "alpha" in engines else [],
+        }  # fmt: skip
+
+    parts = {("alpha",): answer("alpha"), ("beta", "gamma"): answer("beta", "gamma")}
+    empty = {"crawl": answer("gamma")}
+    section = draft_of({"crawl": answer("alpha", "beta", "gamma")}, {"crawl": parts}, OPTIONS,
+                       empty=empty)["crawl"]  # fmt: skip
+    words = {place.at: dict(place.words) for place in section.candidates}
+    assert words["openness"] == {"OPEN": "available", "SHUT": "unavailable", "ASLEEP": "not_run"}
+    assert {*words["blots"].values()} == {"partial"}
+    assert words["brands[].by[].mark"] == {"SOUND": "available", "ZILCH": "unavailable"}
+
+
+def test_the_whole_is_partial_where_an_engine_alone_says_otherwise() -> None:
+    documents = [{"grade": word, "rows": rows} for word, rows in
+                 (("PATCHY", [{"n": 3}]), ("WHOLE", [{"n": 3}]), ("VOID", []))]  # fmt: skip
+    whole, alone, empty = documents
+    draft = draft_of({"crawl": whole}, {"crawl": {("alpha",): alone}}, OPTIONS,
+                     empty={"crawl": empty})  # fmt: skip
+    (place,) = draft["crawl"].candidates
+    assert place.words == {"PATCHY": "partial", "WHOLE": "available", "VOID": "unavailable"}
+
+
 def test_business_is_no_place():
     assert reasons({"rows": [{"sku": "a", "state": "in_stock"}], "totals": {"hits": 3}}) == {}
     assert reasons({"byEngine": {"alpha": 3, "beta": 4, "gamma": 0}}) == {}

@@ -33,7 +33,7 @@ def read(section: aa.profile.SectionDraft) -> aa.Tables:
 
 
 def test_a_flag_of_unknown_name_is_not_available_for_being_true(section):
-    for rule in ({}, {"words": {"joo": "not_run"}}):
+    for rule in ({"words": {}}, {"words": {"joo": "not_run"}}):
         with pytest.raises(ArgumentError, match=r"true, false.*not_run"):
             section.set_rule(at="rivit[].tyhja", **rule)
         declared = section.section.with_rule(at="rivit[].tyhja", **rule)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,12 +31,11 @@ from aatoolkit.sections import (
     Table,
 )
 from aatoolkit.sections.inference.evidence import gather
-from aatoolkit.sections.inference.keys import settle_keys, year_path
+from aatoolkit.sections.inference.keys import settle_keys
 from aatoolkit.sections.inference.relations import OPEN, PROVED, ColumnFinding, Relation
 from aatoolkit.sections.inference.shapes import find_relations
 from aatoolkit.sections.inference.units import POSITION, settle_rule, settle_units
 from aatoolkit.sections.inference.words import Vocabulary, singular, specific_name, tokens
-from aatoolkit.sections.section import ENVELOPE
 
 _ROWS = 10
 _DIMENSIONS = ("engine", "topic", "category", "brand")
@@ -117,7 +116,6 @@ def analyse(
     others: Sequence[Any] = (),
     *,
     measures: bool = True,
-    passed_over: Collection[str] = (),
 ) -> Analysis:
     """Analyse the responses of a section: tables, types, units, rules and keys.
 
@@ -135,12 +133,10 @@ def analyse(
         Further responses, of other windows or hosts.
     measures : bool
         Whether to look for units and rules; without, all of them are left open.
-    passed_over : collection of str
-        Fields of the responses that are in no table.
     """
     documents = [document, *parts.values(), *others]
-    relations = find_relations(documents, section, vocabulary, passed_over)
-    notes = settle_keys(relations, year_path(documents))
+    relations = find_relations(documents, section, vocabulary)
+    notes = settle_keys(relations)
     relations.sort(key=_rank)
     if measures:
         gather(relations, len(parts))
@@ -181,7 +177,6 @@ def column_of(column: ColumnFinding) -> Column:
         unit=column.unit.value if column.unit.confidence != OPEN else None,
         aggregate=column.aggregate,
         parse=column.reading.parse,
-        year=column.reading.year,
         scale=None if column.scale == 1.0 else column.scale,
         missing=column.reading.missing,
     )
@@ -285,10 +280,9 @@ def of_responses(responses: Any, name: str | None, *, measures: bool = True) -> 
     sections += [document.get("section") for document in documents if isinstance(document, dict)]
     names = (section for section in (name, *sections) if section and isinstance(section, str))
     name = next(names, "answer")
-    is_enveloped = any(isinstance(item, dict) and "window" in item for item in documents)
     analysis = analyse(
         name, documents[0], {}, Vocabulary.of(None, documents), documents[1:],
-        measures=measures, passed_over=ENVELOPE if is_enveloped else (),
+        measures=measures,
     )  # fmt: skip
     if not analysis.relations:
         raise PayloadError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,6 @@ def find_relations(
     documents: Sequence[Any],
     section: str,
     vocabulary: Vocabulary,
-    passed_over: Collection[str] = (),
 ) -> list[Relation]:
     """Find every table that the responses of a section hold, enclosing ones first.
 
@@ -35,20 +34,12 @@ def find_relations(
         The section's name, from which tables are named.
     vocabulary : Vocabulary
         What the keys of maps may be.
-    passed_over : collection of str
-        Fields of the responses that are in no table.
-
     Examples
     --------
     >>> response = {"rows": [{"host": "a.example", "hits": 3}], "at": 1}
     >>> [(table.name, table.path) for table in find_relations([response], "crawl", Vocabulary({}))]
     [('crawl_facts', '$'), ('crawl', 'rows[]')]
     """
-    documents = [
-        {key: value for key, value in document.items() if key not in passed_over}
-        if isinstance(document, dict) else document
-        for document in documents
-    ]  # fmt: skip
     structure = Structure(documents, vocabulary)
     relations: dict[Axis, Relation] = {}
     for axis in structure.axes:
