@@ -344,7 +344,8 @@ def in_words(metadata: FrameMetadata, signals: list[Signal]) -> str:
     states = states or [column.availability for column in columns.values()]
     overall = combine({id(state): state for state in states}.values())  # most columns share theirs
     section = section_state(signals)
-    return str(section if section is not None and section.status == overall.status else overall)
+    is_said = section is not None and section.reason and section.status == overall.status
+    return str(section if is_said else overall)
 
 
 def signal_table(signals: list[Signal]) -> pd.DataFrame:

@@ -123,7 +123,7 @@ def test_every_picture_is_announced_by_what_it_shows(page: Any, report: Path) ->
     page.goto(report.as_uri())
     pictures = page.get_by_role("img")
     assert pictures.count() == page.locator("figure img").count()
-    named = page.get_by_role("img", name="Mention rate by")
+    named = page.get_by_role("img", name="Mention rate by prompt")
     assert named.count() == 1
 
 

@@ -266,7 +266,10 @@ def test_a_service_with_names_of_its_own_has_a_page_that_says_what_is_lacking() 
             {"link": "https://a.example/x", "hits": 3},
             {"link": "https://b.example/", "hits": 1},
         ],
-        "prompts": [{"id": "p1", "words": "best crm", "seen": 4}],
+        "prompts": [
+            {"id": "p1", "topic": "crm", "text": "best crm", "seen": 4},
+            {"id": "p2", "topic": "crm", "text": "cheap crm", "seen": 2},
+        ],
     }
     sections = {}
     for name in ("overview", "prompts"):
@@ -275,6 +278,11 @@ def test_a_service_with_names_of_its_own_has_a_page_that_says_what_is_lacking() 
     text = page(aa.Dataset(sections), 5)
     assert "No section has a table of key figures" in text
     assert "cannot be" in text
+    assert '<th scope="row">cheap crm</th>' in text
+    figures = {"kpis": [{"metric": m, "value": 9, "previous": 4} for m in ("answers", "visits")]}
+    drawn = aa.sections.propose(figures, "overview").section
+    tables = aa.normalize(drawn, __import__("json").dumps(figures))
+    assert "9</a><small>+5 since the window before" in page(aa.Dataset({"overview": tables}), 5)
 
 
 def test_every_picture_describes_what_it_shows(written: str) -> None:

@@ -261,7 +261,7 @@ class PlotData:
         return [
             name
             for name in self.of_kind("number")
-            if name not in (*self.keys, *CONTEXT)
+            if name not in (*self.keys, *CONTEXT, "_row")
             and not name.endswith((COVERAGE, "_low", "_high"))
             and not is_status_column(self.frame, name)
         ]
@@ -489,12 +489,15 @@ class Told:
     def learn(self, table: pd.DataFrame) -> None:
         """Add what a table has."""
         table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
-        first = str(table.columns[0]) if len(table.columns) else ""
-        if first and _kind_of(table[first]) == "time" and table[first].is_unique:
-            for name, values in table.select_dtypes("number").items():
+        columns, course = [*map(str, table.columns)], table
+        if "brand" in table:
+            course = table[table["brand"].isin(self.own.get("brand", set()))]
+        days = [n for n in columns[: 1 + ("brand" in table)] if _kind_of(table[n]) == "time"]
+        if days and len(course) and course[days[0]].is_unique:
+            for name, values in course.select_dtypes("number").items():
                 self.courses.setdefault(str(name), values.to_numpy(np.float64, na_value=np.nan))
-        for key in [str(name) for name in table if str(name).endswith(_ID)]:
-            others = TITLES if key == first and table[first].is_unique else ()
+        for key in [name for name in columns if name.endswith(_ID)]:
+            others = TITLES if key == columns[0] and table[key].is_unique else ()
             stem = key.removesuffix("_id")
             names = (stem, *(f"{stem}_{name}" for name in TITLES), *others)
             title = next((name for name in names if name in table and name != key), None)

@@ -86,7 +86,7 @@ def plot(
 
 def picture_of(frame: pd.DataFrame, width: float) -> Picture | None:
     """Draw a frame in a width in points; None if there is nothing to draw."""
-    spec = _spec_of(plot_data(frame), Options())
+    spec = _spec_of(plot_data(frame), Options(top=8))
     return None if spec.kind in ("empty", "table") else draw(spec, None, Palette(), width)
 
 
@@ -141,7 +141,7 @@ def _check_hosts(data: PlotData) -> None:
 
 # --- with matplotlib ----------------------------------------------------------------------------
 
-_HATCHES = {HATCHED: "////", DOTTED: "...."}
+_HATCHES = {HATCHED: "////", DOTTED: ".."}
 
 
 class Picture(Axes):

@@ -139,7 +139,8 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         return None
     original, marks, y = data, [x, *filter(None, [by])], ys[0]
     is_wanted = bool(options.kind or options.color)
-    most = options.top or (len(SERIES) if is_wanted else _MOST_LINES)
+    limit = len(SERIES) if is_wanted else _MOST_LINES
+    most = min(options.top or limit, limit)
     is_many = by and data.frame[by].nunique() > most and not is_wanted
     if data.apart(by):
         return None  # hosts and windows are never added up
@@ -165,9 +166,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         )
     ]
     total, at = len(series) if by else len(ys), days_of(pd.DatetimeIndex(tables[0].columns))
-    series = _styled(
-        sorted(series, key=lambda line: not line.name.is_own)[: min(most, len(SERIES))]
-    )
+    series = _styled(sorted(series, key=lambda line: not line.name.is_own)[:most])
     unit, noun, moments = data.unit(y), humanize(data.time_noun(x)), tables[0].columns
     step = float(min(np.diff(at), default=1.0))
     gaps = np.isnan([line.values for line in series]).all(axis=0)

@@ -1,4 +1,4 @@
-"""HTML: elements, tables of numbers with their evidence, bars, lines and pictures."""
+"""HTML: elements, tables of numbers with their evidence, lines and pictures."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aatoolkit._util.numbers import number
 from aatoolkit._util.text import visible
 from aatoolkit.display.plot.data import Numbers, PlotData
-from aatoolkit.display.plot.style import DARK, LIGHT, first_of
+from aatoolkit.display.plot.style import DARK, LIGHT
 from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.words import (
     RowNames,
@@ -29,10 +28,12 @@ if TYPE_CHECKING:
 _PAPER = ("ink", "muted", "grid", "paper", "lack", "hatch")
 """The colours that follow the theme of the page."""
 _DASH = '<td class="missing"><span aria-label="missing">–</span></td>'
-_MANY, _BARS = 4, 6
-"""The columns that fit a phone, and the rows that are drawn as bars."""
+_MANY, _MOST = 4, 7
+"""The columns that fit a phone, and a page."""
 _WIDE, _HIGH = 120, 28
 """The size of a line on a card."""
+_PATH, _FAMILY = re.compile(r' d="[^"]*"'), re.compile(r"(?<=px;) font-family:[^;\"]*;")
+"""What is written shorter on a page: the paths of a picture, and the font of each text."""
 _RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
@@ -96,7 +97,7 @@ def table_of(
     name: str,
     most: int,
     names: RowNames,
-    columns: Sequence[str],
+    columns: Sequence[str] | None,
     evidence: TableEvidence,
 ) -> str:
     """The first rows of a table under plain heads, each number a link to its evidence.
@@ -112,11 +113,11 @@ def table_of(
     names
         The names of rows that it refers to.
     columns
-        The columns to show, as far as they are there; all of them if there are none.
+        The columns to show, or those that say most if few of them are there; None for all.
     evidence
         Collects where the numbers come from.
     """
-    heads = [column for column in columns if column in data.kinds] or _without_surplus(data)
+    heads = _heads(data, columns)
     part = replace(data, frame=data.frame.head(most))
     labels = [f"row {at}" for at in range(1, len(part) + 1)]
     has_labels = bool(heads) and data.kinds[heads[0]] in ("word", "time")
@@ -134,14 +135,18 @@ def table_of(
     return grid(caption, title_of(name), (_head(data, head) for head in heads), rows, len(heads))
 
 
-def _without_surplus(data: PlotData) -> list[str]:
-    """The columns to show: the row's name first, no identifiers where it has one."""
-    label = data.label_column
-    id_column = next((key for key in data.keys if key.endswith("_id")), None) if label else None
-    return sorted(
-        (name for name in data.kinds if name != id_column or name == label),
-        key=lambda name: name != label,
-    )
+def _heads(data: PlotData, columns: Sequence[str] | None) -> list[str]:
+    """The columns to show: what names a row first, no identifiers where it has a name."""
+    heads, label = [name for name in columns or () if name in data.kinds], data.label_column
+    if 2 * len(heads) < len(columns or ()) or not heads:
+        id_column = next((key for key in data.keys if key.endswith("_id")), None) if label else None
+        heads = [name for name in data.kinds if name not in (id_column, "_row")]
+        if columns is not None:
+            best = [*filter(None, [label]), *data.measures[:_MANY], *heads]
+            heads = [name for name in heads if name in [*dict.fromkeys(best)][:_MOST]]
+    elif data.frame[heads[0]].is_unique:
+        return heads
+    return sorted(dict.fromkeys([*filter(None, [label]), *heads]), key=lambda name: name != label)
 
 
 def _head(data: PlotData, name: str) -> str:
@@ -168,24 +173,6 @@ def _cells(
     ]
 
 
-def bars(data: PlotData, name: str, column: str, names: RowNames) -> str:
-    """The rows with the most of a column, as bars beside their names; empty without any."""
-    values, units = data.values(column), data.units(column)
-    order = (-np.nan_to_num(values, nan=-np.inf)).argsort(kind="stable").tolist()
-    order = [at for at in order[:_BARS] if values[at] > 0]
-    if not order:
-        return ""
-    labels = names.texts(data, data.label_column or next(iter(data.kinds)))
-    rows = "".join(
-        f'<dt>{text(labels[at], 80)}</dt><dd><i style="width:'
-        f'{70 * values[at] / values[order[0]]:.0f}%"></i>'
-        f"{text(number(float(values[at]), units[at]))}</dd>"
-        for at in order
-    )
-    title = f"{title_of(name)} by {column_title(column).lower()}" + first_of(len(order), len(data))
-    return element("figure", element("dl", rows, "bars") + element("figcaption", text(title)))
-
-
 def spark(values: Numbers) -> str:
     """A line of a few numbers, which breaks where there is none."""
     if (~np.isnan(values)).sum() < 2:
@@ -208,8 +195,12 @@ def image(svg: str, alt: str) -> str:
     light, dark = (
         ";".join(f"--{name}:{colours[name]}" for name in _PAPER) for colours in (LIGHT, DARK)
     )
-    themes = f"svg{{{light}}}@media(prefers-color-scheme:dark){{svg{{{dark}}}}}"
+    themes = (
+        f"svg{{{light};font-family:sans-serif}}@media(prefers-color-scheme:dark){{svg{{{dark}}}}}"
+    )
     start = svg.index(">", svg.index("<svg")) + 1
     svg = f"{svg[svg.index('<svg') : start]}<style>{themes}</style>{svg[start:]}"
+    svg = _PATH.sub(lambda path: re.sub(r"(\.\d)\d+", r"\1", path[0]), _FAMILY.sub("", svg))
     source = " ".join(svg.replace("%", "%25").replace("#", "%23").split())
-    return f'<img alt="{text(alt, 700)}" src="data:image/svg+xml,{html.escape(source)}">'
+    source = source.replace("&", "&amp;").replace("'", "&#x27;")
+    return f"<img alt=\"{text(alt, 700)}\" src='data:image/svg+xml,{source}'>"

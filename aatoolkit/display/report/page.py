@@ -17,7 +17,6 @@ from aatoolkit._util.text import capitalized, counted, humanize, some_of, visibl
 from aatoolkit.display.plot.style import describe_scope
 from aatoolkit.display.report.evidence import CellExplainer, SectionEvidence, moment
 from aatoolkit.display.report.html import (
-    bars,
     bullets,
     element,
     fold,
@@ -40,13 +39,14 @@ from aatoolkit.display.report.words import (
 from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.metadata.attrs import Source
 from aatoolkit.sections.aggregation import RANK
+from aatoolkit.stats.sums import previous_names
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
     from aatoolkit.normalizer.tables import Tables
 
-_PICTURES, _WIDE = 7, 345.0
-"""The most pictures of a page, each of which takes a sixth of a second, and how wide they are."""
+_WIDE = 280.0
+"""The width of pictures in points: that of a phone, for which letters are not made smaller."""
 
 _PAGE = """\
 <!DOCTYPE html>
@@ -97,7 +97,7 @@ def page(dataset: Dataset, rows: int, before: Dataset | None, title: str | None)
 
 class _Page:
     def __init__(self, dataset: Dataset, rows: int) -> None:
-        self._dataset, self._rows, self._drawn = dataset, rows, 0
+        self._dataset, self._rows = dataset, rows
         self._order = in_reading_order(dataset)
         self._names, self._explain = RowNames(dataset), CellExplainer(dataset)
         self._evidence: dict[str, SectionEvidence] = {}
@@ -137,20 +137,21 @@ class _Page:
         opened, picture = opened or {main: []}, self._picture(tables, chapter)
         body = [
             f'<section aria-labelledby="s{at}"><h2 id="s{at}">{text(chapter.title)}</h2>',
-            element("p", text(doc), "lead"),
+            element("p", text(doc), "lead") if doc else "",
             element("p", text(state_words(tables._state(main)), 600), "state"),
             picture,
         ]
 
-        def written(table: str, rows: int, columns: Sequence[str] = ()) -> str:
+        def written(table: str, rows: int, columns: Sequence[str] | None = None) -> str:
             frame = tables[table]
             links = evidence.of_table(table, frame)
             return table_of(self._names.data(frame), table, rows, self._names, columns, links)
 
         for table, columns in opened.items():
             if not tables.rows[table]:
-                state = text(state_words(tables._state(table)))
-                body.append(element("p", f"<b>{text(title_of(table))}</b>: {state}"))
+                state = text(state_words(tables._state(table)), 600)
+                if state not in body[2]:
+                    body.append(element("p", f"<b>{text(title_of(table))}</b>: {state}"))
                 continue
             rows = written(table, min(self._rows, chapter.rows), columns)
             # Below a picture a table is folded on screens, and open on paper.
@@ -167,23 +168,21 @@ class _Page:
         return "\n".join(filter(None, body))
 
     def _picture(self, tables: Tables, chapter: Chapter) -> str:
-        """The picture of a section; empty once the page has enough of them."""
-        table, _, column = (chapter.picture or "").partition(" ")
-        if chapter.picture is None or (table and not tables.keys() & chapter.tables.keys()):
-            table, column = next(iter(tables)), ""  # a service with tables of its own
-        if table not in tables or not len(tables[table]):
-            return ""
-        if column in tables[table]:
-            return bars(self._names.data(tables[table]), table, column, self._names)
-        if self._drawn == _PICTURES:
-            return ""
+        """The picture of a section; empty where no number of the table is other than 0."""
         from aatoolkit.display.plot.draw import picture_of
 
-        picture = picture_of(tables[table], _WIDE)
-        if picture is None:
-            return ""
-        self._drawn += 1
-        return element("figure", image(picture.svg(table), picture.finding))
+        # Of what nobody described, a course over time says most, and the main table next.
+        courses = [name for name in tables if self._names.data(tables[name]).times]
+        names = [*courses, next(iter(tables))]
+        for name in [chapter.picture] if chapter.picture in tables else names:
+            data = self._names.data(tables[name])
+            numbers = [np.nan_to_num(data.values(column)) for column in data.numbers]
+            if numbers and not any(values.any() for values in numbers):
+                continue
+            picture = picture_of(tables[name], _WIDE)
+            if picture is not None:
+                return element("figure", image(picture.svg(name), picture.finding))
+        return ""
 
     def _measured(self) -> str:
         """What was measured: how many tables, and each reason once with what it is of."""
@@ -242,7 +241,7 @@ class _Page:
             element("p", f"<b>{head}</b>") if head else "",
             bullets(changed),
             bullets(failed),
-            bullets(unchanged, "Not shown to differ; what is seen may be chance"),
+            bullets(unchanged, "Compared, and not shown to differ"),
             bullets(
                 untested, text(f"Whether {some_of(names)} changed cannot be tested; reasons", 300)
             ),
@@ -257,10 +256,11 @@ class _Page:
 
     def _cards(self, rows: Sequence[Mapping[Any, Any]]) -> str:
         """The key figures, each with its value, its change, its course and the verdict on it."""
-        cards = []
+        cards, lack = [], "No section has a table of key figures, each with its value."
         for name, table, data in self._figures():
             values, units = data.values("value"), data.units("value")
-            before = data.values("previous_value") if "previous_value" in data.numbers else None
+            names = {of: column for column, of in previous_names(data.frame).items()}
+            before = data.values(names["value"]) if "value" in names else None
             anchors = self._evidence[name].tables[table]
             for at, (label, value) in enumerate(zip(data.labels("metric"), values, strict=True)):
                 if np.isnan(value):
@@ -276,18 +276,19 @@ class _Page:
                 small = element("small", text(change))
                 title, line = text(capitalized(label) + lower), spark(data.course(label))
                 cards.append(f"<div><dt>{title}</dt><dd>{link}{line}{small}</dd></div>")
-            return element("dl", "".join(cards), "cards")
-        return element("p", "No section has a table of key figures, each with its value.", "note")
+            if cards:
+                return element("dl", "".join(cards), "cards")
+            state = state_words(self._dataset[name]._state(table))
+            lack = f"No key figure has a value. {state}"
+        return element("p", text(lack, 600), "note")
 
     def _figures(self) -> Iterator[tuple[str, str, Any]]:
         """The tables of key figures: a row for each metric, with its value."""
         for section in self._order:
             for name, frame in self._dataset[section].items():
-                if {"metric", "value"} <= {*map(str, frame.columns)} and len(frame):
-                    data = self._names.data(frame)
-                    is_alone = len({*data.text("metric")}) == len(data) and len(data.keys) == 1
-                    if data.kinds["value"] == "number" and is_alone:
-                        yield section, name, data
+                data = self._names.data(frame)
+                if data.keys == ["metric"] and data.kinds.get("value") == "number":
+                    yield section, name, data
 
 
 _METHOD = (

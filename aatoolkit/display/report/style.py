@@ -17,7 +17,7 @@ p { margin: .25rem 0 .75rem; overflow-wrap: anywhere; }
 .lead { color: var(--muted); }
 .note, small, footer { color: var(--muted); font-size: .85rem; }
 .paper, .many caption::after { display: none; }
-.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .75rem;
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .75rem;
   margin: .75rem 0 1.25rem; }
 .cards div { border: 1px solid var(--grid); border-radius: .4rem; padding: .6rem .8rem; }
 .cards dt { font-size: .85rem; }
@@ -32,7 +32,7 @@ a { color: var(--link); }
 .skip:focus { left: 1rem; top: 1rem; background: var(--paper); padding: .5rem; }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1rem; list-style: none; padding: 0; }
 ul { margin: .25rem 0 .75rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
-figure { margin: 1rem 0; max-width: 34rem; }
+figure { margin: 1rem 0; max-width: 30rem; }
 figure img { display: block; width: 100%; height: auto; }
 figcaption { color: var(--muted); font-size: .85rem; overflow-wrap: anywhere; }
 /* Shadows at the edges show that a table goes on; they move with it until its end is reached. */
@@ -44,7 +44,7 @@ figcaption { color: var(--muted); font-size: .85rem; overflow-wrap: anywhere; }
   background-repeat: no-repeat; background-attachment: local, local, scroll, scroll; }
 .wide:focus-visible { outline: 2px solid var(--link); }
 table { border-collapse: collapse; font-size: .85rem; min-width: 50%; }
-caption { text-align: left; color: var(--muted); padding: .25rem 0; }
+caption { text-align: left; color: var(--muted); padding: .25rem 0; white-space: nowrap; }
 caption b { color: var(--ink); }
 th, td { text-align: left; vertical-align: top; padding: .25rem .8rem .25rem 0; max-width: 22rem;
   border-bottom: 1px solid var(--grid); overflow-wrap: break-word; }
@@ -74,16 +74,13 @@ h2:target { background: none; }
 /* For browsers that follow a link into a fold without opening it. */
 details:has(:target)::details-content { content-visibility: visible; block-size: auto; }
 code { font-size: .95em; overflow-wrap: anywhere; }
-.bars { display: grid; grid-template-columns: minmax(6rem, 40%) 1fr; gap: .2rem .8rem; }
-.bars dt { color: var(--ink); font-size: .85rem; overflow-wrap: anywhere; }
-.bars dd { display: flex; align-items: center; gap: .4rem; font-size: .85rem; }
-.bars i { background: #0072b2; height: .8rem; border-radius: .1rem; }
 @media (max-width: 40rem) {
   body { padding: 1rem; }
   .cards { grid-template-columns: 1fr 1fr; }
   .cards dd { font-size: 1.3rem; }
   h1 { font-size: 1.6rem; }
   .why dl { display: block; }
+  caption { white-space: normal; }
   .many caption::after { display: block; content: "More columns in the folds below"; }
   details .many caption::after { content: "More columns to the right \\2192"; }
   section > .wide :is(th, td):nth-child(n+4) { display: none; }
@@ -105,14 +102,12 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   a, .number a { color: inherit; text-decoration: none; }
   section, footer { margin-top: 5mm; padding-top: 3mm; }
   p { margin: .5mm 0 1mm; break-inside: avoid; }
-  figure { margin: 2mm 0; max-width: 105mm; }
+  figure { margin: 2mm 0; max-width: 78mm; }
   .cards { grid-template-columns: repeat(4, 1fr); gap: 2mm; margin: 2mm 0; }
   .cards dd { font-size: 12pt; }
-  .bars i { print-color-adjust: exact; height: 2mm; }
-  .bars dt, .bars dd { font-size: 7.5pt; }
   figure, tr, li, .wide, .cards div { break-inside: avoid; }
   h2, .lead, .state, caption, thead, figcaption { break-after: avoid; }
-  h2 + p, caption + thead { break-before: avoid; }
+  h2 + p, caption + thead, section:last-child { break-before: avoid; }
   thead { display: table-header-group; }
   .wide { overflow: visible; background: none; margin: 1.5mm 0; }
   table { font-size: 7.5pt; min-width: 0; }
@@ -123,7 +118,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   .table > summary { display: none; }
   .why:not([open]), footer:not(:has([open])) { display: none; }
   summary { padding: 0; font-size: 7.5pt; list-style: none; }
-  .more:not([open]) > summary::before { content: "Folded on the page: "; }
+  :not(.table):not([open]) > summary::before { content: "Folded on the page: "; }
   img { print-color-adjust: exact; }
 }
 """

@@ -35,15 +35,14 @@ class Chapter:
         The columns shown of each table that stands open, separated by blanks. Without any, the
         main table stands open, with the columns that say most.
     picture : str, optional
-        The table that is drawn; the main table if it is left out, none if it is empty. With the
-        name of a column of it, that column is drawn as bars, which costs next to nothing.
+        The table that is drawn; where it is not there, the first over time, or the main one.
     rows : int
         The most rows of a table that stands open.
     """
 
     title: str
     tables: Mapping[str, str] = field(default_factory=dict)
-    picture: str | None = None
+    picture: str = ""
     rows: int = 10
 
 
@@ -67,7 +66,7 @@ CHAPTERS: Mapping[str, Chapter] = {
     "prompts": Chapter(
         "Prompts",
         {"prompts": "prompt topic answer_count mention_count mention_rate average_position"},
-        "prompts mention_rate",
+        "prompts",
     ),
     "domains": Chapter(
         "Cited domains",
@@ -80,7 +79,7 @@ CHAPTERS: Mapping[str, Chapter] = {
     "urls": Chapter(
         "Cited pages",
         {"cited_urls": "url page_type citation_count citation_share answer_count"},
-        "cited_urls citation_count",
+        "cited_urls",
         6,
     ),
     "gaps": Chapter(
@@ -89,7 +88,7 @@ CHAPTERS: Mapping[str, Chapter] = {
             "gap_domains": "source_domain kind own_citations prompt_count opportunity_score",
             "gap_topics": "topic own_mention_rate leader leader_mention_rate gap answer_count",
         },
-        "gap_domains opportunity_score",
+        "gap_domains",
         5,
     ),
     "perception": Chapter(
@@ -109,7 +108,7 @@ CHAPTERS: Mapping[str, Chapter] = {
     "conversions": Chapter(
         "Visits from engines, and what came of them",
         {"conversion_engines": "engine sessions conversions conversion_rate revenue currency"},
-        "conversion_engines sessions",
+        "conversion_engines",
     ),
     "impact": Chapter(
         "What completed actions moved",
@@ -117,24 +116,24 @@ CHAPTERS: Mapping[str, Chapter] = {
             "impact_metrics": "action_id metric before_value after_value change verdict",
             "impact_actions": "title completed_on verdict control_change",
         },
-        "",
+        "impact_metrics",
     ),
     "insights": Chapter(
         "What the service noticed",
         {"insights": "title severity metric before after change answer_count"},
-        "",
+        "insights",
         6,
     ),
     "actions": Chapter(
         "Actions that are proposed",
         {"actions": "title priority state effort score impact_metric impact_low impact_high"},
-        "actions score",
+        "actions",
         6,
     ),
     "ads": Chapter(
         "Advertisements",
         {"ad_advertisers": "advertiser advertiser_domain observations prompt_count ad_share"},
-        "ad_advertisers observations",
+        "ad_advertisers",
         6,
     ),
     "shopping": Chapter(
@@ -143,17 +142,17 @@ CHAPTERS: Mapping[str, Chapter] = {
             "shopping_products": "title brand mention_count visibility_rate average_position "
             "price_min price_max currency"
         },
-        "shopping_products mention_count",
+        "shopping_products",
         6,
     ),
     "fanouts": Chapter(
         "What engines search for",
         {"fanout_queries": "query occurrences share intent own_organic_rank"},
-        "fanout_queries occurrences",
+        "fanout_queries",
         6,
     ),
     "chats": Chapter(
-        "Sampled answers", {"chats": "prompt engine ran_at outcome answer_characters"}, "", 4
+        "Sampled answers", {"chats": "prompt engine ran_at outcome answer_characters"}, "chats", 4
     ),
     "crawlability": Chapter(
         "Technical state of the site",
@@ -162,7 +161,7 @@ CHAPTERS: Mapping[str, Chapter] = {
             "crawlability_bot_access": "bot operator access server_status",
             "crawlability_pages": "url http_status indexable visible_text_ratio ttfb_ms",
         },
-        "",
+        "crawlability_checks",
         6,
     ),
 }
@@ -236,6 +235,7 @@ _QUOTED = re.compile(r"`+([^`]*)`+")
 _PATH = re.compile(
     r"\$(?:\.\w+|\[\d*\]|\{\})+|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*"
 )
+_CODE = re.compile(r"\b[A-Z]+(?:_[A-Z0-9]+)+\b")
 _DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
 
 
@@ -276,6 +276,7 @@ def plain(words: str) -> str:
     """
     unquoted = _QUOTED.sub(lambda match: humanize(match[1]), words)
     unquoted = _PATH.sub(lambda match: path_words(match[0]), unquoted)
+    unquoted = _CODE.sub(lambda match: humanize(match[0].lower()), unquoted)
     unquoted = _DTYPE.sub(lambda match: DTYPES[match[0]].words, unquoted)
     return in_words(unquoted)
 
@@ -317,13 +318,13 @@ def state_words(state: str) -> str:
 
     Examples
     --------
-    >>> state_words("◐ partial: Claude was not asked.")
-    '◐ Measured in part: Claude was not asked.'
+    >>> state_words("◐ partial: NOT_ASKED until Monday")
+    '◐ Measured in part: not asked until Monday'
     """
     mark, _, words = state.partition(" ")
     status = next((status for status in _STATES if words.startswith(status)), "")
-    written = f"{mark} {_STATES.get(status, '')}{words.removeprefix(status)}"
-    return plain(written)
+    reason = words.removeprefix(status) or ": the service does not say" * (status == "unknown")
+    return plain(f"{mark} {_STATES.get(status, '')}{reason}")
 
 
 class RowNames:

@@ -100,7 +100,7 @@ class Analysis:
         """
         return Section(
             self.section,
-            "Drafted.",
+            "",
             *map(table_of, self.relations),
             availability=self.rules,
             watched=self.watched,
