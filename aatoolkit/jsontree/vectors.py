@@ -21,8 +21,7 @@ from aatoolkit.jsontree.layout import MAX_FIELDS
 from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, key_step
 
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
-RowMap = RowIndex | None
-"""For each row the row of a level, -1 for none; None where the two are the same."""
+"""For each row the row of a level, -1 for none."""
 
 
 class Missing:
@@ -83,6 +82,11 @@ class Level:
         return self._above is not None and self.keys is None and not self.computed
 
     @cached_property
+    def rows(self) -> RowIndex:
+        """The number of each row."""
+        return np.arange(self.size)
+
+    @cached_property
     def parents(self) -> RowIndex:
         """For each row, that of the level above."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
@@ -92,7 +96,7 @@ class Level:
         """For each row, its place in the array or object."""
         lengths = np.asarray(self.lengths, np.int64)
         starts = np.repeat(lengths.cumsum() - lengths, lengths)
-        return np.arange(self.size) - starts
+        return self.rows - starts
 
     @cached_property
     def paths(self) -> list[str]:
@@ -157,7 +161,7 @@ class Vector:
     def where(self, kinds: set[type]) -> RowIndex:
         """The rows whose value has one of some types."""
         if kinds >= self.kinds:
-            return np.arange(len(self.values))
+            return self.level.rows
         return np.flatnonzero(np.fromiter(map(kinds.__contains__, map(type, self.values)), bool))
 
     @property
@@ -303,10 +307,8 @@ class Vector:
         return "".join(map(key_step, self.tail)) + (KEY_SIGN if self.is_key else "")
 
 
-def compose_index(index: RowMap, further: RowMap) -> RowMap:
+def compose_index(index: RowIndex, further: RowIndex) -> RowIndex:
     """Compose two row indexes: apply one after the other."""
-    if index is None or further is None:
-        return further if index is None else index
     if not len(further):
         return np.full(len(index), -1, np.int64)
     return np.where(index >= 0, further[index], -1)

@@ -21,14 +21,14 @@ from pandas.api import internals  # type: ignore[attr-defined]  # the stubs lack
 from aatoolkit._util.text import json_text
 from aatoolkit.availability.detect import Signal
 from aatoolkit.jsontree.coerce import ARROW, POOL, exact_array, read_as
-from aatoolkit.jsontree.vectors import MISSING, RowIndex, RowMap, Vector
+from aatoolkit.jsontree.vectors import MISSING, RowIndex, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.metadata.recipe import READ
 from aatoolkit.normalizer.column_availability import WHY, TableStatements
 from aatoolkit.normalizer.rows import DriftReport, TableRows, values_at
 from aatoolkit.sections.section import Column
 
-Member = tuple[Column, Vector, RowMap]
+Member = tuple[Column, Vector, RowIndex]
 """A column, the place of its values, and for each row of the table its row there."""
 
 Block = tuple[str, pa.Array, Sequence[str]]
@@ -128,12 +128,12 @@ class BuiltTable:
         self._blocks.append((column.dtype, array, [column.name for column, _, _ in members]))
         return True
 
-    def _read(self, column: Column, place: Vector, index: RowMap, report: DriftReport) -> None:
+    def _read(self, column: Column, place: Vector, index: RowIndex, report: DriftReport) -> None:
         """Read a column value by value; what does not fit it is reported and kept."""
 
         def rows_of(numbers: Sequence[int]) -> RowIndex:  # that rows of the table read
             rows = np.asarray(numbers, np.int64)
-            return rows[np.isin(rows, index)] if index is not None and len(rows) else rows
+            return rows[np.isin(rows, index)] if len(rows) else rows
 
         year = None
         if column.year is not None:
@@ -143,7 +143,7 @@ class BuiltTable:
         report.keep(place, rows_of(parsed.missing), "missing")
         report.keep(place, rows_of(parsed.odd), "wrong type", column.pattern)
         array = parsed.array
-        if index is not None:
+        if index is not place.level.rows:
             there = pa.array(index, mask=index < 0)
             array = (
                 pc.take(array, there, memory_pool=POOL)
@@ -179,8 +179,7 @@ class BuiltTable:
                 denied = mask[at] = statements.denied(column, is_valid[at], path)
                 if denied.any():
                     place, index = self.rows.find(column.source or "")
-                    rows = np.flatnonzero(denied)
-                    report.keep(place, rows if index is None else np.unique(index[rows]), WHY)
+                    report.keep(place, np.unique(index[denied]), WHY)
             if mask.any():
                 masked = pc.if_else(mask.ravel(), pa.scalar(None, array.type), array)
                 self._blocks[number] = dtype, masked, names

@@ -261,15 +261,15 @@ class _Reader:
             report.kept.clear()
             del document, rows, walk, value, stating
 
-        def find_rows() -> dict[str, TableRows]:
-            return kept()._parts.rows if is_released else dict(zip(built, rows, strict=True))
+        def rows_of_tables() -> dict[str, TableRows]:
+            return kept()._parts.rows() if is_released else dict(zip(built, rows, strict=True))
 
         def places() -> Any:
             if is_released:
                 return kept()._provenance
             return provenance(document, [*built.values()], report.extra)
 
-        parts = TableParts(built, find_rows, signals, held)
+        parts = TableParts(built, rows_of_tables, signals, held)
         return Tables(
             declared.name,
             {name: partial(table.frame, self.backend, held) for name, table in built.items()},

@@ -67,11 +67,10 @@ def provenance(
 def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
     """Yield the values that a column took as they are, by their paths."""
     place, index = table.rows.find(column.source or "")
-    elements = np.arange(len(place)) if index is None else index
     fits = np.asarray(coerce_values(place.values, column.dtype)[0].is_valid())
-    chosen = np.flatnonzero((elements >= 0) & np.asarray(table.array(column.name).is_valid()))
+    chosen = np.flatnonzero((index >= 0) & np.asarray(table.array(column.name).is_valid()))
     paths, values = place.paths, place.values
-    for row, origin in zip(chosen.tolist(), elements[chosen].tolist(), strict=True):
+    for row, origin in zip(chosen.tolist(), index[chosen].tolist(), strict=True):
         if fits[origin]:
             style = _style(values[origin], column.dtype)
             yield paths[origin], (table.table.name, column.name, row, style)

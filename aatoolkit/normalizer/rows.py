@@ -36,12 +36,12 @@ from aatoolkit.jsontree.paths import (
     parse_path,
     parse_pattern,
 )
-from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, RowMap, Vector, compose_index
+from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, Vector, compose_index
 from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
 
 Rows = Sequence[int] | RowIndex
 
-Place = tuple[Vector, RowMap]
+Place = tuple[Vector, RowIndex]
 """Where the values of a column are, and for each row of its table the row of its value."""
 
 
@@ -143,8 +143,8 @@ class TableRows:
     ----------
     places : list of Vector
         The places on the way to the rows, the document first.
-    picked : numpy.ndarray or None
-        Which of the last place are rows; None if all are.
+    picked : numpy.ndarray
+        For each row of the table, its row in the last place.
     absent : str or None
         The first field on the way to the rows that the document lacks; None if it has all.
     is_null : bool
@@ -174,8 +174,8 @@ class TableRows:
             place = _computed_rows(place, self.table.name, rows.function)
         self.place = place
         self._places: dict[str, Place] = {}
-        self.reads: list[tuple[Vector, RowMap, RowIndex]] = []
-        self.picked: RowMap = None
+        self.reads: list[tuple[Vector, RowIndex, RowIndex]] = []
+        self.picked = place.level.rows
         if rows.one:
             self.picked = self._single()
         elif plan.kind is not None:
@@ -185,7 +185,7 @@ class TableRows:
             if place.kinds - kinds:
                 self.picked = place.where(kinds)
         if rows.first:
-            self.picked = self.numbers[place.level.positions[self.numbers] >= rows.first]
+            self.picked = self.picked[place.level.positions[self.picked] >= rows.first]
         if plan.is_filtered:
             keep = np.ones(self.size, bool)
             for filters, is_wanted in ((rows.without, False), (rows.only, True)):
@@ -196,20 +196,15 @@ class TableRows:
                     values = values_at(*self._find(source))
                     keep &= np.array([identity(v) in wanted for v in values], bool) == is_wanted
             self.reads.clear()  # what rows are chosen by is read again, row by row
-            self.picked = self.numbers[keep]
+            self.picked = self.picked[keep]
 
     @property
     def size(self) -> int:
         """The number of rows."""
-        return len(self.place) if self.picked is None else len(self.picked)
+        return len(self.picked)
 
-    @property
-    def numbers(self) -> RowIndex:
-        """For each row of the table, its row in the last place."""
-        return np.arange(len(self.place)) if self.picked is None else self.picked
-
-    def _single(self) -> RowMap:
-        """Return None if the single row's object, or a field of it, is there; else no rows.
+    def _single(self) -> RowIndex:
+        """Return the single row if its object, or a field of it, is there; else no rows.
 
         What encloses the response, such as its domain, is no row by itself.
         """
@@ -220,7 +215,7 @@ class TableRows:
                 fields = takewhile(lambda step: type(step) is Field, steps)
                 places.append(self.place.descend([*fields]))
         is_there = not places or any(place.kinds - {Missing} for place in places)
-        return None if is_there else np.arange(0)
+        return self.place.level.rows if is_there else np.arange(0)
 
     def find(self, source: str) -> Place:
         """Find the values of a column by its source: a place, and for each row its row there."""
@@ -247,7 +242,7 @@ class TableRows:
     def _document(self) -> Place:
         return self.places[0], np.zeros(self.size, np.int64)
 
-    def _follow(self, place: Vector, index: RowMap, steps: Sequence[Step]) -> Place:
+    def _follow(self, place: Vector, index: RowIndex, steps: Sequence[Step]) -> Place:
         """Follow a path from a place; bound steps and single elements differ row by row."""
         for step in steps:
             if type(step) is Field:
@@ -277,9 +272,9 @@ class TableRows:
         elements = holder.each()
         names = elements.descend(step.header[last + 1 :]).values
         labelled = self._labelled(elements, names, index, [step.name] * self.size)
-        return compose_index(labelled, elements.level.positions)  # type: ignore[return-value]
+        return compose_index(labelled, elements.level.positions)
 
-    def _bound(self, place: Vector, index: RowMap, number: int) -> Place:
+    def _bound(self, place: Vector, index: RowIndex, number: int) -> Place:
         """The element at the position, or the entry under the key, of one of a row's own steps."""
         steps = self.table.rows.steps
         at = [at for at, step in enumerate(steps, 1) if isinstance(step, Each | Entries)][number]
@@ -287,22 +282,21 @@ class TableRows:
         if place is self.places[at - 1]:
             return self.places[at], up
         if isinstance(steps[at - 1], Each):
-            return _elements(place, index, own.positions if up is None else own.positions[up])
+            return _elements(place, index, own.positions[up])
         entries, keys = place.entries(), own.keys or []
-        keys = keys if up is None else [keys[row] for row in up.tolist()]
+        keys = [keys[row] for row in up.tolist()]
         return entries, self._labelled(entries, entries.level.keys or (), index, keys)
 
     def _labelled(
-        self, place: Vector, labels: Sequence[Any], index: RowMap, keys: list[str]
+        self, place: Vector, labels: Sequence[Any], index: RowIndex, keys: list[str]
     ) -> RowIndex:
         """For each row, the element or entry with a label in its array or object; -1 for none."""
         parents = zip(place.level.parents.tolist(), map(repr, labels), strict=True)
         rows = {pair: row for row, pair in enumerate(parents)}
-        above = range(self.size) if index is None else index.tolist()
-        pairs = zip(above, map(repr, keys), strict=True)
+        pairs = zip(index.tolist(), map(repr, keys), strict=True)
         return np.array([rows.get(pair, -1) for pair in pairs], np.int64)
 
-    def _up(self, at: int) -> RowMap:
+    def _up(self, at: int) -> RowIndex:
         """For each row, its row in the level of an earlier place."""
         level, index = self.place.level, self.picked
         while level is not self.places[at].level:
@@ -316,23 +310,24 @@ class TableRows:
 
         def path(row: int) -> str | None:
             place, index = self.find(column.source or "")
-            origin = row if index is None else int(index[row])
+            origin = int(index[row])
             return place.path(origin) if origin >= 0 else None
 
         return path
 
     def around(self, elements: Vector) -> Iterator[RowIndex]:
         """Yield the elements that hold rows of the table."""
-        level, index = self.place.level, None
+        level = self.place.level
+        index = level.rows
         while level.above is not None:
             index, level = compose_index(index, level.parents), level.above.level
-            if level is elements.level and index is not None:
+            if level is elements.level:
                 yield index
 
 
-def values_at(place: Vector, index: RowMap) -> Sequence[Any]:
+def values_at(place: Vector, index: RowIndex) -> Sequence[Any]:
     """The values of a place in the rows of a table."""
-    if index is None:
+    if index is place.level.rows:
         return place.values  # type: ignore[no-any-return]
     values = [*place.values, None]  # which is at -1
     return [*map(values.__getitem__, index.tolist())]
@@ -353,7 +348,7 @@ def _computed_rows(place: Vector, table: str, function: Callable[[Any], Iterable
     raise PayloadError(problem, problems=[f"{problem} @ {place.path(0)}"])
 
 
-def _enclosing_record(place: Vector, index: RowMap) -> Place:
+def _enclosing_record(place: Vector, index: RowIndex) -> Place:
     """The place of the record one array up, and for each row its row there."""
     level, is_inside = place.level, bool(place.tail)
     while not (is_inside and level.in_array):
@@ -364,15 +359,14 @@ def _enclosing_record(place: Vector, index: RowMap) -> Place:
     return level.above.each(), index
 
 
-def _elements(place: Vector, index: RowMap, positions: RowIndex) -> tuple[Vector, RowIndex]:
+def _elements(place: Vector, index: RowIndex, positions: RowIndex) -> Place:
     """The elements of arrays, and for each row that at a position in its array; -1 for none."""
     elements = place.each()
     lengths = np.asarray(elements.level.lengths, np.int64)
-    above = np.arange(len(positions)) if index is None else index
     if not len(lengths):
         return elements, np.full(len(positions), -1, np.int64)
-    is_there = (above >= 0) & (positions >= 0) & (positions < lengths[above])
-    return elements, np.where(is_there, (lengths.cumsum() - lengths)[above] + positions, -1)
+    is_there = (index >= 0) & (positions >= 0) & (positions < lengths[index])
+    return elements, np.where(is_there, (lengths.cumsum() - lengths)[index] + positions, -1)
 
 
 def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str, str]]:
@@ -383,7 +377,7 @@ def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str
     elements of arrays that are read by position, where no column and no table reads them.
     """
     whys = {}
-    reads: dict[Vector, list[tuple[RowMap, RowIndex]]] = {}
+    reads: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
     for rows in tables:
         if rows.table.rows.first:
             is_before = rows.place.level.positions < rows.table.rows.first
@@ -398,20 +392,18 @@ def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str
         indexes = (index for other, index in places if other is place)
         yield place, _left(place, place.present, indexes), why, ""
     for elements, parts in reads.items():
-        met = np.arange(len(elements))
-        if all(arrays is not None for arrays, _ in parts):
-            arrays = np.concatenate([arrays for arrays, _ in parts if arrays is not None])
-            met = np.flatnonzero(np.isin(elements.level.parents, arrays))
+        arrays = np.concatenate([arrays for arrays, _ in parts])
+        met = np.flatnonzero(np.isin(elements.level.parents, arrays))
         around = [index for rows in tables for index in rows.around(elements)]
         left = _left(elements, met, [*(row_map for _, row_map in parts), *around])
         yield elements, left, "new", format_path(elements.steps)
 
 
-def _left(place: Vector, rows: RowIndex, taken: Iterable[RowMap]) -> RowIndex:
+def _left(place: Vector, rows: RowIndex, taken: Iterable[RowIndex]) -> RowIndex:
     """The rows of a place that are in none of some others."""
     is_left = np.ones(len(place) + 1, bool)  # the last is where -1 points
     for index in taken:
-        is_left[slice(None) if index is None else index] = False
+        is_left[index] = False
     return rows[is_left[rows]]
 
 

@@ -111,7 +111,7 @@ class TableParts(NamedTuple):
     ----------
     built : mapping
         Each table with the metadata of its columns.
-    find_rows : callable
+    rows : callable
         Gives where the rows of each table are in the response.
     signals : sequence of Signal
         What the response says of itself.
@@ -120,14 +120,9 @@ class TableParts(NamedTuple):
     """
 
     built: Mapping[str, BuiltTable] = {}
-    find_rows: Callable[[], dict[str, TableRows]] = dict
+    rows: Callable[[], dict[str, TableRows]] = dict
     signals: Sequence[Signal] = ()
     held: Sequence[ResponseAtHand] = ()
-
-    @property
-    def rows(self) -> dict[str, TableRows]:
-        """Where the rows of each table are in the response."""
-        return self.find_rows()
 
 
 class Tables(Keyed[str, "pd.DataFrame"]):

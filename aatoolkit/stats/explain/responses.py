@@ -221,7 +221,7 @@ class _ColumnCells:
     """What the cells of one column have in common: their declaration, places and statements."""
 
     def __init__(self, table: TableCells, name: str) -> None:
-        rows = table.response.tables._parts.rows[table.name]
+        rows = table.response.tables._parts.rows()[table.name]
         frame = table.rows
         self.values = frame[name].array
         self.cells = cells_of(frame, name, table.metadata)
@@ -444,7 +444,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
 
 def _cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Explanation]:
     """Yield the cells that hold the value at a path, or values below it."""
-    for name, rows in tables._parts.rows.items():
+    for name, rows in tables._parts.rows().items():
         cells = TableCells(response, name)
         for column in rows.table.columns:
             if path != "$" and reach(path.removesuffix(KEY_SIGN), column.pattern) is None:
