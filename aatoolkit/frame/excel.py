@@ -32,8 +32,8 @@ _DIGITS = 10**15
 _ROWS, _CELL, _SHEET = 1_048_576, 32_767, 31
 """The most rows of a sheet, characters of a cell, and characters of a sheet's name."""
 
-_FIGURES, _BARS = 8, 10
-"""The most key figures, and bars of the chart."""
+_BARS = 10
+"""The most bars of the chart."""
 
 _FIRST_DAY = pd.Timestamp("1900-03-01")
 """Before it spreadsheets disagree on dates."""
@@ -147,6 +147,7 @@ class _Book:
         self._writer, self._book = writer, writer.book
         self._formats: dict[str | None, Any] = {None: None}
         self._bold = self._book.add_format({"bold": True})
+        self._wrapped = self._book.add_format({"text_wrap": True, "valign": "top"})
         self._title = self._book.add_format({"bold": True, "font_size": 14})
 
     def write(self, tables: Sequence[SheetTable]) -> None:
@@ -194,7 +195,7 @@ class _Book:
         """Fill the first sheet: the sources, the key figures, a chart, the sheets, a legend."""
         lists = [metadata_of(table.frame).sources for table in tables]
         sources = [*dict.fromkeys(source for sources in lists for source in sources)]
-        windows = dict.fromkeys(", ".join(_facts(of)[:2]) for of in sources if of.host)
+        windows = dict.fromkeys(", ".join(_facts(of, False)) for of in sources if of.host)
         sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title)
         sheet.write_column(1, 0, map(_fitted, windows), self._bold)
         at = len(windows) + 2
@@ -210,8 +211,8 @@ class _Book:
         for number, (name, table, count, *words) in enumerate(sheets, at + 2):
             link = "internal:'{}'!A1".format(name.replace("'", "''"))
             sheet.write_url(number, 0, link, string=name)
-            sheet.write_row(number, 1, [_fitted(table), count, *map(_fitted, words)])
-        facts = [_fitted(", ".join(_facts(of))) for of in sources]
+            sheet.write_row(number, 1, [_fitted(table), count, *map(_fitted, words)], self._wrapped)
+        facts = [_fitted(", ".join(_facts(of, True))) for of in sources]
         sheet.write_column(at + len(sheets) + 3, 0, [*_LEGEND, "", *facts])
         for column, width in enumerate((28, 26, 9, 60, 30)):
             sheet.set_column(column, column, width)
@@ -284,17 +285,15 @@ def _sheet_name(words: str, names: dict[str, str]) -> str:
 
 
 def _figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, float, str]]:
-    """Yield the key figures: rows that are metrics, of the first table that has them."""
+    """Yield the key figures: the values of the first table whose rows are metrics."""
     for frame in frames:
-        metadata = metadata_of(frame)
-        for name, formats in _number_formats(frame).items():
-            what = declared(metadata.columns[name])
-            if what is None or len(metadata.key) != 1 or not (what.units or what.unit == PER_UNIT):
-                continue
-            rows = zip(frame[metadata.key[0]], _as_excel(frame[name]), formats, strict=True)
-            for label, value, form in [row for row in rows if row[1] is not None][:_FIGURES]:
-                words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(label)).lower()
-                yield capitalized(humanize(words)), value, form
+        formats = _number_formats(frame).get("value")
+        if formats and metadata_of(frame).key == ("metric",):
+            for label, value, form in zip(
+                frame["metric"], _as_excel(frame["value"]), formats, strict=True
+            ):
+                if value is not None:
+                    yield capitalized(humanize(label)), value, form
             return
 
 
@@ -308,6 +307,7 @@ def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
         name
         for name in _number_formats(frame)
         if (what := declared(metadata.columns[name])) and what.aggregate.rule in ("sum", "ratio")
+        if frame[name].fillna(0).any()
     ]
     if is_time != (kind == "line") or not measures:
         return None
@@ -392,16 +392,16 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
             is_by_row = what.unit == PER_UNIT and "unit" in frame.columns
             units = frame["unit"] if is_by_row else pd.Series(what.unit, frame.index, dtype=object)
         is_whole = (values.isna() | (values % 1 == 0)).to_numpy(bool)
-        if what.unit != PER_UNIT:  # a count of one row is whole, whatever the others are
+        if what.unit != PER_UNIT and not what.aggregate.within:  # else of its row alone
             is_whole[:] = is_whole.all()
         usual = np.where(is_whole, _WHOLE, _BROKEN).tolist()
         formats[str(name)] = [_FORMATS.get(of, by) for of, by in zip(units, usual, strict=True)]
     return formats
 
 
-def _facts(source: Source) -> list[str]:
-    """What a response was about, when it covers, what was asked and when it was fetched."""
+def _facts(source: Source, is_all: bool) -> list[str]:
+    """The host and window of a response; or also what was asked, and when it was fetched."""
     window = f"{source.window_start} to {source.window_end}" if source.window_start else None
     fetched = f"fetched {source.fetched_at}" if source.fetched_at else None
-    facts = (source.host, window, source.section, source.scope, fetched)
-    return [str(fact) for fact in facts if fact]
+    asked = (source.section, source.scope, fetched) if is_all else ()
+    return [str(fact) for fact in (source.host, window, *asked) if fact]

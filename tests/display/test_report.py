@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
@@ -94,7 +96,7 @@ def hostile() -> aa.Dataset:
     }
     drawn = aa.sections.propose(body, "hostile").section
     payload = aa.Payload(
-        __import__("json").dumps(body).encode(),
+        json.dumps(body).encode(),
         fetched_at=pd.Timestamp("2026-11-20", tz="UTC").to_pydatetime(),
         host=HOSTILE[0],
         section="hostile",
@@ -110,7 +112,7 @@ def check_harmless(text: str) -> Page:
     allowed = {"html", "head", "meta", "title", "style", "body", "main", "header", "nav", "section"}
     allowed |= {"footer", "h1", "h2", "p", "b", "ul", "li", "a", "div", "table", "caption", "thead"}
     allowed |= {"tbody", "tr", "th", "td", "small", "code", "bdi", "span", "details", "summary"}
-    allowed |= {"figure", "figcaption", "svg", "path", "img", "dl", "dt", "dd"}
+    allowed |= {"figure", "svg", "path", "img", "dl", "dt", "dd"}
     assert {tag for tag, _ in read.elements} <= allowed
     assert len(read.all("style")) == 1
     for tag, attributes in read.elements:
@@ -159,8 +161,6 @@ def test_it_opens_with_a_summary_and_goes_on_in_reading_order(
     assert ".;" not in re.sub(r"<[^>]+>", "", summary)
     assert "Nothing is shown to have changed since the window before; what is seen" in summary
     assert "cannot be tested" in summary
-    for title in ("Key figures", "Brands by rank", "Domains that engines cite", "Crawlers"):
-        assert title in written
 
 
 def test_every_number_of_every_table_leads_to_its_evidence_and_back(written: str) -> None:
@@ -225,7 +225,7 @@ def test_a_number_that_is_not_wholly_measured_leads_to_what_the_service_says() -
         aa.Column("hit_count", "Int64", "Hits."),
     )
     table = aa.Table("hits", "Hits.", aa.sections.records("rows"), ("brand", "engine"), columns)
-    tables = aa.normalize(aa.Section("mine", "Mine.", table), __import__("json").dumps(body))
+    tables = aa.normalize(aa.Section("mine", "Mine.", table), json.dumps(body))
     text = page(aa.Dataset({"mine": tables}), 5)
     (anchor,) = re.findall(r'<li id="(w[^"]+)">[^\n]*?Claude was not asked', text)
     evidence = evidence_in(text, "b, Acme")
@@ -246,11 +246,15 @@ def check_words(written: str) -> None:
     assert re.findall(r"\$\.|\w\[\d*\]", text) == []
 
 
+def foreign(body: dict[str, Any], *names: str) -> aa.Dataset:
+    """A dataset whose sections have one answer, of which nothing is declared."""
+    sections = {name: aa.sections.propose(body, name).section for name in names}
+    return aa.Dataset({n: aa.normalize(of, json.dumps(body)) for n, of in sections.items()})
+
+
 def test_a_section_that_nobody_described_is_in_plain_words_too() -> None:
     body = {"resultList": [{"brand": "Acme", "hit_count": 3, "sub": {"ratePct": 12.5}}]}
-    drawn = aa.sections.propose(body, "something_new").section
-    tables = aa.normalize(drawn, __import__("json").dumps(body))
-    text = page(aa.Dataset({"something_new": tables}), 5)
+    text = page(foreign(body, "something_new"), 5)
     check_words(text)
     words = "".join(Page(text).text)
     assert "Something new" in words
@@ -271,18 +275,12 @@ def test_a_service_with_names_of_its_own_has_a_page_that_says_what_is_lacking() 
             {"id": "p2", "topic": "crm", "text": "cheap crm", "seen": 2},
         ],
     }
-    sections = {}
-    for name in ("overview", "prompts"):
-        drawn = aa.sections.propose(body, name).section
-        sections[name] = aa.normalize(drawn, __import__("json").dumps(body))
-    text = page(aa.Dataset(sections), 5)
+    text = page(foreign(body, "overview", "prompts"), 5)
     assert "No section has a table of key figures" in text
     assert "cannot be" in text
     assert '<th scope="row">cheap crm</th>' in text
     figures = {"kpis": [{"metric": m, "value": 9, "previous": 4} for m in ("answers", "visits")]}
-    drawn = aa.sections.propose(figures, "overview").section
-    tables = aa.normalize(drawn, __import__("json").dumps(figures))
-    assert "9</a><small>+5 since the window before" in page(aa.Dataset({"overview": tables}), 5)
+    assert "9</a><small>+5 since the window before" in page(foreign(figures, "overview"), 5)
 
 
 def test_every_picture_describes_what_it_shows(written: str) -> None:

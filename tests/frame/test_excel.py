@@ -55,16 +55,6 @@ def test_a_dataset_has_an_overview_a_sheet_a_table_and_a_codebook(
     assert columns.loc[("source_domains", "citation_count"), "header"] == "Citation count"
 
 
-def test_the_overview_has_the_rows_that_are_metrics(tmp_path: Path) -> None:
-    sheet = openpyxl.load_workbook(kpis().aa.to_excel(tmp_path / "one.xlsx"))["Overview"]
-    (cell,) = [row[1] for row in sheet.iter_rows(max_row=20) if row[0].value == "Answer count"]
-    assert (cell.value, cell.number_format) == (428, "#,##0")
-
-
-def kpis() -> pd.DataFrame:
-    return aa.demo().read("overview")["overview_kpis"]
-
-
 def test_numbers_are_shown_by_their_units(dataset: aa.Dataset, book: Path) -> None:
     sheet = openpyxl.load_workbook(book)["Source domains"]
     heads = {cell.value: cell for cell in sheet[1]}
@@ -76,13 +66,30 @@ def test_numbers_are_shown_by_their_units(dataset: aa.Dataset, book: Path) -> No
     assert sheet.cell(2, count.column).number_format == "#,##0"
 
 
-def test_a_metric_is_shown_in_the_unit_of_its_row(tmp_path: Path) -> None:
-    path = kpis().aa.to_excel(tmp_path / "kpis.xlsx")
-    rows = openpyxl.load_workbook(path)["Data"].iter_rows(min_row=2)
-    formats = {row[0].value: row[1].number_format for row in rows}
-    assert formats["mentionRate"] == "0.0%"
-    assert formats["visibilityScore"] == "0.0"
-    assert formats["answerCount"] == "#,##0"
+def test_a_metric_is_shown_in_the_unit_of_its_row_there_and_on_the_overview(
+    tmp_path: Path,
+) -> None:
+    frame = aa.demo().read("overview")["overview_kpis"]
+    sheets = openpyxl.load_workbook(frame.aa.to_excel(tmp_path / "kpis.xlsx"))
+    for sheet, names in (
+        ("Data", ("mentionRate", "visibilityScore", "answerCount")),
+        ("Overview", ("Mention rate", "Visibility score", "Answer count")),
+    ):
+        cells = {row[0].value: row[1] for row in sheets[sheet].iter_rows(min_row=2)}
+        assert [cells[name].number_format for name in names] == ["0.0%", "0.0", "#,##0"]
+        assert cells[names[2]].value == 428
+
+
+def test_the_overview_of_another_service_has_its_metrics_and_draws_no_zeros(
+    tmp_path: Path,
+) -> None:
+    days = [{"date": f"2026-11-0{day}", "visits": 0} for day in range(1, 9)]
+    body = {"kpis": [{"metric": "citedDomains", "value": 39}], "days": days}
+    tables = aa.normalize(aa.sections.propose(body, "overview").section, body)
+    path = aa.Dataset({"overview": tables}).to_excel(tmp_path / "a.xlsx")
+    sheet = openpyxl.load_workbook(path)["Overview"]
+    assert [cell.value for cell in sheet[3]][:2] == ["Cited domains", 39]
+    assert not sheet._charts
 
 
 def test_columns_are_wide_enough_for_dates_and_numbers(book: Path) -> None:
