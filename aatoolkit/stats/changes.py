@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.stats.estimate import NAN, check_level, long_run
-from aatoolkit.stats.results import amount, points, refusal, result
+from aatoolkit.stats.estimate import check_level, long_run
+from aatoolkit.stats.results import TABLES, amount, points, refusal, result
 from aatoolkit.stats.sums import Rules, cluster_sums
 from aatoolkit.stats.trace import (
     Integers,
@@ -58,7 +58,7 @@ def changes(
         raise refusal(column, "changes", why)
     kind = COUNTS if sums.is_count else RATES if sums.is_rate else MEANS
     size = One.total(n)
-    row: dict[str, Any] = {"n": size, "verdict": "cannot say"}
+    row: dict[str, Any] = {}
     if len(days):
         row |= {"from_day": days.min(), "to_day": days.max()}
     rows = [row]
@@ -91,16 +91,12 @@ def changes(
             fits = f"one {_WORDS[kind]} of {amount(number(before), kind == RATES)} fits all"
             row["why"] = f"{fits} {len(days)} days; small changes would not show"
             row["verdict"] = "no evidence"
-    values: dict[str, Any] = {
-        name: [row.get(name, missing) for row in rows]
-        for names, missing in _COLUMNS.items()
-        for name in names
-    }
-    values["clusters"] = [One.count(n)] * len(rows)
-    values["method"] = f"{kind} likelihood, exact segmentation, days shuffled in blocks"
+    method = f"{kind} likelihood, exact segmentation, days shuffled in blocks"
+    common: dict[str, Any] = {name: np.nan for name, *_ in TABLES["changes"]}
+    common |= {"n": size, "verdict": "cannot say", "clusters": One.count(n), "method": method}
     return result(
         "changes",
-        values,
+        [common | row for row in rows],
         None,
         sums.metadata.sources,
         sums.states[0],
@@ -109,14 +105,6 @@ def changes(
         average={RATES: "The rate", COUNTS: "The count a day", MEANS: "The mean"}[kind],
         what="Days" if kind == COUNTS else "Answers",
     )
-
-
-_COLUMNS = {
-    ("day", "first_day", "last_day", "from_day", "to_day"): pd.NaT,
-    ("before", "after", "change", "p", "n"): NAN,
-    ("verdict", "why"): None,
-}
-"""The columns that rows may have, and what they have without."""
 
 
 def _step(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) -> dict[str, Any]:

@@ -373,47 +373,35 @@ def comparison(
         before, after = (amount(number(end), row.is_rate) for end in ends)
         words = f"{before} to {after}" if is_plain else f"{names[0]} {after}, {names[1]} {before}"
         judged_rows.append(replace(row, text=words))
-    columns = judged(judged_rows, level, correct, "change" if is_plain else "difference")
-    columns["why"] = [
-        "; ".join(dict.fromkeys([why, *row.notes]))
-        for why, row in zip(columns["why"], rows, strict=True)
-    ]
-    tests = [math.isfinite(number(p)) for p in columns["p"]]
+    judgements = judged(judged_rows, level, correct, "change" if is_plain else "difference")
+    tests = [math.isfinite(number(judgement["p"])) for judgement in judgements]
     planned = [row.is_planned for row in rows]
-    if any(planned):
-        family = f"one of a family of {sum(map(operator.gt, tests, planned))}"
-        columns["family"] = [
-            ("planned: it stands alone" if row.is_planned else family) if is_tested else None
-            for row, is_tested in zip(rows, tests, strict=True)
-        ]
-    of_rows: dict[str, Any] = {
-        name: [getattr(row, name) for row in rows] for name in ("measure", "unit")
-    }
-    columns |= of_rows | ({} if is_plain else {kind: names[0], f"baseline_{kind}": names[1]})
-    columns |= {
-        name: [getattr(row.change, part) for row in rows]
-        for name, part in (
-            (side, "after"),
-            (baseline, "before"),
-            (n_baseline, "size_before"),
-            ("n", "size_after"),
-            ("change", "change"),
-            ("clusters", "clusters"),
-        )
-    }
-    units = {row.unit for row in rows}
+    family = f"one of a family of {sum(map(operator.gt, tests, planned))}"
+    result_rows = []
+    for row, judgement, is_tested in zip(rows, judgements, tests, strict=True):
+        change = row.change
+        of_row = {"measure": row.measure, **dict(zip(keys, row.key, strict=True)), **judgement}
+        of_row |= {side: change.after, baseline: change.before, n_baseline: change.size_before}
+        of_row |= {"n": change.size_after, "change": change.change, "clusters": change.clusters}
+        of_row["why"] = "; ".join(dict.fromkeys([of_row["why"], *row.notes]))
+        of_row["unit"] = row.unit
+        if any(planned):
+            words = "planned: it stands alone" if row.is_planned else family
+            of_row["family"] = words if is_tested else None
+        if not is_plain:
+            of_row |= {kind: names[0], f"baseline_{kind}": names[1]}
+        result_rows.append(of_row)
+    units, measures = {row.unit for row in rows}, {row.measure for row in rows}
     states = [
         column.availability
         for part in metadata
         for name, column in part.columns.items()
-        if name in of_rows["measure"]
+        if name in measures
     ]
     this, that = ("this frame", "the other frame") if is_plain else names
     frame = result(
         "compare",
-        {"measure": columns.pop("measure")}
-        | {name: _key([row.key[at] for row in rows]) for at, name in enumerate(keys)}
-        | columns,
+        result_rows,
         {name: metadata[0].columns[name] for name in keys if name in metadata[0].columns},
         [source for part in metadata for source in part.sources],
         combine(states) if states else MEASURED,
@@ -434,12 +422,6 @@ def comparison(
     size = -frame["change"].abs().to_numpy(np.float64, na_value=0.0)
     places = frame["verdict"].map({"no evidence": 1, "cannot say": 2}).fillna(0)
     return reranked(frame, np.lexsort((size, places.to_numpy(), np.logical_not(planned))))
-
-
-def _key(values: Sequence[object]) -> pd.Series:
-    column = pd.Series(list(values), dtype=object)
-    is_text = all(isinstance(value, str) or value is None for value in values)
-    return column.astype("string") if is_text else column.infer_objects()
 
 
 # --- decomposition ----------------------------------------------------------------------------

@@ -479,7 +479,7 @@ def verdict_of(p: float, change: float, level: float, words: Sequence[str] = ("u
 
 def judged(
     rows: Sequence[Comparison], level: float, correct: str | None = "holm", noun: str = "change"
-) -> dict[str, list[Any]]:
+) -> list[dict[str, Any]]:
     """Judge changes: intervals, adjusted p-values, detectable changes and verdicts.
 
     Parameters
@@ -499,7 +499,7 @@ def judged(
     p_values = [NAN if row.why else row.change.p for row in rows]
     in_family = [NAN if row.is_planned else p for row, p in zip(rows, p_values, strict=True)]
     family = max(sum(math.isfinite(number(p)) for p in in_family), 1)
-    columns: dict[str, list[Any]] = {name: [] for name in _JUDGED}
+    judgements = []
     for row, own_p, corrected in zip(rows, p_values, adjusted(in_family, correct), strict=True):
         change, is_rate, least = row.change, row.is_rate, NAN
         p, before = own_p if row.is_planned else corrected, number(change.before)
@@ -528,9 +528,8 @@ def judged(
         if method and math.isfinite(df):
             method += f", t of {df:.3g} degrees of freedom"
         values = low, high, own_p, p, least, verdict, why, method
-        for name, value in zip(_JUDGED, values, strict=True):
-            columns[name].append(value)
-    return columns
+        judgements.append(dict(zip(JUDGED, values, strict=True)))
+    return judgements
 
 
-_JUDGED = ("low", "high", "p", "p_adjusted", "detectable", "verdict", "why", "method")
+JUDGED = ("low", "high", "p", "p_adjusted", "detectable", "verdict", "why", "method")

@@ -128,16 +128,12 @@ def funnel_of(
     is_complete = bool(np.isfinite(plain_value(of_all)).any())
     table["n"] = take(of_all, largest) if is_complete else table["visited"]
     name_all(**table)
-    pages = np.array([is_page(key) for key in keys], bool)
     plain = {name: plain_value(values) for name, values in table.items()}
     refer = table["crawled"] / table["visited"]
-    rate, q = (
-        table["converted"] / table["n"],
-        normal_quantile((1 + setting("level", level)) / 2),
-    )
+    rate, q = table["converted"] / table["n"], normal_quantile((1 + setting("level", level)) / 2)
     name_all(rate=rate, q=q)
     ends = wilson(rate, table["n"], q)
-    table["crawl_to_refer"] = np.where(pages & (plain["visited"] > 0), refer, np.nan)
+    table["crawl_to_refer"] = np.where(plain["visited"] > 0, refer, np.nan)
     is_possible = (plain["n"] > 0) & (plain["converted"] <= plain["n"])
     for end, values in zip(("", "_low", "_high"), (rate, *ends), strict=True):
         table[f"conversion_rate{end}"] = np.where(is_possible, values, np.nan)
@@ -278,7 +274,6 @@ def _once(reason: str | None) -> str | None:
 NOT_SET = "(not set)"
 """The landing page of a visit that recorded none."""
 
-_PAGES = (".html", ".htm", ".php", ".asp", ".aspx", ".jsp", ".shtml", ".xhtml")
 _KEPT = "/-._~!$&'()*+,;=:@"
 
 
@@ -317,15 +312,3 @@ def normal_path(address: str) -> str:
     if parts and re.fullmatch(r"(index|default)\.(html?|php|aspx?)", parts[-1].lower()):
         parts.pop()
     return "/" + "/".join(parts)
-
-
-def is_page(path: str) -> bool:
-    """Whether a path is that of a page by its extension, not of a script, image or list.
-
-    Examples
-    --------
-    >>> is_page("/pricing"), is_page("/robots.txt"), is_page("/v1.2/notes"), is_page("(not set)")
-    (True, False, True, False)
-    """
-    end = re.search(r"\.[a-z][a-z0-9]{0,4}$", path.rpartition("/")[2].lower())
-    return path != NOT_SET and (end is None or end[0] in _PAGES)

@@ -255,25 +255,17 @@ def _over_prompts(
 ) -> Bounds | None:
     """The intervals over prompts; None where their pooled values differ from the frame's."""
     pooled = interval(rows, column, by=keys or None, cluster=PROMPT)
-    places = {tuple(row): at for at, row in enumerate(_marks(pooled, keys))}
-    place = np.array([places.get(tuple(row), -1) for row in _marks(frame, keys)], np.int64)
-    value, mark = (as_floats(part[column]) for part in (pooled, frame))
-    is_same = (place >= 0) & np.isclose(value[place], mark, rtol=1e-6, atol=1e-12)
+    beside = frame[keys].merge(pooled, how="left" if keys else "cross", on=keys or None)
+    value, mark = as_floats(beside[column]), as_floats(frame[column])
+    is_same = np.isclose(value, mark, rtol=1e-6, atol=1e-12)
     if (np.isfinite(mark) & ~is_same).any():  # one picture has one kind of interval
         return None
-    low, high = (np.where(is_same, end[place], np.nan) for end in _ends(pooled, column))
+    low, high = (np.where(is_same, end, np.nan) for end in _ends(beside, column))
     return Bounds(low, high, OVER_PROMPTS, pooled)
 
 
 def _ends(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
     return as_floats(frame[f"{column}_low"]), as_floats(frame[f"{column}_high"])
-
-
-def _marks(frame: pd.DataFrame, keys: list[str]) -> list[list[object]]:
-    """The key of each row; missing parts are equal."""
-    values = frame[keys].astype(object)
-    marks = values.where(values.notna(), None).to_numpy().tolist()
-    return marks if keys else [[]] * len(frame)
 
 
 # --- agreement --------------------------------------------------------------------------------
@@ -437,7 +429,7 @@ def samples(
         while half > margin:  # Student's t takes a few more
             prompts += 1
             half = float(t_quantile((1 + level) / 2, prompts - 1)) * single / math.sqrt(prompts)
+        row = {"runs": count, "prompts": prompts, "answers": prompts * count}
         verdict = f"{prompts:,} prompts × {count:,} runs give ±{100 * half:.1f} points"
-        rows.append((count, prompts, prompts * count, deff, half, verdict))
-    names = ("runs", "prompts", "answers", "deff", "margin", "verdict")
-    return result("samples", dict(zip(names, zip(*rows, strict=True), strict=True)), key=("runs",))
+        rows.append(row | {"deff": deff, "margin": half, "verdict": verdict})
+    return result("samples", rows, key=("runs",))

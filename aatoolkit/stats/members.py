@@ -22,6 +22,7 @@ from aatoolkit.frame.groupby import as_floats, find, flattened, group
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import RANK
 from aatoolkit.stats.estimate import (
+    JUDGED,
     LEAST_CLUSTERS,
     NAN,
     Change,
@@ -34,7 +35,7 @@ from aatoolkit.stats.estimate import (
     wilson,
 )
 from aatoolkit.stats.results import percent, refusal, reranked, result
-from aatoolkit.stats.sums import PROMPT, ClusterSums, Rules, cluster_sums, names_of
+from aatoolkit.stats.sums import PROMPT, ClusterSums, Rules, cluster_sums, names_of, refuse_missing
 from aatoolkit.stats.trace import (
     Integers,
     Numbers,
@@ -135,8 +136,7 @@ def rank(
         column=column,
         cluster=cluster,
     )
-    order = pd.Series(np.where(measured, -oriented, np.nan)).rank(method="min")
-    return reranked(ranked, np.argsort(order.to_numpy(np.float64), kind="stable"))
+    return reranked(ranked, np.argsort(-better, kind="stable"))
 
 
 def _influence(sums: ClusterSums) -> Numbers:
@@ -220,7 +220,8 @@ def concentration(
         counts = cells_of("c", flat, column, np.flatnonzero(use & (groups.ids == at)))
         n, members = One.total(counts), One.count(counts)
         name_all(n=n, members=members)
-        row = {"n": n, "members": members}
+        row = dict(zip(keys, groups.keys.iloc[at], strict=True)) | dict.fromkeys(_MEASURES, NAN)
+        row |= {"n": n, "members": members, "method": "multinomial bootstrap, basic interval"}
         if LEAST <= number(n) <= _MOST_COUNTED:
             row |= _measured(counts, n, top, level)
             effective, low, high = (number(row[f"effective{end}"]) for end in ("", "_low", "_high"))
@@ -233,15 +234,9 @@ def concentration(
                 f"cannot say: {number(n):g} in all, and it takes {LEAST} to 2⁵³{reason}"
             )
         rows.append(row)
-    names = [f"{name}{end}" for name in ("hhi", "effective", "top_share") for end in _ENDS]
-    columns = {
-        name: [row.get(name, NAN) for row in rows] for name in (*names, "n", "members", "verdict")
-    }
-    key_rows = groups.keys.reset_index(drop=True)
     return result(
         "concentration",
-        {name: key_rows[name] for name in keys} | columns
-        | {"method": "multinomial bootstrap, basic interval"},
+        rows,
         {name: metadata.columns[name] for name in keys},
         metadata.sources,
         combine(states[int(code)] for code in codes),
@@ -249,10 +244,11 @@ def concentration(
         level=level,
         column=column,
         top=top,
-    )  # fmt: skip
+    )
 
 
 _ENDS = ("", "_low", "_high")
+_MEASURES = [f"{name}{end}" for name in ("hhi", "effective", "top_share") for end in _ENDS]
 
 
 def _measured(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
@@ -328,19 +324,16 @@ def overlap(
         )
         raise ItemNotFound(f"{column} has no overlap: {why}", columns=dict.fromkeys(lacking, why))
     state = metadata_of(flat).columns[column].availability
+    rows: Any
     if lacking:
-        rows, method = (
-            _of_sets(flat, column, between),
-            f"sets of {column}, a list each: no interval",
-        )
+        rows = _of_sets(flat, column, between)
     else:
         rows = _of_answers(flat, column, between, cluster, repeat, level)
-        method = f"mean over {cluster} of pairs of answers, Student's t, Holm's method"
         if state.status not in (Status.AVAILABLE, Status.UNKNOWN):
-            rows["why"] = [f"{why}; {state}" for why in rows["why"]]
+            rows = [row | {"why": f"{row['why']}; {state}"} for row in rows]
     return result(
         "overlap",
-        rows | {"method": method},
+        rows,
         None,
         metadata_of(flat).sources,
         state,
@@ -379,12 +372,13 @@ def _of_sets(flat: pd.DataFrame, column: str, between: str) -> dict[str, Any]:
         "shared": shared,
         "different": different,
         "verdict": [f"{common:,.0f} of {total:,.0f} in common" for common, total in counts],
+        "method": f"sets of {column}, a list each: no interval",
     }
 
 
 def _of_answers(
     flat: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
-) -> dict[str, Any]:
+) -> list[dict[str, Any]]:
     """The overlap of two members, that of repeated answers, and the difference, over prompts."""
     codes, members, prompts = _lists(flat, column, between, cluster, repeat)
     if len(members) > MOST_LISTS:
@@ -454,9 +448,10 @@ def _of_answers(
         why = "" if np.isfinite(number(gap.p)) else why
         words = ("more alike", "less alike")
         gaps.append(Comparison(change=gap, text=text, why=why, words=words))
-    of_gaps = judged(gaps, level, noun="gap")
-    del of_gaps["low"], of_gaps["high"]
-    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())} | of_gaps
+    for row, judgement in zip(rows, judged(gaps, level, noun="gap"), strict=True):
+        row |= {name: judgement[name] for name in JUDGED[2:]}
+        row["method"] = f"mean over {cluster} of pairs of answers, Student's t, Holm's method"
+    return rows
 
 
 def mean_of(values: Any, level: Any, name: str) -> Change:
@@ -475,9 +470,7 @@ def _lists(
     rows = flat.loc[flat[column].notna(), [cluster, between, repeat, column]]
     codes = pd.DataFrame({name: pd.factorize(rows[name])[0] for name in rows.columns})
     for name in (between, cluster, repeat):
-        if lacking := int((codes[name] < 0).sum()):
-            why = f"{lacking} rows have none; drop them first"
-            raise AvailabilityError(f"{name} names no list: {why}", columns={name: why})
+        refuse_missing(name, codes[name] < 0)
     for name in (between, cluster):
         if (codes.groupby(repeat)[name].nunique() > 1).any():
             why = f"one value of {repeat} has several of {name}: it names no single answer"

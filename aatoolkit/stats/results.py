@@ -46,6 +46,7 @@ and some that do not.
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -260,7 +261,7 @@ TABLES = {
 
 def result(
     verb: str,
-    values: Mapping[str, Any],
+    values: Mapping[str, Any] | Sequence[Mapping[str, Any]],
     keys: Mapping[str, ColumnMetadata] | None = None,
     sources: Iterable[Source] = (),
     state: Availability = MEASURED,
@@ -277,8 +278,9 @@ def result(
     ----------
     verb : str
         The table that declares the columns.
-    values : mapping
-        The values of each column, or one value of all rows; those of keys as they are.
+    values : mapping, or sequence of mapping
+        The values of each column, or one value of all rows; those of keys as they are. Or the rows:
+        a column is what one of them has, all that are declared where there are none.
     keys : mapping of str to ColumnMetadata
         The metadata of columns that were taken over.
     sources : iterable of Source
@@ -296,14 +298,17 @@ def result(
     **words
         What names and meanings depend on.
     """
-    values = kept(values)
     change = _UNITS["points"] if unit == FRACTION else unit
     words |= {"unit": unit or "-", "change": change or "-", "level": f"{level:.0%}"}
     declared = [name.format(**words) for name, *_ in TABLES[verb]]
+    if not isinstance(values, Mapping):
+        names = dict.fromkeys(name for row in values for name in row) or declared
+        values = {name: [row.get(name, math.nan) for row in values] for name in names}
+    values = kept(values)
     in_order = iter([name for name in declared if name in values])
     columns: list[Column] = []
     frame = {
-        name: values[name]
+        name: _key(values[name])
         for name in (next(in_order) if name in declared else name for name in values)
     }
     size = next((len(part) for part in values.values() if _is_column(part)), 1)
@@ -387,6 +392,15 @@ def _equal(values: pd.Series, text: str) -> np.ndarray:
 
 def _is_column(values: object) -> bool:
     return isinstance(values, Iterable) and not isinstance(values, str)
+
+
+def _key(values: Any) -> Any:
+    """A column of a key as it is; of a list that of its kind."""
+    if not isinstance(values, list):
+        return values
+    column = pd.Series(values, dtype=object)
+    is_text = all(isinstance(value, str) or value is None for value in values)
+    return column.astype("string") if is_text else column.infer_objects()
 
 
 def column_of(values: Iterable[Any], dtype: str) -> pd.Series:

@@ -199,13 +199,7 @@ def cluster_sums(
     if cluster is not None:
         codes, names = pd.factorize(flat[cluster])
         labels = pd.Index(names)
-        if lacking := int(((codes < 0) & use).sum()):
-            why = (
-                f"{lacking} rows with a number have no {cluster}; drop them, or name another column"
-            )
-            raise AvailabilityError(
-                f"the rows cannot be grouped by {cluster}: {why}", columns={cluster: why}
-            )
+        refuse_missing(cluster, (codes < 0) & use)
     kinds = max(len(labels), 1)
     pair = groups.ids * kinds + codes
     if is_count:
@@ -234,6 +228,21 @@ def cluster_sums(
         place,
         planned,
     )
+
+
+def refuse_missing(column: str, is_missing: Any) -> None:
+    """Refuse rows that lack what they are grouped by.
+
+    Raises
+    ------
+    AvailabilityError
+        If there is one.
+    """
+    if lacking := int(is_missing.sum()):
+        why = f"{lacking} rows with a value have no {column}; drop them, or name another column"
+        raise AvailabilityError(
+            f"the rows cannot be grouped by {column}: {why}", columns={column: why}
+        )
 
 
 def _states(cells: Any, groups: Groups, use: Any, wholes: Wholes | None) -> list[Availability]:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from aatoolkit._util.text import parse_moment
 from aatoolkit.availability import combine
-from aatoolkit.errors import ArgumentError, AvailabilityError
+from aatoolkit.errors import ArgumentError
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.stats.estimate import (
     LEAST_CLUSTERS,
@@ -30,7 +30,7 @@ from aatoolkit.stats.estimate import (
     varies,
 )
 from aatoolkit.stats.results import amount, points, result
-from aatoolkit.stats.sums import ClusterSums, Rules, cluster_sums
+from aatoolkit.stats.sums import ClusterSums, Rules, cluster_sums, refuse_missing
 from aatoolkit.stats.trace import (
     Integers,
     Many,
@@ -178,43 +178,32 @@ def effect(
     dated = derived(flat.assign(**{date: days}), series)
     sums = cluster_sums(dated, column, date, cluster, rules)
     stamps = pd.to_datetime(sums.groups.keys[date])
-    if stamps.isna().to_numpy()[sums.group].any():
-        why = "rows with a number have none; drop them first"
-        raise AvailabilityError(f"{date} names no day: {why}", columns={date: why})
+    refuse_missing(date, stamps.isna().to_numpy()[sums.group[sums.pair]])
     panels = [_panel(sums, group, stamps, day) for group in names]
     confidence = setting("level", level)
     groups = [change_within(*side) for side in zip(panels, (0.0, 0.0), WORDS, strict=True)]
     estimates = [_difference("effect", day, groups, confidence)]
     estimates += _checks(panels, day, confidence)
     rows = [_row(estimate, cluster, sums.is_rate) for estimate in estimates]
-    columns = judged(rows, level, noun="difference")
-    verdict, why = columns["verdict"][0], columns["why"][0]
-    if plain_value(verdict) != "cannot say":
-        p_values = [number(p) for p in columns["p_adjusted"]]
+    judgements = judged(rows, level, noun="difference")
+    first = judgements[0]
+    if plain_value(first["verdict"]) != "cannot say":
+        p_values = [number(row["p_adjusted"]) for row in judgements]
         if doubt := _doubt(estimates, p_values, panels, cluster, sums.is_rate, level):
-            columns["verdict"][0], why = "cannot say", f"{doubt}; {why}"
+            first |= {"verdict": "cannot say", "why": f"{doubt}; {first['why']}"}
         elif len(estimates) == 1:
-            why += "; too few days before to check that the groups moved alike"
+            first["why"] += "; too few days before to check that the groups moved alike"
     if once := sum(group.once for group in groups):
-        why += f"; {once} {cluster} have answers in one period only and are left out"
-    columns["why"][0] = why
-    ends = {
-        f"{word}_{end}": [getattr(estimate.sides[word], end) for estimate in estimates]
-        for word in WORDS
-        for end in ("before", "after")
-    }
-    changes = [estimate.change for estimate in estimates]
+        first["why"] += f"; {once} {cluster} have answers in one period only and are left out"
+    for estimate, row in zip(estimates, judgements, strict=True):
+        change, n = estimate.change, estimate.change.size_after
+        row |= {"kind": estimate.kind, "on": estimate.on, "n": n, "clusters": change.clusters}
+        row["change"] = change.change
+        for word, side in estimate.sides.items():
+            row |= {f"{word}_before": side.before, f"{word}_after": side.after}
     return result(
         "effect",
-        {
-            "kind": [estimate.kind for estimate in estimates],
-            "on": [estimate.on for estimate in estimates],
-            **ends,
-            "change": [change.change for change in changes],
-            **columns,
-            "n": [change.size_after for change in changes],
-            "clusters": [change.clusters for change in changes],
-        },
+        judgements,
         None,
         sums.metadata.sources,
         combine(sums.states),
