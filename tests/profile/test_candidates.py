@@ -65,10 +65,13 @@ def test_states_of_every_response_are_proposed_also_by_a_weak_word() -> None:
 
 
 def test_numbers_that_are_texts_say_what_a_word_means_too() -> None:
-    first = {"coverage": "GREEN_SEVEN", "rows": [{"host": "a.example", "hits": "1,204"}]}
-    other = {"coverage": "RED_NINE", "rows": []}
-    (place,) = draft_of({"crawl": first}, {"crawl": {("x",): other}}, OPTIONS)["crawl"].candidates
-    assert place.words == {"GREEN_SEVEN": "available", "RED_NINE": "unavailable"}
+    rows = [{"host": "a.example", "hits": "1,204"}]
+    whole, alone = ({"coverage": word, "rows": rows} for word in ("AMBER_SIX", "GREEN_SEVEN"))
+    parts = {("alpha",): alone, ("beta",): {"coverage": "RED_NINE", "rows": []}}
+    (place,) = draft_of({"crawl": whole}, {"crawl": parts}, OPTIONS)["crawl"].candidates
+    # An engine alone says otherwise: the whole is a mixture.
+    meanings = {"AMBER_SIX": "partial", "GREEN_SEVEN": "available", "RED_NINE": "unavailable"}
+    assert place.words == meanings
 
 
 @pytest.mark.parametrize("figures", [{"share": "33.40 %"}, {"daily": [{"answerPct": 7}]}])
@@ -106,16 +109,6 @@ def test_words_of_no_lexicon_are_places_and_mean_what_the_numbers_say() -> None:
     assert words["openness"] == {"OPEN": "available", "SHUT": "unavailable", "ASLEEP": "not_run"}
     assert {*words["blots"].values()} == {"partial"}
     assert words["brands[].by[].mark"] == {"SOUND": "available", "ZILCH": "unavailable"}
-
-
-def test_the_whole_is_partial_where_an_engine_alone_says_otherwise() -> None:
-    documents = [{"grade": word, "rows": rows} for word, rows in
-                 (("PATCHY", [{"n": 3}]), ("WHOLE", [{"n": 3}]), ("VOID", []))]  # fmt: skip
-    whole, alone, empty = documents
-    draft = draft_of({"crawl": whole}, {"crawl": {("alpha",): alone}}, OPTIONS,
-                     empty={"crawl": empty})  # fmt: skip
-    (place,) = draft["crawl"].candidates
-    assert place.words == {"PATCHY": "partial", "WHOLE": "available", "VOID": "unavailable"}
 
 
 def test_business_is_no_place():
@@ -213,12 +206,3 @@ def test_a_widget_asks_one_question_at_a_time(draft):
     buttons.children[0].click()
     assert draft["crawl"].section.availability.words["shown_by_engine"] == "partial"
     assert "Nothing more" in box.children[0].value
-
-
-def test_sentences_and_reasons_in_small_lists_are_about_the_whole():
-    document = {"notes": ["Hits of gamma are not collected."], "rows": [{"n": 3}]}
-    rule = aa.sections.Rule(at="notes[]", of="section", words={"x": "partial"})
-    section = aa.sections.propose(document, "crawl").section
-    tables = aa.normalize(section.with_rule(at=rule.at, of=rule.of, words=rule.words), document)
-    assert tables.availability["status"].tolist() == ["unavailable"]
-    assert tables.availability["reason"].tolist() == document["notes"]

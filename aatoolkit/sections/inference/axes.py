@@ -248,10 +248,11 @@ class Structure:
     def _open_arrays(self, axis: Axis, arrays: list[Arrays]) -> None:
         waiting = [array for array in arrays if not self._are_columns(axis, array)]
         groups: dict[Any, list[Arrays]] = {}
+        labelled: dict[Any, list[Arrays]] = {}
         for array in (array for array in waiting if not array.is_used):
             label = self._label(axis, array)
             if label is not None:
-                self._open_side_by_side(axis, [array], label)
+                labelled.setdefault((label, *array.lengths), []).append(array)
                 continue
             # Of a square grid a list beside it may name the rows or the columns.
             is_square = array.kinds == {"list"} and {len(item or ()) for item in array.items} == {
@@ -259,6 +260,8 @@ class Structure:
             }
             is_alone = array.longest < 2 or array.kinds == {"dict"} or is_square
             groups.setdefault(array.steps if is_alone else (*array.lengths,), []).append(array)
+        for (label, *_), group in labelled.items():
+            self._open_side_by_side(axis, group, label)
         for group in groups.values():
             if len(group) > 1 or not self._are_cells(axis, group[0]):
                 self._open_side_by_side(axis, group)
@@ -371,9 +374,10 @@ class Structure:
             names = [texts[row] for row in axis.rows_of(around)]
             pairs = zip(array.lists, names, strict=True)
             is_exact = all(row is MISSING or len(row) == len(texts) for row, texts in pairs)
-            word = next((s.name for s in reversed(other.steps) if isinstance(s, Field)), "")
+            word = _last_name(other.steps)
             is_named = _HEADER.fullmatch(snake(word)) is not None
-            rank = _common(other.steps, array.steps), is_named
+            # ``index_names`` is that of ``index``.
+            rank = _common(other.steps, array.steps), _last_name(array.steps) in word, is_named
             is_header = is_mixed or is_named or array.kinds == {"dict"}
             if is_exact and is_header:
                 fitting.append((rank, other, name, names))
@@ -407,6 +411,10 @@ def _around(axis: Axis, array: Arrays) -> Iterator[tuple[Axis, Arrays]]:
         for other in around.arrays:
             if other.steps != array.steps[: len(other.steps)]:
                 yield around, other
+
+
+def _last_name(steps: Path) -> str:
+    return next((step.name for step in reversed(steps) if isinstance(step, Field)), "")
 
 
 def bound(steps: Iterable[Step]) -> Path:

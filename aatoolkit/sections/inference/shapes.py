@@ -139,9 +139,11 @@ def _add_column(relation: Relation, variable: Variable, vocabulary: Vocabulary) 
 def _declare_header(relation: Relation, axis: Axis, variables: list[Variable]) -> None:
     """Declare the header of rows that are arrays once, where it names all their positions."""
     inner = [variable.steps[len(axis.steps) :] for variable in variables]
+    is_own = all(variable.steps[: len(axis.steps)] == axis.steps for variable in variables)
     headers = {steps[0].header if steps and isinstance(steps[0], Named) else () for steps in inner}
     rows = relation.rows
-    if len(headers) != 1 or rows.one or rows.labels or rows.first or rows.steps[-1] != Each():
+    is_plain = not (rows.one or rows.labels or rows.first) and rows.steps[-1] == Each()
+    if not (is_own and is_plain and len(headers) == 1):
         return
     header = headers.pop()
     if (

@@ -215,9 +215,9 @@ def _is_counted(word: str) -> bool:
 
 
 def _is_time(words: list[str]) -> bool:
-    last = words[-1] if words else ""
-    is_edge = len(words) > 1 and words[0] in ("first", "last") and last in lexicon("time")
-    return last in lexicon("time_end") or is_edge
+    edges = {*words[:1], *words[-1:]}
+    is_edge = not edges.isdisjoint({"first", "last"}) and not edges.isdisjoint(lexicon("time"))
+    return is_edge or not lexicon("time_end").isdisjoint(words[-1:])
 
 
 def singular(word: str) -> str:

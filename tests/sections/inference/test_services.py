@@ -95,10 +95,3 @@ def test_the_file_of_a_draft_makes_the_same_declarations_in_lines_to_read(servic
     assert len(text.splitlines()) <= 30 * len(drafts)
     joined = text.replace("\n    # ", " ")
     assert service != "nested" or "named_rate: named_runs / run_count" in joined
-
-
-def test_one_answer_alone_proves_no_sum():
-    section = draft_of({"prompts": SERVICES["nested"]("prompts")}, options=options())["prompts"]
-    named = {column.name: column for column in section.columns() if column.table == "prompts"}
-    assert named["named_rate"].rule.confidence == "proved"
-    assert named["named_runs"].rule.confidence == "open"

@@ -53,6 +53,12 @@ def table(document: Any, name: str) -> Table:
         # Of two lists of one length the nearest labels the positions, and names the table.
         ({name: {"days": DAYS, "series": [{"name": "Acme", "data": [1, 2, 3]}]} for name in "tu"},
          "s_u", "u.series[].data[]", ["date", "series_name", "u"]),
+        # Two grids side by side have a header each.
+        ({"index": [["a", 1], ["b", 2], ["c", 3]], "cols": ["hits", "rate"], "data": [[3, 0.5]] * 3,
+          "index_names": ["host", "n"]}, "s", "index[]", ["host", "n", "hits", "rate"]),
+        # Arrays with one label share its axis.
+        ({"days": DAYS, "of": [{"id": name, "n": [1, 2, 3], "m": [0, None, 0]} for name in "ab"]},
+         "s", "of[].n[]", ["date", "of_id", "n", "of_m"]),
         # Keys that are values of a field elsewhere are called as it is.
         ({"weekly": {"x-bot": 3, "y-bot": 4}, "all": [{"bot": "x-bot"}, {"bot": "y-bot"}]},
          "s_weekly", "weekly{}", ["bot", "weekly"]),
