@@ -15,7 +15,6 @@ from aatoolkit.display.plot.data import Numbers, PlotData
 from aatoolkit.display.plot.style import DARK, LIGHT
 from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.words import (
-    RowNames,
     column_title,
     plain,
     title_of,
@@ -92,38 +91,26 @@ def grid(caption: str, name: str, heads: Iterable[str], rows: Iterable[str], wid
     return element("div", table, kind, role="region", tabindex="0", **label)
 
 
-def table_of(
-    data: PlotData,
-    name: str,
-    most: int,
-    names: RowNames,
-    columns: Sequence[str] | None,
-    evidence: TableEvidence,
-) -> str:
+def table_of(evidence: TableEvidence, most: int, columns: Sequence[str] | None) -> str:
     """The first rows of a table under plain heads, each number a link to its evidence.
 
     Parameters
     ----------
-    data
-        The table.
-    name
-        Its name.
+    evidence
+        The table, which collects where its numbers come from.
     most
         The most rows that are shown.
-    names
-        The names of rows that it refers to.
     columns
         The columns to show, or those that say most if few of them are there; None for all.
-    evidence
-        Collects where the numbers come from.
     """
+    data, title = evidence.names.data(evidence.frame), title_of(evidence.name)
     heads = _heads(data, columns)
     part = replace(data, frame=data.frame.head(most))
     labels = [f"row {at}" for at in range(1, len(part) + 1)]
-    has_labels = bool(heads) and data.kinds[heads[0]] in ("word", "time")
+    has_labels = data.kinds[heads[0]] in ("word", "time")
     if has_labels:
-        labels = names.texts(part, heads[0])
-    cells = [_cells(part, column, names, labels, evidence) for column in heads[has_labels:]]
+        labels = evidence.names.texts(part, heads[0])
+    cells = [_cells(part, column, labels, evidence) for column in heads[has_labels:]]
     if has_labels:
         cells = [[element("th", text(label), scope="row") for label in labels], *cells]
     rows = (
@@ -131,8 +118,8 @@ def table_of(
         for at, row in enumerate(zip(*cells, strict=True))
     )
     of = f"first {len(part):,} of {len(data):,} rows" if len(part) < len(data) else "all rows"
-    caption = f"<b>{text(title_of(name))}</b> ({of})"
-    return grid(caption, title_of(name), (_head(data, head) for head in heads), rows, len(heads))
+    caption = f"<b>{text(title)}</b> ({of})"
+    return grid(caption, title, (_head(data, head) for head in heads), rows, len(heads))
 
 
 def _heads(data: PlotData, columns: Sequence[str] | None) -> list[str]:
@@ -157,11 +144,9 @@ def _head(data: PlotData, name: str) -> str:
     return element("th", f"{text(column_title(name), 60)}{small}", kind, scope="col", **doc)
 
 
-def _cells(
-    data: PlotData, name: str, names: RowNames, labels: Sequence[str], evidence: TableEvidence
-) -> list[str]:
+def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:
     kind, lacking = data.kinds[name], data.frame[name].isna()
-    words = names.texts(data, name) if kind == "word" else cell_texts(data, name)
+    words = evidence.names.texts(data, name) if kind == "word" else cell_texts(data, name)
     if kind == "number":
         return [
             element("td", evidence.link(at, name, label, word), "number")

@@ -143,9 +143,7 @@ class _Page:
         ]
 
         def written(table: str, rows: int, columns: Sequence[str] | None = None) -> str:
-            frame = tables[table]
-            links = evidence.of_table(table, frame)
-            return table_of(self._names.data(frame), table, rows, self._names, columns, links)
+            return table_of(evidence.of_table(table, tables[table]), rows, columns)
 
         for table, columns in opened.items():
             if not tables.rows[table]:
@@ -171,10 +169,12 @@ class _Page:
         """The picture of a section; empty where no number of the table is other than 0."""
         from aatoolkit.display.plot.draw import picture_of
 
-        # Of what nobody described, a course over time says most, and the main table next.
-        courses = [name for name in tables if self._names.data(tables[name]).times]
-        names = [*courses, next(iter(tables))]
-        for name in [chapter.picture] if chapter.picture in tables else names:
+        names = [chapter.picture]
+        if chapter.picture not in tables:
+            # Of what nobody described, a course over time says most, and the main table next.
+            courses = [name for name in tables if self._names.data(tables[name]).times]
+            names = [*courses, next(iter(tables))]
+        for name in names:
             data = self._names.data(tables[name])
             numbers = [np.nan_to_num(data.values(column)) for column in data.numbers]
             if numbers and not any(values.any() for values in numbers):
@@ -199,7 +199,7 @@ class _Page:
             f"{text(words, 400)} <small>{text(', '.join(titles), 1000)}</small>"
             for words, titles in states.items()
         ]
-        return element("p", text(total), "lead") + bullets(items, "Reason by reason")
+        return element("p", text(total, 400), "lead") + bullets(items, "Reason by reason")
 
     # -- the summary ---------------------------------------------------------------------------
 
