@@ -117,7 +117,7 @@ def combine(parts: Iterable[Availability]) -> Availability:
     """Combine several availabilities: the joined status, the common cause, all the words.
 
     The cause is that of the parts which were not fully measured, where they agree; nothing
-    to combine gives ``not_applicable``, the identity of the join.
+    to combine gives ``not_applicable``, the identity of the join; one alone stays as it is.
 
     Examples
     --------
@@ -127,6 +127,8 @@ def combine(parts: Iterable[Availability]) -> Availability:
                  reason=None)
     """
     states = list(parts)
+    if len(states) == 1:
+        return states[0]
     status = reduce(join, (part.status for part in states), Status.NOT_APPLICABLE)
     incomplete = [part for part in states if part.status != Status.AVAILABLE]
     if status != Status.NOT_APPLICABLE:

@@ -225,7 +225,7 @@ def _outcome(
         if wholes is not None and wholes.lacking[at]:
             why = f"{wholes.lacking[at]} of {wholes.total[at]} responses have no row of it"
             more.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
-        state = combine([state, *more]) if more else state
+        state = combine([state, *more])
         is_unknown = state.status == Status.UNKNOWN and not has_number[at]
         if at in parts and state.status not in EMPTY and not is_unknown:
             reason = combined_reason((state.reason, parts[at][1]))

@@ -178,8 +178,7 @@ class RowStatus:
                 possible.append(statement.availability)
             elif not any({*statement.rows} < other for other in sets):
                 narrow.append(statement.availability)
-        parts = [*(narrow or [otherwise]), *possible]
-        return combine(parts) if len(parts) > 1 else parts[0]
+        return combine([*(narrow or [otherwise]), *possible])
 
 
 def dump_state(availability: Availability) -> tuple[str | None, ...]:

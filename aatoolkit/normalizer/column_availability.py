@@ -181,7 +181,7 @@ class TableStatements:
             is_whole = signal.scope == "field" and not signal.rows
             if is_whole and reach(target, column.pattern) == "all":
                 states.setdefault(len(target_steps(target)), []).append(signal.availability)
-        return _combined(states[max(states)]) if states else self._of_section
+        return combine(states[max(states)]) if states else self._of_section
 
     def _conditional(self, column: Column) -> tuple[list[Statement], list[Availability]]:
         """Statements about engines and days; and the states of those whose rows are summed."""
@@ -243,12 +243,6 @@ class TableStatements:
         return self._lists[name]
 
 
-def _combined(states: Iterable[Availability]) -> Availability:
-    """Combine states; one alone stays as it is."""
-    parts = [*states]
-    return combine(parts) if len(parts) > 1 else parts[0]
-
-
 def _with_rows(state: Availability, rows: Sequence[Availability]) -> Availability:
     """Combine a column's state with those of its rows; an unknown state yields to theirs."""
     if not rows:
@@ -263,7 +257,7 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
     """
     of_section = [signal for signal in signals if signal.scope == "section" and not signal.rows]
     first = [signal for signal in of_section if signal.rule == "transport"] or of_section
-    return _combined(signal.availability for signal in first) if first else None
+    return combine(signal.availability for signal in first) if first else None
 
 
 def is_silent(section: Section, document: object, signals: Iterable[Signal]) -> bool:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-from weakref import ref
 
 from aatoolkit._util.attributes import Keyed
 from aatoolkit._util.files import FileList
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from aatoolkit.stats.explain.explanation import Explanation
 
 T = TypeVar("T")
-
-_HELD = 1 << 22
-"""The largest body, in bytes, that the frames made of a response hold on to by themselves."""
 
 _MARKS = {
     "available": "●",
@@ -57,35 +53,31 @@ _EMPTY = {
 class ResponseAtHand:
     """A response in memory, and how it was normalised.
 
-    A large response is not kept for the sake of its frames: it is at hand as long as anybody holds
-    its `Payload`, such as the tables it was read into.
-
     Parameters
     ----------
     source : Source
         Which response it is.
-    response : callable
-        Gives the response; None once nobody holds it.
+    response : Payload, bytes or str
+        The response.
     read : callable
         Reads it as it was read.
     """
 
     source: Source
-    response: Callable[[], Payload | bytes | str | None]
+    response: Payload | bytes | str
     read: Callable[[Any], Tables]
 
     @property
-    def body(self) -> bytes | None:
-        """The response's bytes; None once nobody holds them."""
-        response = self.response()
+    def body(self) -> bytes:
+        """The response's bytes."""
+        response = self.response
         if isinstance(response, Payload):
             return response.body
         return response.encode() if isinstance(response, str) else response
 
-    def tables(self) -> Tables | None:
-        """The response's tables, normalised again; None once nobody holds the response."""
-        response = self.response()
-        return None if response is None else quietly(self.read, response)
+    def tables(self) -> Tables:
+        """The response's tables, normalised again."""
+        return quietly(self.read, self.response)
 
 
 def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
@@ -97,10 +89,8 @@ def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
 
 def at_hand(response: Any, source: Source, read: Callable[[Any], Tables]) -> list[ResponseAtHand]:
     """Hold the response if it is bytes, text or a payload; other objects may have changed."""
-    if isinstance(response, Payload) and len(response.body) > _HELD:
-        return [ResponseAtHand(source, ref(response), read)]
     if isinstance(response, Payload | bytes | str):
-        return [ResponseAtHand(source, lambda: response, read)]
+        return [ResponseAtHand(source, response, read)]
     return []
 
 
