@@ -115,19 +115,25 @@ class Census:
 
 
 def columns_of(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """The values under each key of some objects; most lists have objects of the same keys.
+    """The values under each key of some objects.
 
     The work is that of all keys that are there, however many different ones they are.
     """
-    with suppress(KeyError):
-        columns = {name: [*map(itemgetter(name), objects)] for name in objects[0]}
-        if {*map(len, objects)} == {len(columns)}:
-            return columns
-    columns = defaultdict(list)
-    for item in objects:
-        for name, value in item.items():
-            columns[name].append(value)
+    columns = common_fields(objects)
+    if not columns:
+        columns = defaultdict(list)
+        for item in objects:
+            for name, value in item.items():
+                columns[name].append(value)
     return columns
+
+
+def common_fields(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """The values under each key, where all objects have the same keys; else none."""
+    if {*map(len, objects)} == {len(objects[0])}:
+        with suppress(KeyError):
+            return {name: [*map(itemgetter(name), objects)] for name in objects[0]}
+    return {}
 
 
 def are_keyed(objects: Sequence[dict[str, Any]]) -> bool:

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain, repeat
-from operator import itemgetter
 from typing import Any, Final
 from weakref import ref
 
 import numpy as np
 
-from aatoolkit.jsontree.layout import MAX_FIELDS
+from aatoolkit.jsontree.layout import MAX_FIELDS, common_fields
 from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, key_step
 
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -188,18 +187,13 @@ class Vector:
         return [value for value in self.values if type(value) is kind]
 
     @cached_property
-    def records(self) -> dict[str, Sequence[Any]]:
+    def records(self) -> dict[str, list[Any]]:
         """All fields of the values, where all are objects with the same keys; else none."""
-        first = self.values[0] if self.kinds == {dict} else {}
-        if not 0 < len(first) <= MAX_FIELDS or {*map(len, self.values)} != {len(first)}:
-            return {}
-        try:
-            return {key: [*map(itemgetter(key), self.values)] for key in first}
-        except KeyError:
-            return {}
+        are_few = self.kinds == {dict} and len(self.values[0]) <= MAX_FIELDS
+        return common_fields(self.values) if are_few else {}
 
     @cached_property
-    def _objects(self) -> Sequence[dict[str, Any]]:
+    def objects(self) -> Sequence[dict[str, Any]]:
         """The values that are objects, and an empty one in place of each other value."""
         if self.kinds == {dict}:
             return self.values  # type: ignore[no-any-return]
@@ -207,9 +201,7 @@ class Vector:
 
     def fields(self) -> list[str]:
         """The names of the fields of all objects among the values, as they come."""
-        if self.records or dict not in self.kinds:
-            return [*self.records]
-        return [*dict.fromkeys(chain.from_iterable(self.of_type(dict)))]
+        return [*self.records] or [*dict.fromkeys(chain.from_iterable(self.objects))]
 
     def field(self, name: str) -> Vector:
         """The values of one field, in the same rows."""
@@ -217,7 +209,7 @@ class Vector:
         if below is None:
             values = self.records.get(name)
             if values is None and dict in self.kinds and not self.records:
-                values = [*map(dict.get, self._objects, repeat(name), repeat(MISSING))]
+                values = [*map(dict.get, self.objects, repeat(name), repeat(MISSING))]
             below = self._below[name] = Vector(
                 [MISSING] * len(self.values) if values is None else values,
                 self.level,
@@ -242,7 +234,7 @@ class Vector:
         names = tuple(only)
         below = self._below.get(names)
         if below is None:
-            objects = self._objects
+            objects = self.objects
             if names:
                 objects = [{key: o[key] for key in names if key in o} for o in objects]
             keys = list(chain.from_iterable(objects))

@@ -245,9 +245,7 @@ class TableStatements:
 
 def _with_rows(state: Availability, rows: Sequence[Availability]) -> Availability:
     """Combine a column's state with those of its rows; an unknown state yields to theirs."""
-    if not rows:
-        return state
-    return combine(rows if state == UNKNOWN else [state, *rows])
+    return combine(rows if rows and state == UNKNOWN else [state, *rows])
 
 
 def section_state(signals: Iterable[Signal]) -> Availability | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
 from aatoolkit.availability.detect import Hint, Signal, detect, raw
-from aatoolkit.errors import AAToolkitError, ArgumentError, PayloadError, SchemaDriftWarning
+from aatoolkit.errors import ArgumentError, PayloadError, SchemaDriftWarning
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
 from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES, Census
 from aatoolkit.jsontree.paths import Field, is_within, leaves, parse_pattern
@@ -220,8 +220,8 @@ class _Reader:
             of.table.name: BuiltTable(of, f"{before}{of.table.name}", signals, source, report)
             for of in rows
         }
-        for place, rows_untaken, why, where in untaken(rows):
-            report.keep(place, rows_untaken, why, where if why == "new" else None)
+        for untaken_values in untaken(rows):
+            report.keep(*untaken_values)
         for table in built.values():
             table.check_key(report)
         if is_error:
@@ -259,7 +259,7 @@ class _Reader:
             for table in built.values():
                 table.release()
             report.kept.clear()
-            del document, rows, walk, value, stating
+            del document, rows
 
         def rows_of_tables() -> dict[str, TableRows]:
             return kept()._parts.rows() if is_released else dict(zip(built, rows, strict=True))
@@ -338,10 +338,7 @@ def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[H
     """
     if not section.watched and not section.emptied:
         return
-    try:
-        document = Vector([response.json if isinstance(response, Payload) else decode(response)])
-    except AAToolkitError:
-        return
+    document = Vector([response.json if isinstance(response, Payload) else decode(response)])
     is_unstated = all(signal.rule == INFERRED for signal in signals)
     for path in section.emptied if is_unstated else ():
         steps = parse_pattern(path) if path != "$" else ()

@@ -369,8 +369,8 @@ def _elements(place: Vector, index: RowIndex, positions: RowIndex) -> Place:
     return elements, np.where(is_there, (lengths.cumsum() - lengths)[index] + positions, -1)
 
 
-def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str, str]]:
-    """Yield values that only rows could hold and none does, why they are kept, and where.
+def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
+    """Yield values that only rows could hold and none does, why they are kept; if drift, where.
 
     Such are the labels of an axis that is longer than its arrays, fields of a record that
     encloses no row, rows that a filter drops and no other table reads; and, as ``new``, the
@@ -381,7 +381,7 @@ def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str
     for rows in tables:
         if rows.table.rows.first:
             is_before = rows.place.level.positions < rows.table.rows.first
-            yield rows.place, np.flatnonzero(is_before), "known", ""
+            yield rows.place, np.flatnonzero(is_before), "known", None
         is_filtered = rows.plan.is_filtered
         for source in rows.plan.beyond:
             whys[rows.find(source)[0]] = "left out" if is_filtered else "known"
@@ -390,7 +390,7 @@ def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str
     places = [rows.find(c.source or "") for rows in tables if whys for c in rows.table.columns]
     for place, why in whys.items():
         indexes = (index for other, index in places if other is place)
-        yield place, _left(place, place.present, indexes), why, ""
+        yield place, _left(place, place.present, indexes), why, None
     for elements, parts in reads.items():
         arrays = np.concatenate([arrays for arrays, _ in parts])
         met = np.flatnonzero(np.isin(elements.level.parents, arrays))
@@ -627,7 +627,7 @@ class Walk:
         entries, elements = node.below.get(Entries), node.below.get(Each)
         if dict in kinds and entries is not None:
             takes.add(dict)
-            self.census.add_keys(place.of_type(dict))
+            self.census.add_keys(place.objects)
             self.visit(place.entries(), entries, depth + 1, why)
         elif dict in kinds and node.below.keys() - {Each}:
             takes.add(dict)
@@ -649,7 +649,7 @@ class Walk:
     def _visit_fields(self, place: Vector, node: FieldNode, depth: int, why: str | None) -> None:
         """Visit the declared fields of objects, report the others; very many are keys of one."""
         names = place.fields()
-        self.census.add_keys(place.of_type(dict), len(names))
+        self.census.add_keys(place.objects, len(names))
         new = {name for name in names if name not in node.below}
         are_many = len(new) > MAX_FIELDS
         for name in [name for name in node.below if type(name) is str] if are_many else names:
