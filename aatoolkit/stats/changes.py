@@ -270,20 +270,14 @@ def _segments(y: Numbers, n: Numbers, level: float, kind: str) -> tuple[list[int
 def _segmentations(y: Numbers, n: Numbers, kind: str) -> Iterator[tuple[list[int], float]]:
     """Yield the best segmentations into two segments, three and so on: starts and cost."""
     sum_y, sum_n = (np.concatenate([[0.0], np.cumsum(part)]) for part in (y, n))
-    days = len(y)
-    best = np.full(days + 1, np.inf)
-    best[_SEGMENT:] = _cost(sum_y[_SEGMENT:], sum_n[_SEGMENT:], kind)
-    origins: list[Integers] = []
-    for count in range(2, days // _SEGMENT + 1):
-        further, origin = np.full(days + 1, np.inf), np.zeros(days + 1, np.int64)
-        for end in range(count * _SEGMENT, days + 1):
-            starts = np.arange((count - 1) * _SEGMENT, end - _SEGMENT + 1)
-            sums = (sum_y[end] - sum_y[starts], sum_n[end] - sum_n[starts])
-            costs = best[starts] + _cost(*sums, kind)
-            origin[end] = starts[int(np.argmin(costs))]
-            further[end] = costs.min()
-        best = further
-        origins.append(origin)
+    days, place = len(y), np.arange(len(y) + 1)
+    costs = _cost(sum_y - sum_y[:, None], sum_n - sum_n[:, None], kind)  # from a day to a day
+    costs[place - place[:, None] < _SEGMENT] = np.inf
+    best, origins = costs[0], []
+    for _ in range(2, days // _SEGMENT + 1):
+        totals = best[:, None] + costs
+        best = totals.min(axis=0)
+        origins.append(totals.argmin(axis=0))
         begins, end = [], days
         for layer in reversed(origins):
             end = int(layer[end])

@@ -264,6 +264,11 @@ def _sides(y1: Any, n1: Any, y0: Any, n0: Any) -> dict[str, Any]:
     return sides
 
 
+def _variances(k: Any, z: Any, without: Any) -> tuple[Any, Any]:
+    """The linearised variance, of residuals, and that of the jackknife, of leaving each out."""
+    return k / (k - 1) * One.total(z**2), (k - 1) / k * One.total(without**2)
+
+
 def changed(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = False) -> Change:
     """A change over clusters that both sides have.
 
@@ -278,8 +283,7 @@ def changed(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = F
     z, m, k = off1 / size1 - off0 / size0, n1 + n0, One.count(n1)
     without = off1 / (size1 - n1) - off0 / (size0 - n0)
     name_all(z=z, without=without, m=m)
-    error = np.sqrt(k / (k - 1) * One.total(z**2))
-    jackknife = np.sqrt((k - 1) / k * One.total(without**2))
+    error, jackknife = map(np.sqrt, _variances(k, z, without))
     unequal: Any = 0.0
     if is_rate:
         # A rate near 0 or 1 moves less than one of a half: by p(1-p), if all log odds move alike.
@@ -317,7 +321,7 @@ def sample_of(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
     off = y - value * n
     z, without = off / size, off / (size - n)
     name_all(**{name: value, f"size_{name}": size, f"z_{name}": z, f"without_{name}": without})
-    variance, jackknife = k / (k - 1) * One.total(z**2), (k - 1) / k * One.total(without**2)
+    variance, jackknife = _variances(k, z, without)
     if is_series:
         longer = max(long_run(plain_value(z)[None]).item(), 1.0)
         variance, jackknife = variance * longer, jackknife * longer

@@ -72,6 +72,8 @@ _QUESTIONS = (
 )
 """What is compared, in order: the planned comparison, or the other in its place; then the rest."""
 
+_FIGURES = Asked("key figure", "value", "figures", "metric")
+
 Tables = Mapping[str, pd.DataFrame]
 
 
@@ -250,9 +252,8 @@ def _figures(
     tables: Tables, is_two: bool, rows: Sequence[ComparedRow], level: float, names: Sequence[str]
 ) -> list[ComparedRow]:
     """The key figures that no other row gives, with their values and no test."""
-    frames = [tables.get(f"{word}.figures") for word in WINDOWS[: 1 + is_two]]
-    now, before = [*frames, None][:2]
-    if now is None or (is_two and before is None):
+    compared_rows = _answered(tables, _FIGURES, is_two, level, INDEPENDENT, names)
+    if isinstance(compared_rows, str):
         return []
     metrics = {
         row.measure
@@ -262,17 +263,11 @@ def _figures(
     # How much was asked, and what another row says of 100.
     metrics |= {"answer_count", *(["visibility_score"] if RATE in metrics else [])}
     figures = []
-    try:
-        compared_rows = [
-            *compared(now, before, "value", ("metric",), None, None, level, names=names)
-        ]
-    except (AvailabilityError, ItemNotFound):
-        return []
     for row in compared_rows:
-        name = "_".join(tokens(str(row.key[0])))
+        name = "_".join(tokens(str(row.key[1])))
         if name not in metrics:
             why = row.why or f"the service gives no counts of {name} by prompt"
             unit = FRACTION if row.is_rate else None
-            figure = replace(row, measure=name, key=("key figure", name), unit=unit)
+            figure = replace(row, measure=name, key=(row.key[0], name), unit=unit)
             figures.append(replace(figure, why=why, method="", notes=()))
     return figures

@@ -309,20 +309,22 @@ def stability(
     )
     return result(
         "stability",
-        {
-            "agreement": [agreement.value],
-            "agreement_low": [agreement.low],
-            "agreement_high": [agreement.high],
-            "icc": [icc],
-            "icc_low": [icc_low],
-            "icc_high": [icc_high],
-            "n": [One.total(n)],
-            "cells": [One.count(n)],
-            "clusters": [agreement.clusters],
-            "verdict": verdict,
-            "method": f"pairs of repeats within {' × '.join(names)}, clustered by {names[0]}; of "
-            "the correlation the jackknife on Fisher's scale",
-        },
+        [
+            {
+                "agreement": agreement.value,
+                "agreement_low": agreement.low,
+                "agreement_high": agreement.high,
+                "icc": icc,
+                "icc_low": icc_low,
+                "icc_high": icc_high,
+                "n": One.total(n),
+                "cells": One.count(n),
+                "clusters": agreement.clusters,
+                "verdict": verdict,
+                "method": f"pairs of repeats within {' × '.join(names)}, clustered by {names[0]}; "
+                "of the correlation the jackknife on Fisher's scale",
+            }
+        ],
         None,
         sums.metadata.sources,
         sums.metadata.columns[column].availability if len(sums.states) != 1 else sums.states[0],

@@ -468,18 +468,15 @@ def _lists(
 ) -> tuple[pd.DataFrame, list[str], list[Any]]:
     """The lists of all answers as codes, each value once in an answer; the members and prompts."""
     rows = flat.loc[flat[column].notna(), [cluster, between, repeat, column]]
-    codes = pd.DataFrame({name: pd.factorize(rows[name])[0] for name in rows.columns})
     for name in (between, cluster, repeat):
-        refuse_missing(name, codes[name] < 0)
+        refuse_missing(name, rows[name].isna())
+    codes = pd.DataFrame({name: pd.factorize(rows[name])[0] for name in rows.columns})
+    codes[between], members = pd.factorize(rows[between].astype(str), sort=True)
     for name in (between, cluster):
         if (codes.groupby(repeat)[name].nunique() > 1).any():
             why = f"one value of {repeat} has several of {name}: it names no single answer"
             raise AvailabilityError(f"{repeat} names no answer: {why}", columns={repeat: why})
-    members = [*map(str, pd.factorize(rows[between])[1])]
-    order = np.argsort(members, kind="stable")
-    codes[between] = np.argsort(order)[codes[between]] if members else codes[between]
-    prompts = [*pd.factorize(rows[cluster])[1]]
-    return codes.drop_duplicates([repeat, column]), sorted(members), prompts
+    return codes.drop_duplicates([repeat, column]), [*members], [*rows[cluster].unique()]
 
 
 def _of_prompt(

@@ -83,7 +83,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     --------
     >>> y, n = Traced(np.array([3.0, 1.0]), name="y"), Traced(np.array([4.0, 4.0]), name="n")
     >>> rate = One.total(y) / One.total(n)
-    >>> float(rate.value), words_of(rate), numbers_of(rate)
+    >>> float(rate.value), words_of(rate), words_of(rate, in_numbers=True)
     (0.5, 'sum(y) / sum(n)', '4 / 8')
     """
 
@@ -345,14 +345,9 @@ def _chosen(node: Traced, place: int | None) -> tuple[Any, ...]:
     return (node.args[1] if np.all(holds) else node.args[2],)
 
 
-def words_of(node: Traced, place: int | None = None) -> str:
-    """The formula of a number, in names."""
-    return _written(node, place, in_numbers=False, top=True)[0]
-
-
-def numbers_of(node: Traced, place: int | None = None) -> str:
-    """The formula of a number with numbers in it; sums are replaced by their totals."""
-    return _written(node, place, in_numbers=True, top=True)[0]
+def words_of(node: Traced, place: int | None = None, *, in_numbers: bool = False) -> str:
+    """The formula of a number, in names, or with numbers in it, where sums are their totals."""
+    return _written(node, place, in_numbers=in_numbers, top=True)[0]
 
 
 def short(value: Any) -> str:

@@ -24,7 +24,6 @@ from aatoolkit.stats.trace import (
     TOTAL,
     TRACER,
     Traced,
-    numbers_of,
     parts_of,
     plain_value,
     words_of,
@@ -223,7 +222,7 @@ class Unfolding:
         children = tuple(self._parts(node, place))
         operation, formula = DRAWN, node.words
         if node.op != DRAWN:
-            operation, numbers = "formula", numbers_of(node, place)
+            operation, numbers = "formula", words_of(node, place, in_numbers=True)
             if node.op == TOTAL and node.args[0].name:
                 numbers = sum_in_words([float(f"{v:.12g}") for v in node.args[0].value]) or "0"
             formula = f"{words_of(node, place)} = {numbers}"
