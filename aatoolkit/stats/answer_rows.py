@@ -93,9 +93,9 @@ def answers_of(
     chats: pd.DataFrame, mentions: pd.DataFrame, citations: pd.DataFrame, brand: str | None
 ) -> pd.DataFrame:
     """One row per answer, of the three tables of chats."""
-    result = chats[chats["outcome"].eq("answered").fillna(False).to_numpy(bool)][[*_KEPT]]
-    result = result.reset_index(drop=True)
-    picked = mentions["own"].fillna(False) if brand is None else mentions["brand"].eq(brand)
+    is_answered = chats["outcome"].eq("answered").fillna(False).to_numpy(bool)
+    result = chats.loc[is_answered, [*_KEPT]].reset_index(drop=True)
+    picked = mentions["own"] if brand is None else mentions["brand"].eq(brand)
     mentions_of = mentions[picked.fillna(False).to_numpy(bool)]
     if brand is not None and not len(mentions_of):
         raise AvailabilityError(

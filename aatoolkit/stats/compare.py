@@ -190,11 +190,6 @@ def _apart(metadata: FrameMetadata, measure: str) -> str:
     return metadata.key[0] if is_keyed else ""
 
 
-def _keys(flat: pd.DataFrame, by: Sequence[str]) -> list[tuple[object, ...]]:
-    """The group of each row."""
-    return [*zip(*(flat[name] for name in by), strict=True)] if by else [()] * len(flat)
-
-
 def _by_itself(
     frames: Sequence[pd.DataFrame],
     measure: str,
@@ -213,7 +208,8 @@ def _by_itself(
     places: list[dict[Any, int]] = []
     units: dict[Any, Any] = {}
     for flat in flats:
-        metadata, keys = metadata_of(flat), _keys(flat, by)
+        metadata = metadata_of(flat)
+        keys = [*zip(*(flat[name] for name in by), strict=True)] if by else [()] * len(flat)
         if len({*keys}) < len(keys) or measure not in flat or metadata.is_lost(measure):
             raise error
         places.append({key: at for at, key in enumerate(keys)})
@@ -490,7 +486,7 @@ def decompose(
             "low": low,
             "high": high,
             "p": p,
-            "n": [size1 + size0] * 5,
+            "n": size1 + size0,
             "clusters": [k, k, came, gone, k + came + gone],
             "verdict": [verdict, *["bookkeeping"] * 4],
             "why": [

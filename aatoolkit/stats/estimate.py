@@ -329,12 +329,17 @@ def sample_of(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
 
 
 def changed_samples(after: Sample, before: Sample, level: Any) -> Change:
-    """A change between two samples of clusters: two ratio estimators, Welch's t."""
-    variance, df = welch(after, before)
+    """A change between two samples of clusters: two ratio estimators, Welch's t.
+
+    It has 1 degree of freedom at least.
+    """
+    variance = after.variance + before.variance
+    spread = after.variance**2 / after.df + before.variance**2 / before.df
+    fewer = np.minimum(after.df, before.df)
     return by_student_t(
         after.value - before.value,
         np.sqrt(variance),
-        df,
+        np.maximum(np.where(spread > 0, variance**2 / spread, fewer), 1.0),
         level,
         after=after.value,
         before=before.value,
@@ -343,14 +348,6 @@ def changed_samples(after: Sample, before: Sample, level: Any) -> Change:
         clusters=after.clusters + before.clusters,
         jackknife=np.sqrt(after.jackknife + before.jackknife),
     )
-
-
-def welch(after: Any, before: Any) -> tuple[Any, Any]:
-    """The variance of a difference, and its degrees of freedom, 1 at least."""
-    variance = after.variance + before.variance
-    spread = after.variance**2 / after.df + before.variance**2 / before.df
-    fewer = np.minimum(after.df, before.df)
-    return variance, np.maximum(np.where(spread > 0, variance**2 / spread, fewer), 1.0)
 
 
 def changed_totals(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df: Any) -> Change:

@@ -400,7 +400,7 @@ def _element(node: Any, place: int | None) -> Any:
 # --- distributions ----------------------------------------------------------------------------
 
 _NORMAL = NormalDist()
-_AS_NORMAL = 1e9
+_AS_NORMAL = 1e15
 """So many degrees of freedom make Student's t the normal distribution."""
 
 _DECAY = 40.0
@@ -433,20 +433,19 @@ def _two_sided(t: float, df: float) -> float:
     t = abs(t)
     if math.isnan(t + df) or math.isinf(t):
         return math.nan if math.isnan(t + df) else 0.0
-    if df > _AS_NORMAL:
-        return math.erfc(t / math.sqrt(2))
-    return min(2 * float(_tails(np.array(min(t, 1e100)), np.array(df))[0]), 1.0)
+    tail, _ = _tails(np.array(min(t, 1e100)), np.array(min(df, _AS_NORMAL)))
+    return min(2 * float(tail), 1.0)
 
 
 def _quantiles(probability: float, df: Numbers) -> Numbers:
     """Compute quantiles of Student's t above the median, by Newton's steps."""
     finite, z = np.minimum(df, _AS_NORMAL), _NORMAL.inv_cdf(probability)
-    t = np.where(df < _AS_NORMAL, z + (z**3 + z) / (4 * finite), z)
-    for _ in range(_MOST_STEPS if (df < _AS_NORMAL).any() else 0):
+    t = z + (z**3 + z) / (4 * finite)
+    for _ in range(_MOST_STEPS):
         # The tail is convex, and Cornish and Fisher's first term too near: no step goes too far.
         tail, density = _tails(t, finite)
         step = (tail - (1 - probability)) / density
-        t = np.where(df < _AS_NORMAL, t + step, t)
+        t = t + step
         if (np.abs(step) <= 1e-14 * t).all():
             break
     return t
