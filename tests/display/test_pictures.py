@@ -185,6 +185,7 @@ def test_the_interactive_form_has_the_same_marks_and_words(kind: str) -> None:
         hover = trace.customdata is not None and trace.hovertemplate
         assert hover or trace.hoverinfo == "skip"
     json.loads(figure.to_json())
+    assert figure.layout.xaxis.unifiedhovertitle.text == (axes.spec.x.label or " ")
     highest = max(note.y for note in figure.layout.annotations if note.yref == "paper")
     assert (1 - highest) * figure.layout.height >= 30, "the tool bar covers nothing"
 

@@ -19,12 +19,6 @@ def group(picker: Any, name: str) -> dict[str, Any]:
     return next(entry for entry in picker._groups["groups"] if entry["name"] == name)
 
 
-def notes(picker: Any, name: str) -> dict[str, str]:
-    sent = group(picker, name)
-    labels = sent["labels"] or sent["values"]
-    return dict(zip(labels, sent["notes"], strict=True))
-
-
 def choose(picker: Any, **chosen: list[int]) -> None:
     """Choose options by their places, as the browser does."""
     groups = picker._groups["groups"]

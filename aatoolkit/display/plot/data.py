@@ -368,7 +368,9 @@ class PlotData:
     def time_noun(self, name: str) -> str:
         """Name the step of a time column: ``day``, ``week``, ``hour``, else the column's name."""
         hours = round(24 * min(np.diff(np.unique(self.days(name))), default=0.0))
-        return {1: "hour", 24: "day", 168: "week", 672: "month", 720: "month"}.get(hours, name)
+        return {1: "hour", 24: "day", 168: "week", 672: "month", 720: "month", 8760: "year"}.get(
+            hours, name
+        )
 
     # --- rows
 

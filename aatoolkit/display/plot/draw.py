@@ -161,6 +161,7 @@ class Picture(Axes):
 
     name = "aatoolkit"
     spec: Spec
+    layout: Layout
     palette: Palette
     kind: str
     finding: str
@@ -284,8 +285,8 @@ def _fill(
     """Draw scales, marks and words of a picture that begins at an origin, in points."""
     (wide, high), (left, top) = figure_of(axes).get_size_inches() * 72, origin
     drawn = layout.spec
-    vars(axes).update(spec=spec, palette=palette, kind=spec.kind, finding=spec.finding,
-                      data=spec.drawn.frame)  # fmt: skip
+    vars(axes).update(spec=spec, layout=layout, palette=palette, kind=spec.kind,
+                      finding=spec.finding, data=spec.drawn.frame)  # fmt: skip
     corner = (left + layout.left) / wide, 1 - (top + layout.top + layout.high) / high
     axes.set_position((*corner, layout.wide / wide, layout.high / high))
     axes.set(xlim=(drawn.x.low, drawn.x.high), ylim=(spec.y.low, spec.y.high))

@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 import plotly.io as pio
 from matplotlib.axes import Axes
 
-from aatoolkit.display.plot.draw import Picture, figure_of
-from aatoolkit.display.plot.layout import Layout, Text, place
+from aatoolkit.display.plot.draw import Picture
+from aatoolkit.display.plot.layout import Layout, Text
 from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, rgb
 
@@ -59,9 +59,7 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
 def interactive_form(picture: Axes) -> InteractivePicture:
     """Draw a picture as a figure of plotly."""
     assert isinstance(picture, Picture)
-    spec, palette = picture.spec, picture.palette
-    width, height = figure_of(picture).get_size_inches() * 72
-    layout = place(spec, float(width), float(height))
+    layout, palette = picture.layout, picture.palette
     spec = layout.spec
     high = layout.height + _TOOLS
     traces: list[Any] = []
@@ -82,6 +80,9 @@ def interactive_form(picture: Axes) -> InteractivePicture:
             "ticktext": [_plain(tick.text, tick.is_bold) for tick in ticks],
             "tickfont": {"size": layout.size * _PIXELS},
             "tickangle": -35 if along == "x" and layout.is_turned else 0,
+            "unifiedhovertitle": {"text": scale.label or " "},
+            "ticks": "outside",
+            "tickcolor": palette["paper"],
             "showgrid": scale.kind == "number",
             "gridcolor": palette["grid"],
             "zeroline": False,

@@ -99,7 +99,7 @@ def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
 
 
 def _wrapped(text: str, width: float, size: float, most: int, is_bold: bool = False) -> str:
-    """Safe text in lines of some points at most; its last clauses yield, then its last words."""
+    """Safe text in lines of some points at most; its last clauses yield, then its middle."""
     lines = [""]
     for word in text.split():
         word = fitted(word, width, size, is_bold)
@@ -112,10 +112,7 @@ def _wrapped(text: str, width: float, size: float, most: int, is_bold: bool = Fa
         shorter = re.sub("[,.] [^,.]*$", "", text)
         if shorter != text:
             return _wrapped(shorter, width, size, most, is_bold)
-        last = lines[most - 1]
-        while " " in last and width_of(f"{last} …", size, is_bold) > width:
-            last = last.rpartition(" ")[0]
-        lines[most - 1] = f"{last} …"
+        lines[most - 1 :] = [fitted(" ".join(lines[most - 1 :]), width, size, is_bold)]
     return "\n".join(lines[:most])
 
 
@@ -196,12 +193,11 @@ def _attempt(
         how = spec.how
     title, top = Text(_MARGIN, _MARGIN, words, large, "ink", True), _MARGIN + _high(words, large)
     how = _wrapped(how, cell, small, lines)
-    if how and not how.endswith(" …"):
+    if how and "…" not in how:
         texts.append(Text(_MARGIN, top + 2, how, small, "muted"))
         top += 2 + _high(how, small)
-    natural = spec.height * (1.0 if scale >= 1 else 0.9)
     # Names at the ends of lines need room; else they are a legend.
-    is_direct = cell > 230 and len(spec.labels) * small * 1.2 < natural
+    is_direct = cell > 230 and len(spec.labels) * small * 1.2 < spec.height
     labels = spec.labels if is_direct else ()
     named = [] if is_direct else [(word, style, "dots") for _, word, style in spec.labels]
     x, top = 0.0, top + 7
@@ -239,8 +235,10 @@ def _attempt(
     while sum(min(wide, least) for wide in sized) > room:
         last = max(range(len(sized)), key=lambda at: (not columns[at].is_bold, at))
         del columns[last], sized[last]
-    while (surplus := sum(sized) - room) > 1e-6:
-        sized[sized.index(max(sized))] = max(max(sized) - surplus, least)
+    widest = max(sized, default=0.0)
+    while sum(min(wide, widest) for wide in sized) > room:
+        widest *= 0.97
+    sized = [min(wide, widest) for wide in sized]
     right = cell + _MARGIN - left - sum(sized)
     ends = [fitted(word, cell * 0.3, small) for _, word, _ in labels]
     right -= max((width_of(word, small, True) + 9 for word in ends), default=0.0)
@@ -270,7 +268,7 @@ def _attempt(
         longer = f"{caption} · {text}" if caption else fitted(text, cell, small)
         caption = longer if width_of(longer, small) <= cell else caption
     below = under + _high(caption, small) + (8 if caption else 2) + 5
-    tall = height or top + natural + below
+    tall = height or top + spec.height + below
     high = max(tall - top - below, 12.0)
     if spec.x.kind == "none" and spec.has_rows:
         high = min(high, 1.8 * scale * spec.height)  # a few rows of words stay together
@@ -299,7 +297,7 @@ def _attempt(
         is_own = name.endswith("(own)")
         texts.append(Text(left + wide + 6, y, ends[row], small, style.key, is_own))
     for mark in spec.marks:
-        texts += _words(mark, spec, small, (cell, right, wide, high))
+        texts += _words(mark, spec, small, (cell, right, wide, high), every)
     texts = [text for text in texts if text.text]
     ending = Text(_MARGIN, tall - below + under + 8, caption, small, "muted")
     least = min(70.0, spec.height * 0.6)
@@ -311,9 +309,9 @@ def _attempt(
 
 
 def _words(
-    mark: Mark, spec: Spec, small: float, room_of: tuple[float, float, float, float]
+    mark: Mark, spec: Spec, small: float, room_of: tuple[float, float, float, float], every: int
 ) -> Iterator[Text]:
-    """The words of a mark, without their middles where they would be cut."""
+    """The words of a mark in every so many rows, without their middles where they would be cut."""
     (cell, right, wide, high), scale, strength = room_of, spec.x, mark.strength
     if strength is not None:
         most = max((width_of(word, small) for word in mark.words), default=0.0)
@@ -322,7 +320,7 @@ def _words(
     shift = mark.shift if strength is None else 0.0
     for at, word in enumerate(mark.words):
         x = float(scale.within(mark.x[at])[0])
-        if math.isnan(x):
+        if math.isnan(x) or int(max(mark.y[at], 0)) % every:
             continue
         colour = mark.style.key if strength is None else f"on/{strength[at]}"
         room = right - wide * scale.share(x) - shift + 1

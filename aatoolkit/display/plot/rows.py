@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +85,7 @@ class Cell(NamedTuple):
 def row_panel(
     kind: str, data: PlotData, title: str, names: Sequence[Name], cells: Iterable[Cell], x: Scale,
     columns: Sequence[str], *, over: Sequence[Mark] = (), told: Sequence[str] = (),
-    finding: str = "", drawn: Drawn | None = None, pitch: float = 1.0, **more: Any,
+    finding: str = "", drawn: Drawn | None = None, **more: Any,
 ) -> Spec:  # fmt: skip
     """A panel of rows with names; ``told`` is what the finding tells of each row."""
     shapes: dict[tuple[str, Style, float], list[Cell]] = {}
@@ -107,7 +106,8 @@ def row_panel(
         starts, ends = some([cell.start for cell in valid]), some([cell.x for cell in valid])
         layers.append(Mark(
             form, ends if is_dot else starts, some([cell.row for cell in valid]), style,
-            to=None if is_dot else ends, size=size, tips=[cell.tip for cell in valid],
+            to=None if is_dot else ends, size=8.0 if is_dot else size,
+            tips=[cell.tip for cell in valid],
         ))  # fmt: skip
         marks += [mark for mark in (layers if is_dot else layers[::-1]) if len(mark)]
     if x.kind == "number" and min(x.low, x.high) < 0 < max(x.low, x.high):
@@ -129,7 +129,7 @@ def row_panel(
     return Spec(
         kind, data, drawn or drawn_of(data, columns), title,
         finding or some_of(texts, 8, "; "), x, y, [*marks, *over],
-        height=PITCH * pitch * abs(y.high - y.low), **more,
+        height=PITCH * abs(y.high - y.low), **more,
     )  # fmt: skip
 
 
@@ -159,9 +159,10 @@ def tips_of(
     sizes = [n for n in dict.fromkeys([*data.parts(name), data.sample(name)]) if n and n != name]
     counts = [(humanize(size), data.values(size)) for size in sizes]
     codes, is_known, tips = data.cells(name).codes.tolist(), data.is_known, []
-    states = [(state, str(state)) for state in data.cells(name).states]
+    states, per = [(state, str(state)) for state in data.cells(name).states], data.unit_column(name)
+    metrics = data.text(per) if per else [name] * len(data)
     for row, (label, value, unit) in enumerate(zip(labels, values, data.units(name), strict=True)):
-        lines = [label.text, f"{humanize(name)}: {whys[row] or number(value, unit)}"]
+        lines = [label.text, f"{humanize(metrics[row])}: {whys[row] or number(value, unit)}"]
         if ends and ends.low[row] + ends.high[row] == ends.low[row] + ends.high[row]:
             low, high = (number(float(end[row]), unit) for end in (ends.low, ends.high))
             lines.append(f"interval: {low} to {high}")
@@ -205,12 +206,10 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     y = next(iter(options.y or [name for name in data.measures if name != x]), None)
     if x is None or y is None or data.kinds[x] == "list" or options.color:
         return None
-    if data.kinds[x] == "number" and not options.is_chosen:
-        return None  # places in a list
     if (data.unit_column(y) and data.unit(y) is None) or (
-        data.is_bare_key(x) and not (options.x or options.kind)
+        (data.kinds[x] == "number" or data.is_bare_key(x)) and not (options.x or options.kind)
     ):
-        return None  # numbers of several units have no scale, identifiers say nothing
+        return None  # numbers of several units have no scale; places and identifiers say nothing
     rows, by = data, [x, *data.apart(x)]
     # Many rows of one brand are no ranking of brands; what each brand has is.
     is_ranking = x in data.keys and len(data.keys) > 1
@@ -293,9 +292,9 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     for row, (a, b, words) in enumerate(zip(first, second, _beside(moves, rows, now), strict=True)):
         why = whys[row] * bool(a != a and b != b)
         cells += [
-            Cell(row, a, REST, 0.0, a, b, "", "", tips[0][row], "dots", 7.5),
-            Cell(row, b, OWN, 0.0, NAN, NAN, words, why, tips[1][row], "dots", 7.5,
-                 float(np.fmax(a, b))),
+            Cell(row, a, REST, 0.0, a, b, "", "", tips[0][row], "dots"),
+            Cell(row, b, OWN, 0.0, NAN, NAN, words, why, tips[1][row], "dots",
+                 at=float(np.fmax(a, b))),
         ]  # fmt: skip
     what, other, headline, finding = humanize(now), humanize(before), "", "no row has both numbers"
     told = [f"{quoted(name.text)}: {what} {number(b, unit)} beside {number(a, unit)} ({move})"
@@ -308,7 +307,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     scale = reach(np.concatenate([first, second]), unit, 1.03)
     return row_panel(
         "gap", rows, title + first_of(len(rows), len(data)), names, cells,
-        replace(scale, low=scale.low - (scale.high - scale.low) * 0.02), (now, before),
+        scale, (now, before),
         legend=[(what, OWN, "dots"), (other, REST, "dots")], finding=finding, headline=headline,
         drawn=drawn_of(rows, (now, before), x, *data.apart(x)),
     )  # fmt: skip
@@ -419,15 +418,14 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         few = len(SERIES) - 1
         kept = kept.iloc[:, :few].assign(**{REST_LEVEL: kept.iloc[:, few:].sum(axis=1)})
     own_names = {*rows["x"][data.own()]} if x in ("brand", "advertiser") else {}
-    is_result = data.table.startswith("statistics:")
-    noun, totals = (not is_result and data.table_words) or "rows", kept.sum(axis=1)
+    noun, totals = data.table_words or "rows", kept.sum(axis=1)
     first, most, headline = quoted(str(kept.index[0])), int(totals.iloc[0]), ""
     if by and totals.nunique() == 1:
         headline = f"{first}: {int(kept[levels[0]].iloc[0]):,} of {most:,} {humanize(levels[0])}"
     elif len(kept) > 1 and most > totals.iloc[1]:
         headline = f"{first} has the most {noun}, {most:,} of {len(data):,}"
     return _stacked(
-        "counts", data, drawn_of(data, columns, x, counts=True),
+        "counts", data, drawn_of(data, columns, x),
         f"Number of {noun} by {' and '.join(map(humanize, filter(None, (x, by))))}"
         + first_of(len(kept), len(table)), kept, [Name(str(n), n in own_names) for n in kept.index],
         [number(float(n)) for n in totals], None, [""] * len(kept),

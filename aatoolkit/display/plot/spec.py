@@ -173,15 +173,12 @@ class Drawn:
         The columns that name a mark.
     bounds : pandas.DataFrame, optional
         The ends of the intervals that are drawn.
-    counts : bool
-        Whether the marks are numbers of rows.
     """
 
     frame: pd.DataFrame
     columns: Sequence[str]
     labels: Sequence[str] = ()
     bounds: pd.DataFrame | None = None
-    counts: bool = False
 
 
 def drawn_of(data: PlotData, columns: Sequence[str], *labels: str | None, **more: Any) -> Drawn:
@@ -274,7 +271,7 @@ class Spec:
         """Explain a mark; see `Picture.explain`."""
         drawn, explainer = self.drawn, Explainer(within)
         row, frame, bounds = self._row(mark), drawn.frame, drawn.bounds
-        if drawn.counts:
+        if self.kind == "counts":
             return self._count(row, explainer)
         if bounds is None or column in frame or column not in bounds:
             return explainer.explain(frame, row, column or next(iter(drawn.columns), None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -157,18 +158,19 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         "figures", data, title + first_of(len(names), len(cards)), names,
         cells if has_track else (), replace(NONE, high=2.0 if courses else 1.0), sides[::-1],
         beside=beside, over=courses, finding="; ".join(row_texts), how=capitalized(", ".join(keys)),
-        pitch=1.15, headline=", ".join(moved[:2]),
+        headline=", ".join(moved[:2]),
     )  # fmt: skip
 
 
-def _ends_of_parts(data: PlotData, y: str) -> tuple[Numbers, Numbers]:
+def _ends_of_parts(data: PlotData, y: str) -> Iterable[Numbers]:
     """Wilson's interval of rates whose numerator and denominator stand beside them; else NaN."""
-    low, high = np.full(len(data), NAN), np.full(len(data), NAN)
-    if {"numerator", "denominator"} <= data.kinds.keys():
-        hits, of, values = (data.values(name) for name in ("numerator", "denominator", y))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            fits = np.isclose(hits / of, values) & [unit == FRACTION for unit in data.units(y)]
-        low[fits], high[fits] = wilson(hits[fits] / of[fits], of[fits], 1.959964)
+    if not {"numerator", "denominator"} <= data.kinds.keys():
+        return np.full((2, len(data)), NAN)
+    hits, of, values = (data.values(name) for name in ("numerator", "denominator", y))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = hits / of
+        fits = np.isclose(rates, values) & [unit == FRACTION for unit in data.units(y)]
+    low, high = wilson(np.where(fits, rates, NAN), of, 1.959964)
     return low, high
 
 
@@ -208,11 +210,10 @@ def states(data: PlotData, options: Options) -> Spec | None:
             is_state = word in styles and not why
             stated += [text] * is_state
             cell = Cell(row, at + 0.03 if is_state else NAN, styles.get(word, INK), at,
-                        words=why or text, kind="dots", size=9.0, at=at + 0.05 * is_state,
+                        words=why or text, kind="dots", at=at + 0.05 * is_state,
                         tip=f"{labels[row]}\n{head}: {why or text}")  # fmt: skip
             if why:
-                cell = cell._replace(x=at + 0.05, style=style_without(why), kind="boxes", at=NAN,
-                                     size=0.66)  # fmt: skip
+                cell = cell._replace(x=at + 0.05, style=style_without(why), kind="boxes", at=NAN)
             cells.append(cell)
         # How often each state is there, of the first column that has any.
         frequencies = ", ".join(f"{n} {state}" for state, n in Counter(stated).most_common(4))
@@ -268,7 +269,6 @@ def _texts(data: PlotData, title: str) -> Spec:
     columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
     amounts = [name for name in columns if data.kinds[name] == "number"][:2]
     columns = [n for n in columns if data.kinds[n] != "number"][: _TEXT_COLUMNS - 1] + amounts
-    size = f"{counted(len(data), 'row')} and {counted(data.frame.shape[1], 'column')}"
     beside = [
         WordColumn(cell_texts(rows, name), capitalized(humanize(name.removesuffix("_id"))),
                    "right" if rows.kinds[name] == "number" else "left", is_muted=at > 0)
@@ -276,8 +276,8 @@ def _texts(data: PlotData, title: str) -> Spec:
     ]  # fmt: skip
     return row_panel(
         "table", rows, title + first_of(len(rows), len(data)), [Name("")] * len(rows), (), NONE,
-        columns, finding=f"a table of {size}, with nothing to compare",
-        beside=beside,
+        columns, beside=beside, finding=f"a table of {counted(len(data), 'row')} and "
+        f"{counted(data.frame.shape[1], 'column')}, with nothing to compare",
     )  # fmt: skip
 
 
@@ -420,7 +420,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         if plot.colour == "certain" and ends[1] != ends[2]:
             style = REST
         words.append(text if np.isfinite(ends).any() else verdict.partition(" (")[0])
-        cells.append(Cell(row, ends[0], style, 0.0, *ends[1:], kind="dots", size=7,
+        cells.append(Cell(row, ends[0], style, 0.0, *ends[1:], kind="dots",
                           tip=f"{labels[row]}\n{words[row]}"))  # fmt: skip
     finding, headline = (
         "",

@@ -13,6 +13,7 @@ from aatoolkit._util.numbers import number, numbers, tick
 from aatoolkit._util.text import capitalized, humanize, some_of
 from aatoolkit.display.plot.data import (
     APART,
+    NOT_GIVEN,
     NOT_LISTED,
     NOT_MEASURED,
     Numbers,
@@ -29,7 +30,6 @@ from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec, drawn_of
 from aatoolkit.display.plot.style import (
     OWN,
     SERIES,
-    UNMEASURED,
     Style,
     first_of,
     in_words,
@@ -108,6 +108,10 @@ def _moment(when: pd.Timestamp) -> str:
     return f"{when:%Y-%m-%d}" if when == when.normalize() else f"{when:%Y-%m-%d %H:%M}"
 
 
+def _years(moments: Sequence[pd.Timestamp]) -> str:
+    return "–".join(dict.fromkeys(f"{when:%Y}" for when in (moments[0], moments[-1])))
+
+
 # --- lines ------------------------------------------------------------------------------------
 
 
@@ -175,18 +179,20 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     if gaps.any():
         starts, stops = (np.flatnonzero(np.diff(gaps, **{side: False}) & gaps)
                          for side in ("prepend", "append"))  # fmt: skip
-        panels.append(Mark("boxes", at[starts] - step / 2, 0 * at[starts], UNMEASURED,
+        why = NOT_MEASURED if data.is_known else NOT_GIVEN
+        panels.append(Mark("boxes", at[starts] - step / 2, 0 * at[starts], style_without(why),
                            to=at[stops] + step / 2, size=np.inf))  # fmt: skip
-        legend.append(("not measured", UNMEASURED, "boxes"))
-        texts.append(f"{int(gaps.sum())} of {len(at)} points in time not measured")
+        legend.append((why, style_without(why), "boxes"))
+        texts.append(f"{why}: {int(gaps.sum())} of {len(at)} points in time")
     measured = [line for line in series if len(line.there)]
+    # One band at a time: the first one's, which is the own one's.
+    banded = next((line for line in measured[:1] if line.ends.method), None)
     days = [*map(_moment, moments)]
     for line in series:
         low, high = (np.where(line.rows >= 0, end[line.rows], np.nan)
                      for end in (line.ends.low, line.ends.high))  # fmt: skip
         reached += [line.values, low, high]
-        # One band at a time: the first one's, which is the own one's.
-        if line is measured[0] and line.ends.method:
+        if line is banded:
             panels.append(Mark("band", at, low, line.style, to=high))
         panels += _marks_of_line(data, line, at, days)
     if any(mark.style.look == "hollow" for mark in panels):
@@ -200,16 +206,19 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         scale = replace(scale, low=scale.high / 1.08 + 0.5, high=0.5)
     elif unit == FRACTION and scale.high <= 1.08:
         scale = replace(scale, high=min(scale.high, 1.0))
-    last = sorted(measured, key=lambda line: -line.there[-1])[:3]
-    words = ", ".join(f"{line.name.text} {number(float(line.there[-1]), unit)}" for line in last)
-    band = measured[0].ends.method if measured else ""
-    of = f" of {measured[0].name.text}" if measured and len(series) > 1 else ""
+    # Not what was measured before the last point.
+    best = 1 if unit == RANK else -1
+    last = sorted((best * line.values[-1], line.name.text)
+                  for line in measured if line.values[-1] == line.values[-1])  # fmt: skip
+    words = ", ".join(f"{name} {number(float(best * n), unit)}" for n, name in last[:3])
+    of = f" of {banded.name.text}" if banded and len(series) > 1 else ""
     return Spec(
         "line", data, drawn_of(data, ys, *marks, bounds=ends[0].result), title, "; ".join(texts),
-        Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", label=f"{moments[-1]:%Y}",
+        Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", label=_years(moments),
               days=tuple(at.tolist())), scale, panels,
-        headline=f"In the last {noun}: {words}" if last else "", n=_sample(data, y, by),
-        how=f"Band{of}: {in_words(band)}" if band else "", legend=legend, height=175.0,
+        headline=f"In the last {noun}: {words}" if words else "", n=_sample(data, y, by),
+        how=f"Band{of}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
+        height=175.0,
         labels=[(float(line.there[-1]), line.name.full, line.style)
                 for line in measured if len(series) > 1],
     )  # fmt: skip
@@ -318,8 +327,6 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
         if data.is_bare_key(x) or data.is_bare_key(by) or is_flat or not fits:
             return None
     original = data.of_one_metric(y)
-    if not len(original):
-        return None
     per = data.unit_column(y)
     what = humanize(original.text(per)[0] if per else y)
     marks = [*original.apart(x, by), by, x]
@@ -376,15 +383,15 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, en
         finding = "; ".join([best, *lacking])
     noun = data.time_noun(x) if is_time else x.removesuffix("_id")
     title = capitalized(f"{what} by {humanize(by.removesuffix('_id'))} and {humanize(noun)}")
-    more = len(columns) < table.total[1] and not is_time
     return Spec(
         "heatmap", data, drawn_of(data, (y,), by, x, *data.apart(x, by)),
         title + first_of(len(names_y), table.total[0]), finding,
         Scale(-0.5, len(columns) - 0.5, "names", unit, names=tuple(names_x),
-              label=f"{columns[-1]:%Y}" if is_time else "",
+              label=_years(columns) if is_time else "",
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
         Scale(len(names_y) - 0.5, -0.5, "names", names=tuple(names_y)), marks,
         headline=headline, how="Stronger is better" * is_rank,
         height=PITCH * len(names_y), legend=legend,
-        n=f"{len(columns)} of {table.total[1]} columns are drawn, those with most" * more,
+        n=f"{len(columns)} of {table.total[1]} columns are drawn, those with most"
+        * (len(columns) < table.total[1] and not is_time),
     )  # fmt: skip
