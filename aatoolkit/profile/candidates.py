@@ -16,7 +16,14 @@ from typing import Any
 
 from aatoolkit._util.lexicon import names, tokens, words
 from aatoolkit.availability.detect import detect, raw
-from aatoolkit.availability.detect.words import in_prose, is_code, is_echo, is_of_trade, understand
+from aatoolkit.availability.detect.words import (
+    in_prose,
+    is_code,
+    is_echo,
+    is_of_trade,
+    name_of,
+    understand,
+)
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.sections.inference.relations import Relation
 from aatoolkit.sections.inference.words import meaning
@@ -54,6 +61,8 @@ class Candidate:
         What is there in the responses for other hosts.
     words : mapping of str to str
         The words that were seen there in any response, each with what it probably means.
+    engine : str
+        The field of its row that names an engine; empty where none does.
     """
 
     at: str
@@ -62,6 +71,7 @@ class Candidate:
     score: int
     beside: Mapping[str, Any]
     words: Mapping[str, str]
+    engine: str = ""
 
 
 def candidates(
@@ -141,7 +151,8 @@ def candidates(
             current = min(plain, key=lambda value: (plain.count(value), repr(value)))
         if score >= _LEAST and not _is_read(format_path(path), read):
             meanings = _meanings(path, values, measured, idle)
-            scored.append(Candidate(format_path(path), current, why, score, held, meanings))
+            engine = walk.named.get(path[:-1], "")
+            scored.append(Candidate(format_path(path), current, why, score, held, meanings, engine))
     # Of the places inside each other the likeliest is kept.
     kept: list[Candidate] = []
     for place in sorted(scored, key=lambda place: -place.score):
@@ -163,13 +174,14 @@ class _Walk:
         The engines, each with whether it has numbers.
     maps : collection of tuple of Step
         Where there are objects whose keys are data.
-    fields : dict
-        The numbers that the rows at a path have.
+    fields, named : dict
+        The numbers that the rows at a path have, and the field of theirs that names an engine.
     """
 
     engines: Mapping[str, bool]
     maps: Collection[Path]
     fields: dict[Path, set[str]] = field(default_factory=lambda: defaultdict(set))
+    named: dict[Path, str] = field(default_factory=dict)
 
     def places(self, document: Any, path: Path) -> Places:
         """Yield the places of an object."""
@@ -220,7 +232,9 @@ class _Walk:
             pairs = [p for p in zip(values, levels, strict=True) if isinstance(p[0], str | bool)]
             texts = {value for value, _ in pairs}
             is_word = names(key, "place") or 4 * len(texts) <= 3 * len(pairs)
-            if is_word and len(texts) <= _FEW_WORDS and not texts & self.engines.keys():
+            if texts & self.engines.keys() or name_of({key: ""}) == ("engine", ""):
+                self.named[path] = key
+            elif is_word and len(texts) <= _FEW_WORDS:
                 yield from ((place, *pair) for pair in pairs)
 
     def _levels(self, records: list[dict[str, Any]], path: Path) -> list[float]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from aatoolkit._util.dtypes import Reading
 from aatoolkit._util.show import show_as
 from aatoolkit.availability.detect import raw
-from aatoolkit.availability.detect.words import name_of
 from aatoolkit.errors import ArgumentError, unknown
 from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
@@ -298,14 +297,11 @@ def _proposal(place: Candidate, keyed: Collection[str], responses: Sequence[Any]
         rule = {"at": f"{place.at}{{}}", "of": None if {*place.at} & {*"[{"} else "engine"}
     elif above.removesuffix("{}") in keyed:
         rule = {"at": above, "status": last, "of": "engine"}
+    elif place.engine:
+        rule |= {"of": "engine", "engines": place.engine}
     elif "[]" in above:
-        records, rows = (
-            Vector(responses).descend(parse_pattern(path)).of_type(dict)
-            for path in (above, above[: above.rindex("]") + 1])
-        )
-        if all((name_of(record) or ("",))[0] == "engine" for record in records):
-            rule["of"] = "engine"
-        elif not any(has_numbers(row, is_mark) for row in rows):
+        rows = Vector(responses).descend(parse_pattern(above[: above.rindex("]") + 1]))
+        if not any(has_numbers(row, is_mark) for row in rows.of_type(dict)):
             rule["of"] = "section"
     return {**rule, "words": words}
 

@@ -31,7 +31,8 @@ class Rule:
     status, reason, sample_size, as_of : str
         The object's fields.
     fields, engines : str
-        Its maps from a field's path, or an engine's id, to such an object, word or flag.
+        Its maps from a field's path, or an engine's id, to such an object, word or flag; of rows
+        that are each ``of="engine"``, ``engines`` is the field that names it.
     words : mapping of str, bool or int to str
         What the service's own words, flags or codes mean, in words that are known:
         ``{"amber": "partial", True: "not_run", 7: "not_connected"}``. They are kept as text.

@@ -109,6 +109,9 @@ def test_words_of_no_lexicon_are_places_and_mean_what_the_numbers_say() -> None:
     assert words["openness"] == {"OPEN": "available", "SHUT": "unavailable", "ASLEEP": "not_run"}
     assert {*words["blots"].values()} == {"partial"}
     assert words["brands[].by[].mark"] == {"SOUND": "available", "ZILCH": "unavailable"}
+    section.set_rule(at="brands[].by[].mark")
+    read = aa.normalize(section.section, answer("alpha", "beta", "gamma")).availability
+    assert {*read.loc[read["scope"] == "engine", "target"]} == {"alpha", "beta", "gamma"}
 
 
 def test_business_is_no_place():
@@ -157,7 +160,7 @@ def test_a_place_is_a_hint_until_a_rule_reads_it(draft, tmp_path):
     states = response.availability.set_index("evidence")["status"]
     assert states["$.visibleTo.gamma"] == "unavailable"
     assert section.section.availability.of == "engine"
-    assert response._words == dict.fromkeys(response, "partial (not run)")
+    assert {*response._words.values()} == {"partial (not run): gamma: unavailable (not run)"}
     assert states["$.visibleTo.alpha"] == "available"
     assert "$.visibleTo" not in set(response.hints["path"])
     assert response.rebuild() == ANSWER

@@ -149,7 +149,10 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
                 yield Place("part", target.rpartition(".")[0], inner, (), path + key_step(name))
         elif type(item) in (str, int, bool):
             record = rows.values[at]
-            named = name_of(record) if rule.of == "engine" and isinstance(record, dict) else None
+            named = None
+            if rule.of == "engine" and isinstance(record, dict):
+                engine = record.get(rule.engines)
+                named = ("engine", engine) if isinstance(engine, str) else name_of(record)
             scope, about = named or (("section", None) if rule.of else ("row", target))
             yield Place(scope, about, item, names, path)
 
@@ -178,7 +181,7 @@ def _read_places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> None:
             state = replace(state, status=Status.PARTIAL)
             facts.add("row", place.target, state, place.path, rule.name, place.value)
     all_read = bool(places) and len(stated) == len(places)
-    of_rows = rule.kind == "rows" and not rule.of and True not in facts.numbers
+    of_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.numbers
     if all_read and of_rows and all(state.status in EMPTY for state in stated):
         facts.add("section", None, combine(stated), places[0].path, rule.name, places[0].value)
     if all_read and rule.kind == "map" and rule.of == "engine":
