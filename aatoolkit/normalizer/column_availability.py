@@ -334,7 +334,7 @@ def in_words(metadata: FrameMetadata, signals: list[Signal]) -> str:
     columns = metadata.columns
     states = [column.availability for name, column in columns.items() if name not in metadata.key]
     states = states or [column.availability for column in columns.values()]
-    overall = combine({id(state): state for state in states}.values())  # most columns share theirs
+    overall = combine(dict.fromkeys(states))  # most columns share theirs
     section = section_state(signals)
     is_said = section is not None and section.reason and section.status == overall.status
     return str(section if is_said else overall)

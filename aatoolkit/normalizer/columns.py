@@ -84,8 +84,7 @@ class BuiltTable:
         for members in groups.values():
             if not self._convert(members):
                 for member in members:
-                    if len(members) == 1 or not self._convert([member]):
-                        self._read(*member, report)
+                    self._read(*member, report)
         for number, (_, _, names) in enumerate(self._blocks):
             self._places |= {name: (number, at) for at, name in enumerate(names)}
         statements = self._statements()
@@ -169,13 +168,13 @@ class BuiltTable:
     def _mask(self, statements: TableStatements, report: DriftReport) -> None:
         """Mask the numbers that the response denies, and keep them in ``extra``."""
         for number, (dtype, array, names) in enumerate(self._blocks):
-            measures = self.rows.plan.measures & {*names}
-            if not measures:
-                continue
             is_valid = ~_missing(array).reshape(len(names), self.size)
             mask = np.zeros_like(is_valid)
-            for column in map(self.table.__getitem__, measures):
-                at, path = [*names].index(column.name), self.rows.path_in(column)
+            for at, name in enumerate(names):
+                if name not in self.rows.plan.measures:
+                    continue
+                column = self.table[name]
+                path = self.rows.path_in(column)
                 denied = mask[at] = statements.denied(column, is_valid[at], path)
                 if denied.any():
                     place, index = self.rows.find(column.source or "")

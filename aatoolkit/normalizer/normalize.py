@@ -39,7 +39,7 @@ from aatoolkit.normalizer.rows import (
     plans,
     untaken,
 )
-from aatoolkit.normalizer.tables import TableParts, Tables, at_hand, quietly
+from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables, quietly
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections import Profile, Section
@@ -248,7 +248,9 @@ class _Reader:
                 _warned,
             )
         again = partial(replace(self, strict=False).read, declared=declared, owner=owner)
-        held = at_hand(response, source, again)
+        # Other objects may have changed.
+        is_fixed = isinstance(response, Payload | bytes | str)
+        held = [ResponseAtHand(source, response, again)] if is_fixed else []
 
         @cache
         def kept() -> Tables:

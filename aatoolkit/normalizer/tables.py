@@ -87,13 +87,6 @@ def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
         return read(*arguments, **options)
 
 
-def at_hand(response: Any, source: Source, read: Callable[[Any], Tables]) -> list[ResponseAtHand]:
-    """Hold the response if it is bytes, text or a payload; other objects may have changed."""
-    if isinstance(response, Payload | bytes | str):
-        return [ResponseAtHand(source, response, read)]
-    return []
-
-
 class TableParts(NamedTuple):
     """The parts that frames are made of, for writers that need no frames.
 
