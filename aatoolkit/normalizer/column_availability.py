@@ -128,8 +128,6 @@ class TableStatements:
                 base = _MEASURED
         if measured and base.status in EMPTY:
             base = combine([base, _MEASURED])
-        if not statements:
-            return ColumnMetadata(name, base)
         conditions = {rows.column for statement in statements for rows in statement.rows}
         values = {name: np.array(self._list(name), object) for name in conditions}
         states, _ = RowStatus(values, self._size, values).states(base, statements)

@@ -211,8 +211,8 @@ class BuiltTable:
     @cached_property
     def arrow(self) -> pa.Table:
         """The table as Arrow."""
-        arrays = {name: self.array(name) for name in self._places}
-        return pa.table({n: a.cast(_SHORT.get(a.type, a.type)) for n, a in arrays.items()})
+        arrays = map(self.array, self._places)
+        return pa.table([a.cast(_SHORT.get(a.type, a.type)) for a in arrays], [*self._places])
 
     def frame(self, dtype_backend: str, held: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
         """The table as a DataFrame, with metadata and the response, if that is at hand."""
@@ -351,8 +351,6 @@ def _converted(dtype: str, values: pa.Array, size: int, count: int, dtype_backen
     if kind is None:
         values = values.cast(_SHORT.get(values.type, values.type))
         kind = pd.ArrowDtype(values.type)
-    elif values.type == pa.string():
-        values = values.cast(pa.large_string(), memory_pool=POOL)
     array = kind.__from_arrow__(values)
     array = array.copy() if dtype == "timestamp" else array
     return [array[part] for part in parts]

@@ -329,8 +329,8 @@ def _abridged(value: Any) -> Any:
 
 
 def _hint_table(hints: list[Hint]) -> pd.DataFrame:
-    by_path = {hint.path: hint for hint in hints}.values()
-    return listing(("path", "value", "why"), [(h.path, h.value, h.why) for h in by_path])
+    by_path = {hint.path: (hint.path, hint.value, hint.why) for hint in hints}
+    return listing(("path", "value", "why"), by_path.values())
 
 
 def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:

@@ -369,8 +369,6 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     def _state(self, name: str) -> str:
         """Describe the availability of a table, with its mark; of an empty one, why it is empty."""
-        if not isinstance(name, str) or name not in self._words:
-            self[name]  # which names near matches
         words = joined(self._words[name])
         mark = next((mark for status, mark in _MARKS.items() if words.startswith(status)), "?")
         return f"{mark} {words if self.rows[name] else _EMPTY.get(words, words)}"
