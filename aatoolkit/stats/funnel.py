@@ -57,15 +57,13 @@ class Stage:
     numbers: Any
     state: Availability
     why: str = ""
-    frames: tuple[pd.DataFrame, ...] = ()
 
     def of(self, paths: pd.Index) -> Any:
         """The numbers of some paths, NaN where it has none."""
-        nothing = np.full(len(paths), np.nan)
-        places = self.paths.get_indexer(paths)
         if not len(self.paths):
-            return nothing
-        return np.where(places >= 0, take(self.numbers, np.maximum(places, 0)), nothing)
+            return np.full(len(paths), np.nan)
+        places = self.paths.get_indexer(paths)
+        return np.where(places >= 0, take(self.numbers, np.maximum(places, 0)), np.nan)
 
 
 def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) -> pd.DataFrame:
@@ -116,7 +114,7 @@ def funnel_of(
         for stage, reads in _READS.items()
     }
     complete = stages.pop(COMPLETE)
-    _check_windows(stages)
+    _check_windows(frames)
     if all(stage.why for stage in stages.values()):
         why = "; ".join(dict.fromkeys(stage.why for stage in stages.values()))
         raise AvailabilityError(f"there is no funnel: {why}", columns=dict.fromkeys(STAGES, why))
@@ -168,8 +166,8 @@ def funnel_of(
     )
 
 
-def _check_windows(stages: Mapping[str, Stage]) -> None:
-    """Refuse stages of different windows.
+def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
+    """Refuse tables of different windows.
 
     Raises
     ------
@@ -178,8 +176,7 @@ def _check_windows(stages: Mapping[str, Stage]) -> None:
     """
     windows = {
         (source.host, source.scope, source.window_start, source.window_end): source.section
-        for stage in stages.values()
-        for frame in stage.frames
+        for frame in frames
         for source in metadata_of(frame).sources
     }
     if len(windows) > 1:
@@ -237,18 +234,17 @@ def _read(
         why = str(state) if state.status != Status.AVAILABLE else "nothing was counted"
         if state.status in (Status.AVAILABLE, Status.PARTIAL):
             state = replace(state, status=Status.UNAVAILABLE, cause=state.cause or Cause.NO_ROW)
-    return Stage(paths, numbers, state, why, (frame,))
+    return Stage(paths, numbers, state, why)
 
 
 def _stage(reads: Sequence[Stage]) -> Stage:
     """Combine several tables into a stage; a path's number is that of the first with it."""
-    first, *others = [read for read in reads if read.frames] or reads[:1]
+    first, *others = [read for read in reads if len(read.paths)] or reads[:1]
     for other in others:
         paths = first.paths.append(other.paths).unique()
         numbers = np.where(paths.isin(first.paths), first.of(paths), other.of(paths))
         why = first.why if other.why else ""
-        state = combine([first.state, other.state])
-        first = Stage(paths, numbers, state, why, (*first.frames, *other.frames))
+        first = Stage(paths, numbers, combine([first.state, other.state]), why)
     return first
 
 

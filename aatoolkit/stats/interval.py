@@ -105,7 +105,7 @@ def interval(
     return result(
         "interval",
         {
-            **{name: keys[name] for name in keys.columns},
+            **keys,
             column: of_groups.value,
             f"{column}_low": of_groups.low,
             f"{column}_high": of_groups.high,

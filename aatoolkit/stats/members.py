@@ -220,8 +220,7 @@ def concentration(
         counts = cells_of("c", flat, column, np.flatnonzero(use & (groups.ids == at)))
         n, members = One.total(counts), One.count(counts)
         name_all(n=n, members=members)
-        row = dict(zip(keys, groups.keys.iloc[at], strict=True)) | dict.fromkeys(_MEASURES, NAN)
-        row |= {"n": n, "members": members, "method": "multinomial bootstrap, basic interval"}
+        row = {"n": n, "members": members}
         if LEAST <= number(n) <= _MOST_COUNTED:
             row |= _measured(counts, n, top, level)
             effective, low, high = (number(row[f"effective{end}"]) for end in ("", "_low", "_high"))
@@ -234,9 +233,14 @@ def concentration(
                 f"cannot say: {number(n):g} in all, and it takes {LEAST} to 2⁵³{reason}"
             )
         rows.append(row)
+    names = [f"{name}{end}" for name in ("hhi", "effective", "top_share") for end in _ENDS]
+    columns = {
+        name: [row.get(name, NAN) for row in rows] for name in (*names, "n", "members", "verdict")
+    }
     return result(
         "concentration",
-        rows,
+        {**groups.keys.reset_index(drop=True), **columns}
+        | {"method": "multinomial bootstrap, basic interval"},
         {name: metadata.columns[name] for name in keys},
         metadata.sources,
         combine(states[int(code)] for code in codes),
@@ -248,7 +252,6 @@ def concentration(
 
 
 _ENDS = ("", "_low", "_high")
-_MEASURES = [f"{name}{end}" for name in ("hhi", "effective", "top_share") for end in _ENDS]
 
 
 def _measured(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:

@@ -308,7 +308,7 @@ def result(
     in_order = iter([name for name in declared if name in values])
     columns: list[Column] = []
     frame = {
-        name: _key(values[name])
+        name: values[name] if name in declared else _key(values[name])
         for name in (next(in_order) if name in declared else name for name in values)
     }
     size = next((len(part) for part in values.values() if _is_column(part)), 1)
