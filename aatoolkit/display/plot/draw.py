@@ -76,7 +76,7 @@ def plot(
     spec = _spec_of(data, Options(kind, x, ys, color, top))
     if title:
         how = ". ".join(filter(None, [spec.title, spec.how]))
-        spec = replace(spec, title=visible(title), headline="", how=how)
+        spec = replace(spec, title=title, headline="", how=how)
     if ax is None:
         return draw(spec, figsize, Palette(is_dark))
     ink = to_hex(mpl.rcParams["text.color"])
@@ -106,9 +106,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
     source, missing = source_facts(data.metadata.sources), _missing(spec)
     caption = [*source[:3], spec.n, *missing[:1], *source[3:], *missing[1:]]
     return replace(
-        spec, title=visible(spec.title), headline=visible(spec.headline), how=visible(spec.how),
-        finding=visible(f"{spec.title}: {spec.finding}"),
-        caption=[*map(visible, filter(None, caption))],
+        spec, finding=visible(f"{spec.title}: {spec.finding}"), caption=[*filter(None, caption)],
     )  # fmt: skip
 
 

@@ -105,7 +105,7 @@ def _names(data: PlotData, name: str | None, keys: Sequence[Any], *but: str | No
 
 
 def _moment(when: pd.Timestamp) -> str:
-    return f"{when:%Y-%m-%d}" if when == when.normalize() else f"{when:%Y-%m-%d %H:%M}"
+    return str(when).removesuffix(" 00:00:00")[:16]
 
 
 def _years(moments: Sequence[pd.Timestamp]) -> str:
@@ -246,7 +246,7 @@ def _styled(series: Sequence[_Line]) -> list[_Line]:
         styles = dict.fromkeys(styles, OWN)
     if any(line.name.is_own for line in series):
         greys = (replace(style, colour="rest") for style in SERIES)
-        styles = {name: next(greys) for name in styles}
+        styles = dict(zip(styles, greys, strict=False))
     return [line._replace(style=OWN if line.name.is_own else styles[line.name.text])
             for line in series]  # fmt: skip
 
