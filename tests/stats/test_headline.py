@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from effort import cells, effort
+from effort import cells
 from prompts import rates_of, runs_of
 from samples import sample
 
@@ -186,7 +186,7 @@ def test_totals_are_refused_where_nothing_says_how_prompts_differ(
 def test_flat_totals_raise_few_alarms(is_paired: bool, k: int, icc: float, uneven: bool) -> None:
     """Totals of another brand, with the design effect of the own one and as much correlation."""
     rng = np.random.default_rng([is_paired, k, int(100 * icc), uneven])
-    times, alarms = effort(400), []
+    times, alarms = 400, []
     for _ in range(times):
         runs = [runs_of(rng, k, 10, uneven=uneven) for _ in range(2)]
         counts = []
