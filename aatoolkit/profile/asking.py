@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 BUDGET = 60
 """How many requests a draft may send unless another number is given."""
 
-_OPTIONS, _SAME, _MOST_ENGINES, _DEEPEST = "scope-options", 0.95, 6, 6
+_OPTIONS, _SAME, _DEEPEST = "scope-options", 0.95, 6
 _IDS = ("id", "key", "slug", "", "code", "value", "name")
 _ALONE, _EMPTY = "one engine alone", "what is stated where nothing was measured"
 
@@ -270,13 +270,12 @@ def _follow_up(
 
 
 def _engine_sets(ran: Sequence[str], idle: Sequence[str]) -> list[tuple[str, ...]]:
-    """Sets of one engine each that ran, or a few of several; those that never ran join the last.
+    """Sets of one engine each that ran; those that never ran join the last.
 
     They have no responses, and may have visits or sales: without them the parts are not the whole.
     """
     single = [(name,) for name in ran]
-    sets = [*single[:-1], (*single[-1], *idle)] if single else []
-    return _grouped(sets, _MOST_ENGINES) if len(sets) > _MOST_ENGINES else sets
+    return [*single[:-1], (*single[-1], *idle)] if single else []
 
 
 def _grouped(sets: list[tuple[str, ...]], count: int) -> list[tuple[str, ...]]:

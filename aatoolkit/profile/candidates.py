@@ -138,9 +138,8 @@ def candidates(
             values.append((current, 0.5))  # engines alone say otherwise: the whole is a mixture
         has_states = all(map(_is_state, (current, *held.values(), blank)))
         hosts = [host for host, value in held.items() if value != current]
-        is_new = blank is not None and current in (None, "", [], {})
-        is_other = blank not in (None, current) and (score or has_states)
-        if is_new or is_other:
+        is_new = current in (None, "", [], {})
+        if blank not in (None, current) and (is_new or score or has_states):
             score += 2 if is_new else 3
             why = "; ".join(filter(None, [why, f"is {raw(blank)[:60]} where nothing was measured"]))
         elif hosts and score + has_states > 0:

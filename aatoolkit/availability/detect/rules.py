@@ -126,6 +126,14 @@ def unknown(facts: Facts, word: str, path: str) -> Availability:
 
 def read_states(facts: Facts, key: str, entries: list[Entry], *, trusted: bool = False) -> bool:
     """Read a map from fields or engines to their states; return whether it is one."""
+    if any(facts.is_engine(entry.name) for entry in entries):
+        # What stands beside engines, and is no field, is an engine that nobody listed.
+        entries = [
+            entry
+            if entry.name == "overall" or facts.has(entry.name)
+            else entry._replace(scope="engine")
+            for entry in entries
+        ]
     states = [state_of(entry.value, key) for entry in entries]
     if None in states and not trusted and subject(key) < STATED:
         return False

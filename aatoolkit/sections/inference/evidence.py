@@ -212,9 +212,6 @@ def _find_ratios(relation: Relation) -> None:
                     relation[above.name].seen.across |= {*relation.key}
             if not ratios and named.kind == "share" and not named.points:
                 seen.wholes |= _whole_numerators(numbers, half, factor, counts)
-        is_open = is_share and not seen.ratios and not seen.wholes and not named.points
-        if is_open and named.kind == "share" and least >= 0:
-            seen.ratios += _hidden(numbers, half, factors[0], counts, relation)
         if named.kind in ("position", "rank") or named.mean:
             seen.wholes |= _whole_numerators(numbers, half, 1.0, counts)
 
@@ -262,27 +259,6 @@ def _ratios(
             is_named = stem in name and half < 0.001
             if count >= (_SMALL if is_small else FEWEST - is_named):
                 yield Ratio(above, below, factor, count)
-
-
-def _hidden(
-    numbers: Numbers, half: float, factor: float, counts: list[Operand], relation: Relation
-) -> Iterator[Ratio]:
-    """Yield counts of which the numbers are shares of a total that no response shows.
-
-    Each row fixes the total within its rounding, and those of a response must fix the same one.
-    """
-    total = np.full(len(numbers), np.nan)
-    for above in (count for count in counts if count.own):
-        rows = (numbers > half) & ~np.isnan(above.numbers)
-        place, rates, parts = relation.response[rows], numbers[rows], above.numbers[rows]
-        size = _size(relation)
-        low = _range(factor * parts / (rates + half), place, size)[1]
-        high = _range(factor * parts / (rates - half), place, size)[0]
-        pairs = np.unique(np.stack([place, rates, parts]), axis=1).shape[1]
-        free = pairs - len(np.unique(place))
-        is_one = (low <= high)[place].all() and free >= FEWEST
-        if is_one and (2 * half / np.ptp(rates)) ** free <= _CHANCE**2:
-            yield Ratio(above, Operand("a total that is not shown", total, False), factor, pairs)
 
 
 def _whole_numerators(

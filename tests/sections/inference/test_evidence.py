@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from foreign import columns_of, draft_of
 
-from aatoolkit.sections import propose
-
 ENGINES = ("alpha", "beta", "gamma")
 OPTIONS = {"engines": [{"id": name, "lastRunDay": "2026-11-01"} for name in ENGINES]}
 COUNTS = [197, 161, 138, 109, 98, 71, 54, 33, 17, 12]
@@ -103,16 +101,6 @@ def test_columns_that_sum_to_a_hundred_are_shares():
     }  # fmt: skip
 
 
-def test_a_share_of_a_total_that_is_not_shown_is_refused_and_says_how_to_divide():
-    share = [round(100 * n / 879, 1) for n in COUNTS]
-    column = drafted(rows(mentions=COUNTS, visPct=share))["domains.vis_pct"]
-    assert column.rule.confidence == "proved"
-    assert "ratio of mentions" in str(column.aggregate)
-    # Two counts that cannot be distinguished on these rows prove nothing.
-    twice = drafted(rows(mentions=COUNTS, answers=COUNTS, visPct=share))
-    assert twice["domains.vis_pct"].rule.confidence == "open"
-
-
 def test_a_share_of_the_sum_of_rows_proves_that_the_rows_add_up():
     share = [round(n / sum(COUNTS), 5) for n in COUNTS]
     columns = drafted(rows(mentions=COUNTS, share=share))
@@ -128,11 +116,6 @@ def test_small_sums_meet_by_chance_and_are_no_proof(factor, is_proved):
     counts = [factor * n for n in (4, 11, 9)]
     answer = {**rows(hits=counts), "total": {"hits": sum(counts)}}
     assert (drafted(answer)["domains.hits"].rule.confidence == "proved") == is_proved
-
-
-def test_shares_of_a_total_that_is_not_shown_may_be_in_any_number_of_responses():
-    responses = [{"hits": n, "share": round(n / 2600, 4)} for n in range(1, 71)]
-    assert propose(responses, "s").section["s_facts"]["share"].unit == "fraction 0-1"
 
 
 def test_a_total_among_the_rows_counts_in_no_share():
