@@ -269,6 +269,7 @@ HOSTILE = {
     "mathematics": "$\\frac{1}{0}$ costs $5, $x_{",
     "long": "x" * 5000,
     "lines": "a\nb\r\nc\td",
+    "clauses": "a, " * 2000,
     "right to left": "\u202eevil\u202c שלום مرحبا",
     "emoji": "🚀 rocket 🇩🇪",
     "markup": "<script>alert(1)</script>&amp;\x00\x1b[31m\x07",

@@ -109,7 +109,7 @@ def _wrapped(text: str, width: float, size: float, most: int, is_bold: bool = Fa
         else:
             lines.append(word)
     if len(lines) > most:
-        shorter = re.sub("[,.] [^,.]*$", "", text)
+        shorter = re.sub("[,.] [^,.]*$", "", text[:_LONGEST])
         if shorter != text:
             return _wrapped(shorter, width, size, most, is_bold)
         lines[most - 1 :] = [fitted(" ".join(lines[most - 1 :]), width, size, is_bold)]
