@@ -515,8 +515,8 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
     ['milliseconds', 'size']
     """
     column = declared(metadata.columns[name]) if name in metadata.columns else None
-    per = column.unit_by if column is not None and column.units else None
-    if column is None or per is None or per not in frame.columns:
+    per = column.unit_by if column is not None else None
+    if column is None or per not in frame.columns or not (column.units or per == "unit"):
         return None
     words = frame[per].astype("string")
     return words.map(dict(column.units)).astype("string").fillna(words)

@@ -389,8 +389,7 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
             continue
         units = row_units(frame, metadata, str(name))
         if units is None:
-            is_by_row = what.unit == PER_UNIT and "unit" in frame.columns
-            units = frame["unit"] if is_by_row else pd.Series(what.unit, frame.index, dtype=object)
+            units = pd.Series(what.unit, frame.index, dtype=object)
         is_whole = (values.isna() | (values % 1 == 0)).to_numpy(bool)
         if what.unit != PER_UNIT and not what.aggregate.within:  # else of its row alone
             is_whole[:] = is_whole.all()

@@ -161,10 +161,7 @@ class SectionEvidence:
         if reasons:
             responses += f"<p>What the service says of some of them:</p><ul>{reasons}</ul>"
         count = sum(map(len, tables))
-        head = "Where this number comes from"
-        if count > 1:
-            head = f"Where these {count:,} numbers come from"
-        return fold(head, f"\n{responses}\n{folds}", "why")
+        return fold(f"Where these numbers come from ({count:,})", f"\n{responses}\n{folds}", "why")
 
     def _table(self, table: TableEvidence) -> str:
         """The evidence of one table: what its columns mean, then its rows."""

@@ -295,7 +295,7 @@ _METHOD = (
     "Shown: adjusted p-value below 5%; when nothing changes, up to one page in twenty still "
     "names something. Intervals are of 95%, each for its row alone. "
 )
-_SUBJECTS = {"key figure": "", "all prompts": " over all prompts"}
+_SUBJECTS = {"key figure": "", "all answers": "", "all prompts": " over all prompts"}
 _VERDICTS = {
     "up": ": shown to be up",
     "down": ": shown to be down",

@@ -16,7 +16,6 @@ from typing import Any
 
 import pandas as pd
 
-from aatoolkit._util.units import PER_UNIT
 from aatoolkit.availability.detect import Signal
 from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.frame.aggregation_plan import row_units
@@ -227,8 +226,6 @@ class _ColumnCells:
         self.cells = cells_of(frame, name, table.metadata)
         self.units = row_units(frame, table.metadata, name)
         self.declared = rows.table[name] if name in rows.table.names else None
-        if self.declared and self.declared.unit == PER_UNIT and "unit" in frame:
-            self.units = frame["unit"].astype("string").fillna("")
         self.over: Sequence[str] = ()
         self.signals: list[tuple[Signal, str]] = []
         if self.declared is None:
@@ -295,7 +292,7 @@ class TableCells:
         formula, children = self._rate(at, of, value) if parts else (None, ())
         return replace(
             cell,
-            unit=cell.unit if of.units is None else str(of.units.iloc[at]),
+            unit=cell.unit if of.units is None else plain(of.units.iloc[at]),
             operation="read",
             formula=formula,
             place=place,
