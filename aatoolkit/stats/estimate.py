@@ -416,7 +416,7 @@ def detectable(error: Any, df: Any, level: Any, tests: Any, unequal: Any = 0.0) 
 
         P((Z + k·S₁)/S₂ > t) = 0.8,     Z normal, S₁² and S₂² of χ²/df, all independent:
 
-    k = distance/``typical``⁴, to 2 % from 3 degrees of freedom on (levels 0.9 to 0.9999), with
+    k = distance/``typical``⁴, to 4 % from 3 degrees of freedom on (levels 0.9 to 0.9999), with
     fewer more. The error is that of leaving each cluster out (Efron & Stein, *Annals of Statistics*
     9, 1981), since the linearised one is too small where sizes differ. A change d that clusters do
     not share alike adds (d·``unequal``)² to the variance: where they are so few or unlike that this
