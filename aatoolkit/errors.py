@@ -38,6 +38,8 @@ Every error has its facts as attributes, says what to do, pickles, and never hol
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
@@ -301,6 +303,15 @@ class SchemaDriftWarning(AAToolkitWarning):
 
 class StaleDataWarning(AAToolkitWarning):
     """An expired response was used, as the service failed."""
+
+
+def warn(message: str, category: type[Warning] = AAToolkitWarning) -> None:
+    """Warn at the line outside this package that led here, once for each such line."""
+    level, frame = 1, sys._getframe()
+    own = ("aatoolkit", "contextlib")  # whose decorators are between
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in own:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -12,7 +11,7 @@ from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import DAYS as DAYS
 from aatoolkit._util.defaults import FILTERS as FILTERS
 from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
-from aatoolkit.errors import AAToolkitWarning, ScopeError, did_you_mean, near_matches, unknown
+from aatoolkit.errors import ScopeError, did_you_mean, near_matches, unknown, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,7 +172,7 @@ class Scope(NamesNear):
         """
         for name, values in self._filters.items():
             if name in options.unknown:
-                warnings.warn(f"{name} {values!r} {_UNCHECKED}", AAToolkitWarning, stacklevel=2)
+                warn(f"{name} {values!r} {_UNCHECKED}")
                 continue
             allowed = dict.fromkeys(options.values(name))
             odd = tuple(value for value in values if value not in allowed)

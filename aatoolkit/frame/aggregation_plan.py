@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -13,7 +12,7 @@ import pandas as pd
 
 from aatoolkit import sections
 from aatoolkit._util.dtypes import MOMENTS
-from aatoolkit.errors import AAToolkitWarning, AvailabilityError
+from aatoolkit.errors import ArgumentError, AvailabilityError, warn
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
 from aatoolkit.frame.duplicates import Duplicates, Refused, why_no_rule
 from aatoolkit.frame.groupby import Floats, Groups, as_floats, find, names_of
@@ -130,6 +129,8 @@ def plan(
     AvailabilityError
         If a column that was asked for has no rule, or cannot follow it here; if none has one.
     """
+    if isinstance(columns, Mapping):
+        raise ArgumentError("columns are names; how they are aggregated is said by rules={…}")
     wanted = names_of([columns or ()])
     names = wanted or [
         name
@@ -160,7 +161,7 @@ def plan(
     # What has a rule and cannot follow it here is worth a warning.
     lost = [f"{name}: {why}" for name, why in refused.items() if _has_rule(metadata, name)]
     if lost:
-        warnings.warn(f"left out: {'; '.join(lost)}", AAToolkitWarning, stacklevel=6)
+        warn(f"left out: {'; '.join(lost)}")
     return plans
 
 
@@ -219,7 +220,7 @@ class _Planner:
         if planned is None:
             planned = self._of_one_kind(resolved(self.frame, self.metadata, name), is_asked)
             if approximation := _caution(self.frame, planned):
-                warnings.warn(f"{name} is {approximation}", AAToolkitWarning, stacklevel=7)
+                warn(f"{name} is {approximation}")
                 rule = Aggregation("mean", by=planned.rule.otherwise)
                 planned = replace(planned, rule=rule, caution=approximation)
         if planned.wholes is None:

@@ -13,7 +13,6 @@ import sqlite3
 import stat
 import threading
 import time
-import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -30,7 +29,7 @@ from requests_cache.backends.sqlite import SQLiteDict
 from requests_cache.serializers import SerializerPipeline, Stage
 
 from aatoolkit._util.defaults import CACHE_SIZE
-from aatoolkit.errors import AAToolkitWarning, ArgumentError
+from aatoolkit.errors import ArgumentError, warn
 from aatoolkit.http.endpoint import Secret
 from aatoolkit.payload import Request, Response
 
@@ -157,11 +156,7 @@ class ResponseCache:
             self._use(
                 lambda connection: connection.execute(_DELETE, (key,)), writes=True, commit=True
             )
-            warnings.warn(
-                "a cached response is damaged and is not used; it is requested again",
-                AAToolkitWarning,
-                stacklevel=2,
-            )
+            warn("a cached response is damaged and is not used; it is requested again")
             return None
         return response
 
@@ -263,12 +258,10 @@ class ResponseCache:
             self._reads_from = until
         had_warned, self._has_warned = self._has_warned, True
         if not had_warned:
-            warnings.warn(
+            warn(
                 f"the cache in {self.folder} cannot be used ({error}); "
                 "responses come from the network. `aatoolkit cache --clear` empties "
-                "it; it can also be in another folder",
-                AAToolkitWarning,
-                stacklevel=2,
+                "it; it can also be in another folder"
             )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -118,11 +117,10 @@ class Fetcher:
         if isinstance(outcome, Payload):
             return outcome
         if cached is not None and allows_stale(outcome):
-            warnings.warn(
+            errors.warn(
                 f"{outcome.message}; a response of {cached.fetched_at:%Y-%m-%d %H:%M} UTC was used "
                 "instead",
                 errors.StaleDataWarning,
-                stacklevel=2,
             )
             return Payload._of(cached, from_cache=True, stale=True)
         if isinstance(outcome, errors.DeadlineExceeded):

@@ -7,7 +7,6 @@ row of its value there: the two are the same where a field of the row itself is 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +19,7 @@ import pandas as pd
 from aatoolkit._util.dtypes import MOMENTS
 from aatoolkit._util.text import json_text, some_of
 from aatoolkit.availability.detect import is_size
-from aatoolkit.errors import PayloadError, SchemaDriftWarning
+from aatoolkit.errors import PayloadError, SchemaDriftWarning, warn
 from aatoolkit.jsontree.coerce import identity
 from aatoolkit.jsontree.decode import checked_value
 from aatoolkit.jsontree.layout import MAX_FIELDS, Census
@@ -578,11 +577,10 @@ class DriftReport:
                 problems=problems,
             )
         if problems:
-            warnings.warn(
+            warn(
                 f"the response of {section.name} is not as declared: "
                 f"{some_of(problems, separator='; ')}; all are in .drift and .extra of its tables",
                 SchemaDriftWarning,
-                stacklevel=5,
             )
 
 

@@ -15,7 +15,6 @@ import hashlib
 import json
 import os
 import re
-import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
@@ -31,7 +30,7 @@ from aatoolkit import __version__
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.files import writing_folder
 from aatoolkit._util.text import json_text, visible
-from aatoolkit.errors import AAToolkitWarning, NotWritten, did_you_mean, near_matches
+from aatoolkit.errors import NotWritten, did_you_mean, near_matches, warn
 from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.csv import csv_bytes
 from aatoolkit.frame.excel import SheetTable, write_workbook
@@ -491,11 +490,7 @@ def _warn_of_copies(
         if not hidden.isdisjoint(_texts_of(table.frame[name]))
     ]
     if places:
-        warnings.warn(
-            f"text that is left out is also in {', '.join(places)}; leave that out too",
-            AAToolkitWarning,
-            stacklevel=5,
-        )
+        warn(f"text that is left out is also in {', '.join(places)}; leave that out too")
 
 
 def _texts_of(column: pd.Series) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
@@ -25,6 +24,7 @@ from aatoolkit.errors import (
     SchemaDriftWarning,
     ScopeError,
     StudyError,
+    warn,
 )
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.tables import quietly
@@ -556,11 +556,10 @@ class Study(metaclass=Chaptered):
         """Store the profile of a service, in place of an earlier one; the lock is held."""
         lacking = sorted(name for name in profile if not is_portable(profile[name]))
         if lacking:
-            warnings.warn(
+            warn(
                 f"a study holds declarations as data, and a function makes rows of "
                 f"{', '.join(lacking)}: replay with profile=",
                 SchemaDriftWarning,
-                stacklevel=3,
             )
         before = self._profiles
         text = format_profiles({**before, base_url: profile})

@@ -19,6 +19,7 @@ import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.errors import (
     AAToolkitWarning,
+    ArgumentError,
     AvailabilityError,
 )
 from aatoolkit.sections import MAX, Aggregation, ratio, weighted
@@ -207,6 +208,8 @@ def test_money_adds_up_within_one_currency() -> None:
     ]
     with pytest.raises(AvailabilityError, match="more than one currency; add 'currency' to by"):
         result.aa.aggregate(columns="price_min")
+    with pytest.raises(ArgumentError, match="is said by rules="):
+        result.aa.aggregate("brand", {"price_min": "sum"})
 
 
 def test_a_rule_whose_other_columns_are_gone_is_refused() -> None:

@@ -34,7 +34,6 @@ from __future__ import annotations
 
 import re
 import traceback
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -65,7 +64,7 @@ from aatoolkit.availability.detect.words import (
     weighed,
 )
 from aatoolkit.availability.status import EMPTY, Cause, combine
-from aatoolkit.errors import SchemaDriftWarning
+from aatoolkit.errors import SchemaDriftWarning, warn
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections.availability_rule import Rule, rules_of
@@ -141,7 +140,7 @@ def detect(
     except Exception as error:
         failure = _failure(error)
     if failure is not None:
-        warnings.warn(failure, SchemaDriftWarning, stacklevel=2)
+        warn(failure, SchemaDriftWarning)
     return Detection(facts, headers or {}, failure, is_ruled)
 
 

@@ -13,7 +13,6 @@ state.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -68,7 +67,7 @@ from aatoolkit.availability.detect.words import (
 )
 from aatoolkit.availability.status import Availability, Cause, Status
 from aatoolkit.availability.subject import after
-from aatoolkit.errors import SchemaDriftWarning
+from aatoolkit.errors import SchemaDriftWarning, warn
 from aatoolkit.jsontree.paths import key_step
 
 _DEEPEST = 12
@@ -115,11 +114,10 @@ def unknown(facts: Facts, word: str, path: str) -> Availability:
     """Read a word that is not known as ``unknown``, and warn of its first place."""
     state = read_word(word)
     if all(signal.availability != state for signal in facts.signals):
-        warnings.warn(
+        warn(
             f"{word!r} seems to state availability @ {path}, and what it means is not known: it is "
             "read as unknown; say what it means in the profile, in a Rule's words=",
             SchemaDriftWarning,
-            stacklevel=2,
         )
     return state
 
