@@ -316,7 +316,7 @@ def _check_values(column: ColumnFinding) -> None:
     """
     values = [None if value is MISSING else value for value in column.values]
     dtype, parse = column.reading.dtype, column.reading.parse
-    if not values:
+    if column.reading.year is not None or not values:
         return
     odd = read_as(values, Reading(dtype, parse, None, None, column.reading.missing)).odd
     if odd:

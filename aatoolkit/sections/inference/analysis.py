@@ -31,7 +31,7 @@ from aatoolkit.sections import (
     Table,
 )
 from aatoolkit.sections.inference.evidence import gather
-from aatoolkit.sections.inference.keys import settle_keys
+from aatoolkit.sections.inference.keys import settle_keys, year_path
 from aatoolkit.sections.inference.relations import OPEN, PROVED, ColumnFinding, Relation
 from aatoolkit.sections.inference.shapes import find_relations
 from aatoolkit.sections.inference.units import POSITION, settle_rule, settle_units
@@ -136,7 +136,7 @@ def analyse(
     """
     documents = [document, *parts.values(), *others]
     relations = find_relations(documents, section, vocabulary)
-    notes = settle_keys(relations)
+    notes = settle_keys(relations, year_path(documents))
     relations.sort(key=_rank)
     if measures:
         gather(relations, len(parts))
@@ -177,6 +177,7 @@ def column_of(column: ColumnFinding) -> Column:
         unit=column.unit.value if column.unit.confidence != OPEN else None,
         aggregate=column.aggregate,
         parse=column.reading.parse,
+        year=column.reading.year,
         scale=None if column.scale == 1.0 else column.scale,
         missing=column.reading.missing,
     )

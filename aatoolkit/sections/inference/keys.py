@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit._util.text import fresh
 from aatoolkit.jsontree.coerce import currency
-from aatoolkit.jsontree.paths import Each, Entries, Step, format_path, parse_path
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, parse_path
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.inference.axes import bound
-from aatoolkit.sections.inference.readings import FieldReading, read_values
+from aatoolkit.sections.inference.readings import FieldReading, as_month_days, read_values
 from aatoolkit.sections.inference.relations import ColumnFinding, Places, Relation
 from aatoolkit.sections.inference.words import (
     is_id_name,
@@ -36,13 +38,15 @@ _TOTAL = re.compile(
 )
 
 
-def settle_keys(relations: list[Relation]) -> list[str]:
+def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
     """Read all values, leave out totals and find the keys; return notes on what was left out.
 
     Parameters
     ----------
     relations : list of Relation
         Those around others first. Columns, readings and keys are added to them.
+    year : str, optional
+        Where the response has the year of days without one.
     """
     notes = []
     for relation in relations:
@@ -51,6 +55,8 @@ def settle_keys(relations: list[Relation]) -> list[str]:
             _add_position(relation, "position")
         for column in [*relation.columns]:
             column.reading = read_values(column.values, column.name)
+            if year and column.reading.dtype == "string" and not column.label:
+                column.reading = as_month_days(column.values, column.reading, year)
             if column.reading.parse == "money":
                 _add_currency(column)
         total = _leave_out_totals(relation)
@@ -236,3 +242,35 @@ def _is_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
     values = (map(repr, column.values) for column in columns)
     rows = [*zip(relation.response.tolist(), *values, strict=True)]
     return len({*rows}) == len(rows)
+
+
+# --- years --------------------------------------------------------------------------------------
+
+
+def year_path(documents: list[Any]) -> str | None:
+    """Return the path in all responses of the year, or last day, for days without a year.
+
+    Examples
+    --------
+    >>> year_path([{"window": {"from": "2026-10-10", "to": "2026-11-08"}}])
+    '$.window.to'
+    """
+    paths = [{*_days(document, ())} for document in documents]
+    shared = [path for path in _days(documents[0], ()) if all(path in among for among in paths)]
+    for word in ("end", "to", "until", "through", "year"):
+        for path in shared:
+            if tokens(path[-1])[-1:] == [word]:
+                return f"$.{format_path(map(Field, path))}"
+    return None
+
+
+def _days(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of days and years outside lists."""
+    if isinstance(value, dict) and len(path) < 3:
+        for name, inner in value.items():
+            yield from _days(inner, (*path, name))
+    elif path:
+        is_day = isinstance(value, str) and re.match(r"\d{4}-\d{2}-\d{2}", value)
+        is_year = type(value) is int and 1900 < value < 2200
+        if is_day or (is_year and tokens(path[-1])[-1:] == ["year"]):
+            yield path

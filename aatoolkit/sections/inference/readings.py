@@ -8,7 +8,7 @@ sentinel is one only where it breaks the range of the rest.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -54,7 +54,7 @@ class FieldReading:
 
     Attributes
     ----------
-    dtype, parse, missing
+    dtype, parse, missing, year
         In the words of `Column`.
     evidence : str
         What was seen.
@@ -73,6 +73,7 @@ class FieldReading:
     percent: bool = False
     ordinal: bool = False
     decimals: int = 0
+    year: str | None = None
     numbers: Numbers = field(default_factory=lambda: np.empty(0))
 
     @property
@@ -276,3 +277,22 @@ def _in_text(
                 numbers=_floats(array),
             )  # fmt: skip
     return None
+
+
+# --- what stands beside -------------------------------------------------------------------------
+
+
+def as_month_days(values: Iterable[Any], reading: FieldReading, year: str) -> FieldReading:
+    """Read texts as days without a year where all are such, and the response has the year.
+
+    Examples
+    --------
+    >>> as_month_days(["Nov 3", "Nov 4"], FieldReading("string"), "$.to").parse
+    'month day'
+    """
+    texts = [v for v in values if v is not MISSING and v is not None and v not in reading.missing]
+    way = Reading("date", "month day", None, None, ())
+    if not texts or not all(type(text) is str for text in texts) or read_as(texts, way, "2024").odd:
+        return reading
+    evidence = f"days without a year, which {year} has"
+    return replace(reading, dtype="date", parse="month day", year=year, evidence=evidence)

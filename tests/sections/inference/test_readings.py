@@ -11,7 +11,7 @@ from aatoolkit.sections import Column, propose
 
 def read(values: list[Any], name: str) -> Column:
     rows = [{"host": f"h{at}", name: value} for at, value in enumerate(values)]
-    return propose({"rows": rows}, "crawl").section.tables[0].columns[1]
+    return propose({"rows": rows, "until": "2026-11-20"}, "crawl").section.tables[0].columns[1]
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,7 @@ def read(values: list[Any], name: str) -> Column:
         (["2026-W45", "2026-W46"], "week", "date", "iso week"),
         (["24/10/2026", "03/11/2026"], "fecha", "date", "DD/MM/YYYY"),
         (["Nov 3, 2026", "November 14, 2026"], "day", "date", "month day year"),
+        (["Nov 3", "Nov 14"], "day", "date", "month day"),
         ([20760, 20761, 20762], "day", "date", "epoch days"),
         (["1794182400.000", "1794268800.000"], "loadedAt", "timestamp", "epoch s"),
         ([1794182400000, 1794268800000, 1794355200000], "index", "timestamp", "epoch ms"),
