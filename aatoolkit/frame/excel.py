@@ -152,7 +152,7 @@ class _Book:
 
     def write(self, tables: Sequence[SheetTable]) -> None:
         overview = self._book.add_worksheet("Overview")
-        names = {"overview": "Overview", "history": "", "columns": ""}  # Excel has the second
+        names = {"overview", "history", "columns"}  # Excel has the second
         sheets: list[tuple[Any, ...]] = []
         for table in tables:
             name = _sheet_name(capitalized(humanize(table.name)), names)
@@ -195,7 +195,9 @@ class _Book:
         """Fill the first sheet: the sources, the key figures, a chart, the sheets, a legend."""
         lists = [metadata_of(table.frame).sources for table in tables]
         sources = [*dict.fromkeys(source for sources in lists for source in sources)]
-        windows = dict.fromkeys(", ".join(_facts(of, False)) for of in sources if of.host)
+        windows = dict.fromkeys(
+            ", ".join(_facts(of)[: 1 + bool(of.window_start)]) for of in sources if of.host
+        )
         sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title)
         sheet.write_column(1, 0, map(_fitted, windows), self._bold)
         at = len(windows) + 2
@@ -212,7 +214,7 @@ class _Book:
             link = "internal:'{}'!A1".format(name.replace("'", "''"))
             sheet.write_url(number, 0, link, string=name)
             sheet.write_row(number, 1, [_fitted(table), count, *map(_fitted, words)], self._wrapped)
-        facts = [_fitted(", ".join(_facts(of, True))) for of in sources]
+        facts = [_fitted(", ".join(_facts(of))) for of in sources]
         sheet.write_column(at + len(sheets) + 3, 0, [*_LEGEND, "", *facts])
         for column, width in enumerate((28, 26, 9, 60, 30)):
             sheet.set_column(column, column, width)
@@ -273,14 +275,14 @@ def _for_print(sheet: Any) -> None:
     sheet.set_footer("&L&A&RPage &P of &N")
 
 
-def _sheet_name(words: str, names: dict[str, str]) -> str:
+def _sheet_name(words: str, names: set[str]) -> str:
     """A name that no other sheet has; Excel ignores case in them."""
     plain = re.sub(r"[\[\]:*?/\\]", "_", words).strip("'") or "table"
     name = plain[:_SHEET]
     while name.lower() in names:
         number = f" {len(names)}"
         name = plain[: _SHEET - len(number)] + number
-    names[name.lower()] = name
+    names.add(name.lower())
     return name
 
 
@@ -398,9 +400,9 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
     return formats
 
 
-def _facts(source: Source, is_all: bool) -> list[str]:
-    """The host and window of a response; or also what was asked, and when it was fetched."""
+def _facts(source: Source) -> list[str]:
+    """What a response was about, when it covers, what was asked and when it was fetched."""
     window = f"{source.window_start} to {source.window_end}" if source.window_start else None
     fetched = f"fetched {source.fetched_at}" if source.fetched_at else None
-    asked = (source.section, source.scope, fetched) if is_all else ()
-    return [str(fact) for fact in (source.host, window, *asked) if fact]
+    facts = (source.host, window, source.section, source.scope, fetched)
+    return [str(fact) for fact in facts if fact]

@@ -59,7 +59,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return dataset.report(tmp_path_factory.mktemp("hostile") / "page.html", rows=50)
 
 
-def test_it_opens_offline_without_a_complaint(page: Any, report: Path, shots: Path | None) -> None:
+def test_it_opens_offline_without_a_complaint(page: Any, report: Path) -> None:
     page.goto(report.as_uri())
     assert page.title() == "acme.example: how AI answer engines treat the brand"
     heads = page.locator("h2").all_inner_texts()

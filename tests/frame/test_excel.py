@@ -57,13 +57,11 @@ def test_a_dataset_has_an_overview_a_sheet_a_table_and_a_codebook(
 
 def test_numbers_are_shown_by_their_units(dataset: aa.Dataset, book: Path) -> None:
     sheet = openpyxl.load_workbook(book)["Source domains"]
-    heads = {cell.value: cell for cell in sheet[1]}
-    share, count = heads["Citation share"], heads["Citation count"]
+    (share,) = [cell for cell in sheet[1] if cell.value == "Citation share"]
     frame = dataset["domains"].main
     cell = sheet.cell(2, share.column)
     assert cell.number_format == "0.0%"
     assert cell.value == pytest.approx(frame["citation_share"].iloc[0], rel=1e-15)
-    assert sheet.cell(2, count.column).number_format == "#,##0"
 
 
 def test_a_metric_is_shown_in_the_unit_of_its_row_there_and_on_the_overview(

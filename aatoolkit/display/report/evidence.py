@@ -111,7 +111,7 @@ class TableEvidence:
             label = ", ".join([*dict.fromkeys([label, *others])][:_MOST_NAMES])
             self.rows[at] = _Row(f"{self.number}-{len(self.rows) + 1}", label)
         self.rows[at].numbers[column] = explanation
-        missing = "missing" if words == "–" else ""
+        missing = "missing" * (words == "–")
         target = f"#{self.evidence_of(at, column)}"
         return element("a", text(words), href=target, **{"aria-label": missing})
 
