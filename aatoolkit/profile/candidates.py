@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from aatoolkit._util.lexicon import names, tokens, words
@@ -34,13 +35,16 @@ MOST = 3
 
 _LEAST, _FEW_ROWS, _FEW_WORDS, _LONGEST, _DEEPEST = 3, 12, 6, 200, 6
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
+_ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}")
 _STATE = re.compile(r"[A-Za-z][A-Za-z]*(?:[_ -][A-Za-z]+){0,3}")
 _NUMBER = re.compile(r"(?:[A-Z]{3}|[$€£])?\s?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|[$€£])?")
 
 Path = tuple[Step, ...]
-Places = Iterator[tuple[Path, Any, float | None]]
-Seen = list[tuple[Any, float]]
-"""Values of a place, each with how much of the numbers beside it are there, from 0 to 1."""
+Rows = list[tuple[dict[str, Any], bool]]
+"""Records, each with whether it holds numbers."""
+
+Seen = list[tuple[Any, Any]]
+"""Values of a place, each with whether numbers are beside it; of a map, for each engine."""
 
 
 @dataclass(frozen=True)
@@ -108,38 +112,26 @@ def candidates(
     >>> one.at, one.why
     ('support', 'names beta, which never ran')
     """
-    measured = {**dict.fromkeys(ran, True), **dict.fromkeys(idle, False)}
-    for engines, part in parts.items():
-        for engine in {*engines}.difference(idle) if len({*engines}.difference(idle)) == 1 else ():
-            measured[engine] = has_numbers(part)
-    walk = _Walk(measured, maps)
-    seen: dict[Path, Seen] = defaultdict(list)
-    told: dict[Path, set[Any]] = defaultdict(set)
-    for response in (document, *parts.values(), empty, *beside.values()):
-        is_counted = float(has_numbers(response))
-        is_beside = any(response is other for other in beside.values())
-        places = [*walk.places(response, ())]
-        for path, value, level in places:
-            if level is None and not (is_beside and isinstance(value, dict)):
-                seen[path].append((value, is_counted))  # engines of other hosts may differ
-            elif level is not None and value not in told[path]:
-                seen[path].append((value, level))  # the first response with a word tells
-        for path, value, level in places:
-            if level is not None:
-                told[path].add(value)
+    search = _Search({*ran, *idle}, maps)
+    for response in (document, *parts.values()):
+        search.read(response, idle)
+    for response in beside.values():
+        search.read(response)
+    search.read(empty, idle)
+    seen = search.states()
     read = [signal.path for signal in detect(document).signals]
     scored = []
     for path, values in seen.items():
         current, blank = value_at(document, path), value_at(empty, path)
         held = {host: value_at(other, path) for host, other in beside.items()}
-        score, why = _score(path, values, idle, path in told)
-        others_say = (value_at(part, path) for part in parts.values() if has_numbers(part))
-        if any(value not in (None, current) for value in others_say):
-            values.append((current, 0.5))  # engines alone say otherwise: the whole is a mixture
+        if blank is not None and blank == current:  # so it is not about the engine
+            values = values[:-1]
+        score, why = _score(path, values, idle, path in search.apart)
         has_states = all(map(_is_state, (current, *held.values(), blank)))
         hosts = [host for host, value in held.items() if value != current]
-        is_new = current in (None, "", [], {})
-        if blank not in (None, current) and (is_new or score or has_states):
+        is_new = blank is not None and current in (None, "", [], {})
+        is_other = blank not in (None, current) and (score or has_states)
+        if is_new or is_other:
             score += 2 if is_new else 3
             why = "; ".join(filter(None, [why, f"is {raw(blank)[:60]} where nothing was measured"]))
         elif hosts and score + has_states > 0:
@@ -149,8 +141,10 @@ def candidates(
             plain = [value for value, _ in values]
             current = min(plain, key=lambda value: (plain.count(value), repr(value)))
         if score >= _LEAST and not _is_read(format_path(path), read):
-            meanings = _meanings(path, values, measured, idle)
-            engine = walk.named.get(path[:-1], "")
+            alone = {str(value_at(part, path)) for part in parts.values() if has_numbers(part)}
+            worse = value_at(document, path) if alone - {str(value_at(document, path))} else None
+            meanings = _meanings(path, values, idle, worse)
+            engine = search.engine_fields.get(path, "")
             scored.append(Candidate(format_path(path), current, why, score, held, meanings, engine))
     # Of the places inside each other the likeliest is kept.
     kept: list[Candidate] = []
@@ -163,95 +157,160 @@ def candidates(
 # --- where --------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Walk:
-    """A walk of responses: places outside rows, and words in rows, with the numbers beside each.
+class _Search:
+    """The places of responses that hold words or flags, with whether numbers are beside each."""
 
-    Attributes
-    ----------
-    engines : mapping of str to bool
-        The engines, each with whether it has numbers.
-    maps : collection of tuple of Step
-        Where there are objects whose keys are data.
-    fields, named : dict
-        The numbers that the rows at a path have, and the field of theirs that names an engine.
-    """
+    def __init__(self, engines: set[str], maps: Collection[Path]) -> None:
+        self._engines, self._maps = engines, maps
+        self._seen: dict[Path, Seen] = defaultdict(list)
+        self._lists: dict[Path, list[Rows]] = defaultdict(list)
+        self.apart: set[Path] = set()
+        self.engine_fields: dict[Path, str] = {}
+        self._is_counted = False
+        self._measured: Collection[str] = ()
+        self._idle: Collection[str] = ()
 
-    engines: Mapping[str, bool]
-    maps: Collection[Path]
-    fields: dict[Path, set[str]] = field(default_factory=lambda: defaultdict(set))
-    named: dict[Path, str] = field(default_factory=dict)
+    def read(self, response: Any, idle: Collection[str] = ()) -> None:
+        """Add the places of one response, in which some engines have no numbers for sure."""
+        self._is_counted, self._idle = has_numbers(response), idle
+        self._measured = {*_measured(response, self._engines)}
+        self._fields(response, ())
 
-    def places(self, document: Any, path: Path) -> Places:
-        """Yield the places of an object."""
-        items = document.items() if isinstance(document, dict) and len(path) <= _DEEPEST else ()
-        for key, value in items:
+    def states(self) -> dict[Path, Seen]:
+        """The places outside rows, and the fields of rows that name a state or are apart."""
+        for path, lists in self._lists.items():
+            rows = [row for rows in lists for row in rows]
+            fields = dict.fromkeys(key for record, _ in rows for key in record)
+            for key in fields:
+                self._field(path, key, fields, lists)
+        return self._seen
+
+    def _field(self, path: Path, key: str, others: Iterable[str], lists: list[Rows]) -> None:
+        """Add the words of a field of rows, if they go with numbers that are missing."""
+        rows = [row for rows in lists for row in rows]
+        words = {word for record, _ in rows if isinstance(word := record.get(key), str | bool)}
+        is_named = names(key, "place")
+        if not 0 < len(words) <= _FEW_WORDS or not self._engines.isdisjoint(words):
+            return
+        if not is_named and not all(isinstance(word, str) for word in words):
+            return
+        engine = self._engine_field(lists)
+        missing = (None, 0) if engine else (None,)
+        beside = next((n for n in others if n != key and _is_apart(lists, key, n, missing)), None)
+        seen = []
+        for record, number in rows:
+            word = record.get(key)
+            if isinstance(word, str | bool):
+                has_number = number if beside is None else record.get(beside) not in missing
+                seen.append((word, has_number))
+                if number and not engine:  # other numbers say that the row lacks a part
+                    seen.append((word, True))
+        lacking = words - {word for word, number in seen if number}
+        denies = is_named and lacking < words and any(_denies(str(word)) for word in lacking)
+        if beside is not None or denies or names(key, "place_data") or names(key, "place_reason"):
+            self._seen[*path, Field(key)] += seen
+            self.apart |= {(*path, Field(key))} if beside is not None else set()
+            self.engine_fields[*path, Field(key)] = engine
+
+    def _fields(self, document: Any, path: Path) -> None:
+        if not isinstance(document, dict) or len(path) > _DEEPEST:
+            return
+        for key, value in document.items():
             place = (*path, Field(key))
             if is_echo(key):
                 continue
             if isinstance(value, dict):
-                if self._is_by_engine(value):
-                    yield place, value, None
-                elif place in self.maps:
-                    yield from self._in_rows([*value.values()], (*place, Entries()))
+                if _is_by_engine(value, self._engines):
+                    self._seen[place].append((value, self._measured_of(value)))
+                elif place in self._maps:
+                    self._rows([*value.values()], (*place, Entries()))
                 else:
-                    yield from self.places(value, place)
+                    self._fields(value, place)
             elif isinstance(value, list):
                 texts = [item for item in value if isinstance(item, str) and len(item) <= _LONGEST]
                 records = [item for item in value if isinstance(item, dict)]
                 if value and len(texts) == len(value) <= _FEW_ROWS:
-                    yield place, value, None
+                    self._seen[place].append((value, self._is_counted))
                 elif len(records) <= _FEW_ROWS and all(map(_is_notice, records)):
                     for name, item in (item for record in records for item in record.items()):
                         if isinstance(item, str) and _CODE.fullmatch(item):
-                            yield (*place, Each(), Field(name)), item, None
+                            at = (*place, Each(), Field(name))
+                            self._seen[at].append((item, self._is_counted))
                 else:
-                    yield from self._in_rows(records, (*place, Each()))
+                    self._rows(records, (*place, Each()))
             elif isinstance(value, str | bool) and len(str(value)) <= _LONGEST:
-                yield place, value, None
+                self._seen[place].append((value, self._is_counted))
 
-    def _in_rows(self, rows: list[Any], path: Path, above: Sequence[float] = ()) -> Places:
-        """Yield fields of rows with few words, and maps by engine.
+    def _rows(self, items: Sequence[Any], path: Path, above: Sequence[bool] = ()) -> None:
+        """Keep records and those below them, and add maps by engine.
 
-        An object of words alone speaks of the row that holds it; ``above`` has the numbers there.
+        An object of words alone speaks of the row that holds it; ``above`` says which have numbers.
         """
-        records = [row for row in rows if isinstance(row, dict)]
+        records = [item for item in items if isinstance(item, dict)]
         is_wordy = above and all(isinstance(v, str | bool) for r in records for v in r.values())
-        levels = above if is_wordy else self._levels(records, path)
+        counted = above if is_wordy else [has_numbers(record, is_mark) for record in records]
+        if records:
+            self._lists[path].append([*zip(records, counted, strict=True)])
         for key in dict.fromkeys(key for record in records for key in record):
             values, place = [record.get(key) for record in records], (*path, Field(key))
-            by_engine = [v for v in values if isinstance(v, dict) and self._is_by_engine(v)]
+            objects = [value for value in values if isinstance(value, dict)]
+            by_engine = [value for value in objects if _is_by_engine(value, self._engines)]
             if by_engine:
-                yield place, by_engine[0], None
+                self._seen[place].append((by_engine[0], self._measured_of(by_engine[0])))
             elif len(path) <= _DEEPEST:
-                holding = [n for v, n in zip(values, levels, strict=True) if isinstance(v, dict)]
-                yield from self._in_rows(values, place, holding)
-                inner = [item for value in values if isinstance(value, list) for item in value]
-                yield from self._in_rows(inner, (*place, Each()))
-            pairs = [p for p in zip(values, levels, strict=True) if isinstance(p[0], str | bool)]
-            texts = {value for value, _ in pairs}
-            is_word = names(key, "place") or 4 * len(texts) <= 3 * len(pairs)
-            if texts & self.engines.keys() or name_of({key: ""}) == ("engine", ""):
-                self.named[path] = key
-            elif is_word and len(texts) <= _FEW_WORDS:
-                yield from ((place, *pair) for pair in pairs)
+                holding = [n for v, n in zip(values, counted, strict=True) if isinstance(v, dict)]
+                self._rows(objects, place, holding)
+                for value in values:
+                    if isinstance(value, list):
+                        self._rows(value, (*place, Each()))
 
-    def _levels(self, records: list[dict[str, Any]], path: Path) -> list[float]:
-        """How much of the numbers of rows each has; one that names an idle engine has none."""
-        fields, levels = self.fields[path], []
-        fields |= {k for record in records for k, v in record.items() if has_numbers(v, is_mark, k)}
-        for record in records:
-            is_idle = any(self.engines.get(str(value)) is False for value in record.values())
-            is_there = has_numbers(record, is_mark) and not is_idle
-            lacks = any(record.get(name) is None for name in fields)
-            levels.append((0.5 if lacks else 1.0) * is_there)
-        return levels
+    def _engine_field(self, lists: list[Rows]) -> str:
+        """The field that names an engine in rows of which each in a list is of another one."""
+        for key in dict.fromkeys(key for rows in lists for record, _ in rows for key in record):
+            values = [[str(record.get(key)) for record, _ in rows] for rows in lists]
+            is_named = name_of({key: ""}) == ("engine", "")
+            if (is_named or self._engines.issuperset(chain.from_iterable(values))) and all(
+                len({*names}) == len(names) for names in values
+            ):
+                return key
+        return ""
 
-    def _is_by_engine(self, value: Mapping[str, Any]) -> bool:
-        """Whether the keys of an object are engines, each with a word."""
-        items = [item for item in value.values() if item is not None]
-        is_flat = bool(items) and all(isinstance(item, str | bool) for item in items)
-        return is_flat and 0.8 * len(value) <= sum(key in self.engines for key in value)
+    def _measured_of(self, engines: Iterable[str]) -> dict[str, bool | None]:
+        """Whether there are numbers of each engine; None where the response does not say."""
+        if self._measured:
+            return {engine: engine in self._measured for engine in engines}
+        unsure = None if self._is_counted else False
+        return {engine: False if engine in self._idle else unsure for engine in engines}
+
+
+def _measured(value: Any, engines: Collection[str]) -> Iterator[str]:
+    """Yield the engines whose records, or entries of a map, hold numbers."""
+    if isinstance(value, dict):
+        texts = [text for text in value.values() if isinstance(text, str) and text in engines]
+        yield from texts if texts and has_numbers(value, is_mark) else ()
+        yield from (key for key, item in value.items() if key in engines and has_numbers(item))
+        value = [*value.values()]
+    for item in value if isinstance(value, list) else ():
+        yield from _measured(item, engines)
+
+
+def _is_apart(lists: list[Rows], key: str, other: str, missing: tuple[Any, ...]) -> bool:
+    """Whether some words of a field are where numbers of another are missing, and only there.
+
+    Both are in one list at least, where words repeat, for names and ids differ too.
+    """
+    lacking, there, is_repeated = set(), set(), False
+    for rows in lists:
+        words = [(record.get(key), record.get(other) in missing) for record, _ in rows]
+        without = {str(word) for word, is_gone in words if is_gone and word is not None}
+        with_number = {str(word) for word, is_gone in words if not is_gone}
+        lacking |= without
+        there |= with_number
+        are_both = bool(without and with_number)
+        is_repeated |= are_both and len(without | with_number) < len(words)
+    numbers = [record.get(other) for rows in lists for record, _ in rows]
+    is_number = names(key, "place") or (not is_mark(other) and has_numbers(numbers))
+    return is_repeated and is_number and lacking.isdisjoint(there)
 
 
 def _is_form(key: str) -> bool:
@@ -273,6 +332,16 @@ def has_numbers(value: Any, aside: Callable[[str], bool] = _is_form, key: str = 
         return any(has_numbers(item, aside, key) for item in value)
     text = "" if isinstance(value, bool) else str(value).strip()
     return bool(_NUMBER.fullmatch(text) and re.search("[1-9]", text)) and not aside(key)
+
+
+def _is_by_engine(value: Mapping[str, Any], engines: Collection[str]) -> bool:
+    """Whether the keys of an object are engines, each with a word."""
+    is_flat = all(item is None or isinstance(item, str | bool) for item in value.values())
+    return (
+        is_flat
+        and any(item is not None for item in value.values())
+        and 0 < 0.8 * len(value) <= sum(key in engines for key in value)
+    )
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
@@ -304,14 +373,10 @@ def _is_read(at: str, read: Sequence[str]) -> bool:
 # --- how likely, and what words mean ------------------------------------------------------------
 
 
-def _score(path: Path, values: Seen, idle: Collection[str], in_rows: bool) -> tuple[int, str]:
+def _score(path: Path, values: Seen, idle: Collection[str], is_apart: bool) -> tuple[int, str]:
     """Score how likely a place states availability; return also the main reason."""
     keys = [step.name for step in path if isinstance(step, Field)]
     is_named = names(keys[-1], "place")
-    is_separated = in_rows and _is_separated(values)
-    is_of_data = names(keys[-1], "place_data") or names(keys[-1], "place_reason")
-    if in_rows and not (is_separated or (is_named and is_of_data)):
-        return 0, ""
     score = 2 * is_named
     texts = [text for value, _ in values for text in _texts(value)]
     engines = sorted({name for name in idle for text in texts if name in text})
@@ -319,10 +384,12 @@ def _score(path: Path, values: Seen, idle: Collection[str], in_rows: bool) -> tu
     if any(names(key, "business") for key in keys) or any(map(is_of_trade, texts[:1])):
         score -= 2
     why = "a name for states of data" if is_named else ""
+    without = sorted(_without_numbers(values))
     reasons = (
         (3 + 2 * isinstance(first, dict), f"names {', '.join(engines)}, which never ran", engines),
         (3, "the words of an absence", any(map(_denies, texts))),
-        (3, "goes with numbers that are lacking", is_separated),
+        (3, f"numbers are missing beside {', '.join(without[:3])}", without),
+        (3, "numbers are missing beside some of its words", is_apart),
         (1, why or "a code", any(_CODE.fullmatch(text) for text in texts)),
         (1, why, is_named and isinstance(first, bool | list)),
     )
@@ -330,15 +397,6 @@ def _score(path: Path, values: Seen, idle: Collection[str], in_rows: bool) -> tu
         if fits:
             return score + points, reason
     return (score, why) if score > 1 else (0, "")
-
-
-def _is_separated(values: Seen) -> bool:
-    """Whether some words go with all numbers, and the others never do."""
-    levels: dict[str, list[float]] = defaultdict(list)
-    for value, level in values:
-        levels[str(value)].append(level)
-    sides = [min(of) == 1 for of in levels.values() if min(of) == 1 or max(of) < 1]
-    return len(sides) == len(levels) and len({*sides}) == 2
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -358,40 +416,53 @@ def _denies(text: str) -> bool:
     return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
 
 
-def _meanings(
-    path: Path, values: Seen, measured: Mapping[str, bool], idle: Collection[str]
-) -> dict[str, str]:
+def _without_numbers(values: Seen) -> set[str]:
+    """The words of a place that are never beside numbers, where others always are."""
+    counted: dict[str, set[bool | None]] = defaultdict(set)
+    for value, number in values:
+        if isinstance(value, str) and _ENUM.fullmatch(value):
+            counted[value].add(number)
+    lacking = {word for word, numbers in counted.items() if numbers == {False}}
+    is_apart = lacking and lacking < counted.keys()
+    return lacking if is_apart and all(_ENUM.fullmatch(str(v)) for v, _ in values) else set()
+
+
+def _meanings(path: Path, values: Seen, idle: Collection[str], worse: Any) -> dict[str, str]:
     """Propose what the words of a place mean: by themselves, or by the numbers beside them.
 
-    A reason, a notice, what stands under a key that denies or in a map that leaves out engines
-    that were measured, never means that all is there.
+    One word at most means that all is there: the commonest that numbers are beside. A reason, a
+    sentence, an entry of a list, or what stands under a key that denies never does; nor does the
+    word of all engines, ``worse``, where some engine alone has another.
     """
-    first = values[0][0]
-    lacks = isinstance(first, list) or any(
-        names(step.name, "place_lack") for step in path if isinstance(step, Field)
-    )
-    lacks |= isinstance(first, dict) and not {*measured} - {*idle} <= first.keys()
-    levels: dict[str, set[float]] = {}
+    lacks = any(names(step.name, "place_lack") for step in path if isinstance(step, Field))
+    numbers: dict[str, list[bool | None]] = defaultdict(list)
     waiting = set()
-    for value, level in values:
-        items = [(None, item) for item in (value if isinstance(value, list) else [value])]
-        for engine, item in value.items() if isinstance(value, dict) else items:
-            if isinstance(item, str | bool):
-                text = str(item).lower() if isinstance(item, bool) else item
-                beside = level if engine is None else float(measured.get(engine, True))
-                levels.setdefault(text, set()).add(beside)
-                waiting |= {text} if engine in idle else set()
+    for value, counted in values:
+        if isinstance(value, dict):
+            entries = [(word, counted[engine]) for engine, word in value.items()]
+            waiting |= {str(word) for engine, word in value.items() if engine in idle}
+        else:
+            entries = [(item, counted) for item in (value if isinstance(value, list) else [value])]
+            lacks = lacks or isinstance(value, list)
+        for word, number in entries:
+            if isinstance(word, str | bool):
+                numbers[str(word).lower() if isinstance(word, bool) else word].append(number)
     flags = {"true": "false", "false": "true"}
+    able = [
+        text
+        for text, counts in numbers.items()
+        if False not in counts and text.count(" ") < 3 and text != worse and not _denies(text)
+    ]
+    best = max(able, key=lambda text: len(numbers[text]), default="")
     meanings = {}
-    for text, of_text in sorted(levels.items()):
+    for text, counts in sorted(numbers.items()):
         word = understand(text)
         if word is not None and text not in flags:
             meanings[text] = word.canonical
-        elif max(of_text) == 0:
+        elif {*counts} == {False}:
             meanings[text] = "not_run" if text in waiting else "unavailable"
         else:
-            part = lacks or min(of_text) < 1 or _denies(text)
-            meanings[text] = "partial" if part else "available"
+            meanings[text] = "available" if text == best and not lacks else "partial"
     for text in flags.keys() & meanings.keys():
         other = "partial" if meanings[text] == "available" else "available"
         meanings.setdefault(flags[text], other)

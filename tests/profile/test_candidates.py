@@ -114,6 +114,13 @@ def test_words_of_no_lexicon_are_places_and_mean_what_the_numbers_say() -> None:
     assert {*read.loc[read["scope"] == "engine", "target"]} == {"alpha", "beta", "gamma"}
 
 
+def test_of_words_beside_numbers_the_commonest_alone_is_taken_for_available() -> None:
+    marks = {"SOLID": 3, "FAINT": 1, "BARE": None}
+    rows = [{"cost": 2, "lift": marks[mark], "mark": mark} for mark in ("SOLID", *marks)]
+    (place,) = draft_of({"crawl": {"rows": rows}})["crawl"].candidates
+    assert place.words == {"SOLID": "available", "FAINT": "partial", "BARE": "partial"}
+
+
 def test_business_is_no_place():
     assert reasons({"rows": [{"sku": "a", "state": "in_stock"}], "totals": {"hits": 3}}) == {}
     assert reasons({"byEngine": {"alpha": 3, "beta": 4, "gamma": 0}}) == {}

@@ -61,7 +61,8 @@ def test_an_engine_that_never_ran_is_requested_alone_once(draft, scripted):
 
 def test_what_speaks_only_where_nothing_was_measured_is_offered_as_a_rule(draft):
     places = draft["domains"].availability.set_index("at")
-    assert places.loc["served", "why"] == 'is "IDLE" where nothing was measured'
+    why = 'numbers are missing beside IDLE; is "IDLE" where nothing was measured'
+    assert places.loc["served", "why"] == why
     assert places.loc["served", "rule"] == (
         "set_rule(at='served', words={'IDLE': 'unavailable', 'LIVE': 'available'})"
     )
