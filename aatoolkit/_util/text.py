@@ -73,6 +73,17 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
     return _CONTROLS.sub(_escaped, text)
 
 
+def canonical_json(value: Any) -> str:
+    """Serialize to JSON with sorted keys and without spaces: equal values give equal text.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1, "a": [None]})
+    '{"a":[null],"b":1}'
+    """
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
 def escaped(text: str) -> str:
     r"""Escape control and bidirectional characters as ``\uXXXX``.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -131,8 +130,10 @@ def columns_of(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 def common_fields(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     """The values under each key, where all objects have the same keys; else none."""
     if {*map(len, objects)} == {len(objects[0])}:
-        with suppress(KeyError):
+        try:
             return {name: [*map(itemgetter(name), objects)] for name in objects[0]}
+        except KeyError:
+            pass
     return {}
 
 

@@ -57,6 +57,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from aatoolkit._util.text import canonical_json
 from aatoolkit.errors import MetadataError, PayloadError
 from aatoolkit.jsontree.decode import EXACT_FLOAT, decode, gc_paused
 from aatoolkit.jsontree.layout import MAX_NODES, Census, are_keyed
@@ -127,8 +128,8 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
         table = waiting.pop()
         cell = table.cell(table.values, "", census)
         plan = {"table": table.name, "rows": len(table.values), "cell": cell}
-        text = json.dumps(plan, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        arrow = pa.table(table.columns).replace_schema_metadata({PLAN: text.encode()})
+        text = canonical_json(plan).encode()
+        arrow = pa.table(table.columns).replace_schema_metadata({PLAN: text})
         tables[_short(table.name)] = arrow
         waiting += reversed(table.below)
     return tables

@@ -182,8 +182,6 @@ class Vector:
 
     def of_type(self, kind: type) -> Sequence[Any]:
         """The values of one type, in order."""
-        if self.kinds == {kind}:
-            return self.values  # type: ignore[no-any-return]
         return [value for value in self.values if type(value) is kind]
 
     @cached_property

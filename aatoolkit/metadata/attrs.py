@@ -22,6 +22,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from aatoolkit._util.show import Frame
+from aatoolkit._util.text import canonical_json
 from aatoolkit.availability import Availability, Status
 from aatoolkit.availability.status import EMPTY as EMPTY
 from aatoolkit.errors import MetadataError
@@ -117,7 +118,7 @@ class FrameMetadata:
             "fingerprint": self.fingerprint and self.fingerprint.to_dict(),
         }
         body |= {name: part for name, part in optional.items() if part}
-        return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return canonical_json(body)
 
     @staticmethod
     @lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -93,11 +93,11 @@ class TableStatements:
         size: int,
     ) -> None:
         self._table, self._dimensions = plan.table, plan.dimensions
-        self._array, self._size = array, size
+        self._size = size
+        self._list = cache(lambda name: array(name).to_pylist())
         self._signals = [signal for signal in signals if signal.rule != INFERRED]
         self._narrow = [signal for signal in self._signals if signal.scope in ("field", "row")]
         self._of_section = section_state(self._signals) or UNKNOWN
-        self._lists: dict[str, list[Any]] = {}
 
     def describe(
         self, column: Column, name: str, absent: bool, measured: bool, path: PathOf
@@ -234,11 +234,6 @@ class TableStatements:
             tuple(Condition(name, "in", (text,)) for name, text in zip(names, key, strict=True))
             for key in chosen
         ]
-
-    def _list(self, name: str) -> list[Any]:
-        if name not in self._lists:
-            self._lists[name] = self._array(name).to_pylist()
-        return self._lists[name]
 
 
 def _with_rows(state: Availability, rows: Sequence[Availability]) -> Availability:

@@ -329,7 +329,7 @@ def _abridged(value: Any) -> Any:
 
 
 def _hint_table(hints: list[Hint]) -> pd.DataFrame:
-    by_path = {hint.path: (hint.path, hint.value, hint.why) for hint in hints}
+    by_path = {hint.path: [*vars(hint).values()] for hint in hints}
     return listing(("path", "value", "why"), by_path.values())
 
 
@@ -397,8 +397,10 @@ def _draft_of(response: Any, name: str, declared: Section | None) -> Section | N
         return None
     tables = []
     for table in drawn:
-        columns = [(column, column.pattern or "the response") for column in table.columns]
-        described = (replace(c, doc=f"Drafted from this response: {of}.") for c, of in columns)
+        described = (
+            replace(c, doc=f"Drafted from this response: {c.pattern or 'the response'}.")
+            for c in table.columns
+        )
         tables.append(replace(table, columns=tuple(described)))
     rule = None if declared is None else declared.availability
     doc = "Drafted from this response; units and aggregation rules are open."

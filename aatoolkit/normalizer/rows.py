@@ -563,7 +563,7 @@ class DriftReport:
 
     def drift_frame(self) -> pd.DataFrame:
         """The differences, one a row."""
-        rows = [(d.kind, d.path, d.count, d.example) for d in self.differences.values()]
+        rows = [[*vars(drift).values()] for drift in self.differences.values()]
         return listing(("kind", "path", "count", "example"), rows, count="Int64")
 
     def raise_or_warn(self, section: Section, strict: bool) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-import json
 import os
 import platform
 import re
@@ -34,7 +33,7 @@ import pyarrow as pa
 from aatoolkit import __version__
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.hosts import canonical_host
-from aatoolkit._util.text import visible
+from aatoolkit._util.text import canonical_json, visible
 from aatoolkit.errors import AAToolkitError, FetchError, NotWritten, StudyError
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.layout import MAX_NODES
@@ -486,8 +485,7 @@ class Record:
 
 def canonical(body: Any) -> bytes:
     """Serialize to canonical JSON: sorted keys, no spaces, UTF-8."""
-    text = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return text.encode()
+    return canonical_json(body).encode()
 
 
 # -- the manifest ------------------------------------------------------------------------------
