@@ -91,6 +91,8 @@ def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabular
 def _key_name(axis: Axis, vocabulary: Vocabulary) -> str:
     """Name what the keys of a map are: ``byEngine`` says it, their form, or a field of them."""
     word = next((snake(s.name) for s in reversed(axis.steps) if isinstance(s, Field)), "")
+    if word in ("metrics", "kpis", "measures", "summary"):
+        return "metric"
     stem = re.sub(r"^(by|per)_", "", word)
     item_name = singular(stem) if word not in lexicon("shell") else ""
     if stem != word:

@@ -111,7 +111,10 @@ def meaning(name: str) -> Meaning:
     singles = (vocabulary if mean else vocabulary - {"pos"}) | {singular(word) for word in words}
     places = bool(singles & lexicon("position", "rank"))
     factor = next((by for concept, by in _FACTORS.items() if has(concept)), 1.0)
-    is_rate, is_place = has("rate"), singular(last) in lexicon("position", "rank")
+    # What a rate is made of may be a sum of anything.
+    is_rate = has("rate") and not ends("rate_part")
+    is_place = singular(last) in lexicon("position", "rank")
+    is_score = last in lexicon("participle") and words[-2:-1] and words[-2] in lexicon("score")
     is_counted = _is_counted(last) or _is_counted(words[0])
     kinds = (
         (
@@ -128,6 +131,7 @@ def meaning(name: str) -> Meaning:
         # Several of them, as in ``firstPositions``.
         ("count", not mean and has("ordinal") and is_place and last.endswith("s")),
         ("status", bool(vocabulary & {"http", "status"}) and last in ("status", "code", "http")),
+        ("count", is_score),
         ("probability", {"p", "value"} <= vocabulary or has("probability")),
         ("share", is_rate),
         ("rank", bool(singles & lexicon("rank")) and not mean and last != "places"),
