@@ -59,7 +59,7 @@ _MOMENTS = (
 DTYPES: Mapping[str, Dtype] = {dtype.name: dtype for dtype in (
     Dtype("string", "text", "str", "string", ("currency", "any")),
     Dtype("Int64", "whole number", "int", "Int64", _NUMBERS),
-    Dtype("Float64", "number", "float", "Float64", (*_NUMBERS, "money", "duration")),
+    Dtype("Float64", "number", "float", "Float64", (*_NUMBERS, "money", "duration", "parts")),
     Dtype("boolean", "yes or no", "bool", "boolean", ("boolean",)),
     Dtype("date", "day", "pd.Timestamp", "datetime64[us]", _MOMENTS),
     Dtype("timestamp", "moment", "pd.Timestamp", "datetime64[us, UTC]", _MOMENTS),

@@ -178,11 +178,11 @@ def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], An
         else:
             try:
                 result = read(value)
-            except (ValueError, OverflowError):
+            except (ValueError, OverflowError, TypeError):
                 result = None
             if type(value) is str:
                 memo[value] = result
-        rows[row] = result
+        rows[row] = None if result is MISSING else result
         if result is None:
             odd.append(row)
     return odd
@@ -399,6 +399,19 @@ def _of_any(dtype: str, _: Any, value: Any) -> str | None:
     return value if type(value) is str else None
 
 
+def _in_parts(dtype: str, _: Any, value: Any) -> Any:
+    """The number of an object: a ratio, or units and nanos; none over 0, or of nothing."""
+    if type(value) is not dict:
+        return None
+    parts = {name: _number(".", dtype, _, part) for name, part in value.items() if part is not None}
+    match parts:
+        case {"num": above, "den": below} | {"numerator": above, "denominator": below}:
+            return above / below if below else MISSING
+        case {"units": _} | {"nanos": _}:
+            return parts.get("units", 0) + parts.get("nanos", 0) / 10**9
+    return MISSING
+
+
 def _boolean(dtype: str, _: Any, value: Any) -> bool | None:
     if type(value) is str:
         return _FLAGS.get(value.strip().lower())
@@ -474,6 +487,7 @@ _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
     "currency": partial(_of_text, currency),
     "any": _of_any,
     "duration": partial(_of_text, _duration),
+    "parts": _in_parts,
     "boolean": _boolean,
     **{parse: partial(_day, re.compile(form, re.ASCII)) for parse, form in _DAYS.items()},
     "utc": _utc,

@@ -88,8 +88,9 @@ class Column(Described):
         How a value is written that is not plain JSON of the dtype: ``number`` (``1,204``,
         ``34.5%``, ``+2.1``, ``#3``, ``1.2k``), ``decimal comma`` (``1.204,5``), ``money``
         (``$1,204.50``) and ``currency`` (the ``$`` of it), ``any`` (the text of a text, a number
-        or a flag), ``duration`` (``1m 30s``,
-        ``PT90S``, ``00:01:30``; in seconds), ``boolean`` (``yes``, ``off``, 1),
+        or a flag), ``duration`` (``1m 30s``, ``PT90S``, ``00:01:30``; in seconds), ``parts``
+        (an object of ``num`` and ``den``, of ``numerator`` and ``denominator``, or of ``units``
+        and ``nanos``), ``boolean`` (``yes``, ``off``, 1),
         ``YYYYMMDD``, ``DD/MM/YYYY`` and ``MM/DD/YYYY`` (also ``3.11.2026``), ``iso week``
         (``2026-W45``, its Monday), ``iso month`` (``2026-11``, ``2026-Q4``), ``month day``
         (``Nov 3``), ``month day year`` (``Nov 3, 2026``), ``epoch s``, ``epoch ms``,

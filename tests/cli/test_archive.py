@@ -7,17 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import TOKEN, shared_client
 
 import aatoolkit as aa
 from aatoolkit.cli import main
-
-
-@pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> None:
-    base_url, token = shared_client().base_url, TOKEN
-    monkeypatch.setenv("AATOOLKIT_BASE_URL", base_url)
-    monkeypatch.setenv("AATOOLKIT_TOKEN", token)
 
 
 def output(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> str:
@@ -27,7 +19,7 @@ def output(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> 
 
 @pytest.mark.thorough
 def test_an_archive_from_the_command_line(
-    service: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    at_service: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     where = ("--dir", str(tmp_path / "history"))
     hosts = tmp_path / "hosts.txt"
@@ -50,7 +42,7 @@ def test_an_archive_from_the_command_line(
 
 
 def test_what_fails_is_seen_by_a_scheduler(
-    service: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    at_service: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     where = ("--dir", str(tmp_path / "history"))
     host = "nobody.example"

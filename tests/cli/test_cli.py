@@ -28,16 +28,6 @@ def base_url() -> Iterator[str]:
         yield client.base_url
 
 
-@pytest.fixture(autouse=True)
-def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("AATOOLKIT_BASE_URL", "AATOOLKIT_TOKEN", "AATOOLKIT_TOKEN_FILE"):
-        monkeypatch.delenv(name, raising=False)
-    # The cache of this test alone: that of the process holds what others read.
-    for name in ("HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
-
-
 @pytest.fixture
 def at_service(monkeypatch: pytest.MonkeyPatch, base_url: str) -> None:
     monkeypatch.setenv("AATOOLKIT_BASE_URL", base_url)

@@ -18,13 +18,6 @@ from aatoolkit.cli import main
 COMMANDS = [name for name, _ in commands()]
 
 
-@pytest.fixture(autouse=True)
-def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
-
-
 def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     assert main([*command.split(), "--help"]) == 0
     return capsys.readouterr().out

@@ -21,10 +21,9 @@ def service() -> Iterator[str]:
 
 
 @pytest.fixture(autouse=True)
-def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, service: str) -> None:
+def at_service(monkeypatch: pytest.MonkeyPatch, service: str) -> None:
     monkeypatch.setenv("AATOOLKIT_BASE_URL", service)
     monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
-    monkeypatch.chdir(tmp_path)
 
 
 RECORD = ["study", "record", "acme.example", "mine", "--no-cache"]

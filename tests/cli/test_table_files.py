@@ -6,19 +6,10 @@ import io
 from pathlib import Path
 
 import pytest
-from serving import TOKEN, shared_client
 
 from aatoolkit.cli import main
 
 ROWS = ["read", "acme.example", "chats", "--no-cache"]
-
-
-@pytest.fixture
-def at_service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    client = shared_client()
-    monkeypatch.setenv("AATOOLKIT_BASE_URL", client.base_url)
-    monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.usefixtures("at_service")

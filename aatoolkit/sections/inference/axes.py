@@ -25,6 +25,8 @@ from itertools import zip_longest
 from types import NoneType
 from typing import Any
 
+from aatoolkit._util.dtypes import Reading
+from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.jsontree.vectors import MISSING, Missing
 from aatoolkit.sections.column import snake
@@ -41,6 +43,7 @@ _NAME_FIELDS = (
     *("name", "key", "id", "field", "fieldname", "fieldcaption", "label", "title", "header"),
     *("column", "columnname", "datafield", "selector"),
 )
+_PAIRS = {"num", "den"}, {"numerator", "denominator"}, {"units", "nanos"}
 _ALIKE, _WIDEST_TUPLE, _SAMPLE = 0.55, 12, 200
 
 Path = tuple[Step, ...]
@@ -193,7 +196,12 @@ class Structure:
             if self._is_map(objects, steps):
                 axis.maps.append((steps, dicts))
             else:
-                for name in dict.fromkeys(name for value in objects for name in value):
+                names = dict.fromkeys(name for value in objects for name in value)
+                if any(pair <= names.keys() for pair in _PAIRS):
+                    parsed = read_as(dicts, Reading("Float64", "parts"))
+                    if not parsed.odd and parsed.array.null_count < len(dicts):
+                        self.variables.append(Variable(axis, steps, dicts))
+                for name in names:
                     inner = [MISSING if o is MISSING else o.get(name, MISSING) for o in dicts]
                     self._read(axis, (*steps, Field(name)), inner)
         if list in kinds:

@@ -106,6 +106,9 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
         return FieldReading("string", evidence=SILENT)
     if kinds in ({list}, {bool}):
         return FieldReading("boolean" if kinds == {bool} else "list<string>", evidence="JSON's own")
+    if kinds == {dict}:
+        both = _floats(_parsed(values, "Float64", "parts", ()))
+        return FieldReading("Float64", "parts", evidence="two parts", decimals=9, numbers=both)
     is_plain = kinds <= {str, int, float, bool}
     several = FieldReading(
         "string", "any" if is_plain else None, evidence="values of several kinds"

@@ -246,7 +246,7 @@ def _currency(column: ColumnFinding) -> str | None:
         other.name
         for other in column.relation.columns
         if "currency" in tokens(other.name)
-        and (other.source == column.source or other.source.rpartition(".")[0] == beside)
+        and {other.source, other.source.rpartition(".")[0]} & {column.source, beside}
     )
     return next(names, None)
 

@@ -74,6 +74,15 @@ def test_a_ratio_of_numbers_is_one_of_columns_in_the_same(
     assert (column.aggregate.rule == "ratio") == is_ratio
 
 
+def test_an_object_of_two_parts_is_a_number_as_well():
+    held = [{"num": a, "den": b} for a, b in zip(*pairs(10), strict=True)]
+    cost = [{"currency": "EUR", "units": str(n), "nanos": 5 * 10**8} for n in COUNTS]
+    columns = drafted(rows(ctr=held, cost=cost))
+    assert columns["domains.ctr"].aggregate.over == ("ctr_num", "ctr_den")
+    assert columns["domains.cost"].numbers.tolist() == [n + 0.5 for n in COUNTS]
+    assert columns["domains.cost"].unit.value == "currency"
+
+
 def test_wrong_pairs_do_not_pass_by_chance():
     for seed in range(60):
         above, below = pairs(6, seed)
