@@ -40,7 +40,7 @@ _STATE = re.compile(r"[A-Za-z][A-Za-z]*(?:[_ -][A-Za-z]+){0,3}")
 _NUMBER = re.compile(r"(?:[A-Z]{3}|[$€£])?\s?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|[$€£])?")
 
 Path = tuple[Step, ...]
-Rows = list[tuple[dict[str, Any], bool]]
+Rows = list[tuple[dict[str, Any], bool | None]]
 """Records, each with whether it holds numbers."""
 
 Seen = list[tuple[Any, Any]]
@@ -223,7 +223,9 @@ class _Search:
                 if _is_by_engine(value, self._engines):
                     self._seen[place].append((value, self._measured_of(value)))
                 elif place in self._maps:
-                    self._rows([*value.values()], (*place, Entries()))
+                    of_engines = self._engines.issuperset(value)
+                    above = [*self._measured_of(value).values()] if of_engines else ()
+                    self._rows([*value.values()], (*place, Entries()), above)
                 else:
                     self._fields(value, place)
             elif isinstance(value, list):
@@ -241,13 +243,15 @@ class _Search:
             elif isinstance(value, str | bool) and len(str(value)) <= _LONGEST:
                 self._seen[place].append((value, self._is_counted))
 
-    def _rows(self, items: Sequence[Any], path: Path, above: Sequence[bool] = ()) -> None:
+    def _rows(self, items: Sequence[Any], path: Path, above: Sequence[bool | None] = ()) -> None:
         """Keep records and those below them, and add maps by engine.
 
-        An object of words alone speaks of the row that holds it; ``above`` says which have numbers.
+        An object of words alone speaks of the row or engine that holds it; ``above`` says which of
+        these have numbers.
         """
         records = [item for item in items if isinstance(item, dict)]
-        is_wordy = above and all(isinstance(v, str | bool) for r in records for v in r.values())
+        texts = (value for record in records for value in record.values() if value is not None)
+        is_wordy = len(above) == len(records) and all(isinstance(v, str | bool) for v in texts)
         counted = above if is_wordy else [has_numbers(record, is_mark) for record in records]
         if records:
             self._lists[path].append([*zip(records, counted, strict=True)])

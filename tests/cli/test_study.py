@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from serving import TOKEN, client_of
+from serving import TOKEN
 
 import aatoolkit as aa
 from aatoolkit.cli import main
-from aatoolkit.service import Store, synthesize
 
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[str]:
-    with client_of(Store.of(synthesize(seed=3, answers=300))) as client:
-        yield client.base_url
-
-
-@pytest.fixture(autouse=True)
-def at_service(monkeypatch: pytest.MonkeyPatch, service: str) -> None:
-    monkeypatch.setenv("AATOOLKIT_BASE_URL", service)
-    monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
-
+pytestmark = pytest.mark.usefixtures("at_service")
 
 RECORD = ["study", "record", "acme.example", "mine", "--no-cache"]
 

@@ -114,6 +114,14 @@ def test_words_of_no_lexicon_are_places_and_mean_what_the_numbers_say() -> None:
     assert {*read.loc[read["scope"] == "engine", "target"]} == {"alpha", "beta", "gamma"}
 
 
+def test_a_map_of_records_by_engine_states_what_holds_of_each_engine() -> None:
+    words = {"alpha": "live", "beta": "live", "gamma": "queued"}
+    stated = {engine: {"phase": word, "note": None} for engine, word in words.items()}
+    section = draft_of({"crawl": {"hits": 3, "told": stated}}, {}, OPTIONS)["crawl"]
+    section.set_rule(at="told{}.phase", words={"live": "available"})
+    assert section.section.availability.of == "engine"
+
+
 def test_of_words_beside_numbers_the_commonest_alone_is_taken_for_available() -> None:
     marks = {"SOLID": 3, "FAINT": 1, "BARE": None}
     rows = [{"cost": 2, "lift": marks[mark], "mark": mark} for mark in ("SOLID", *marks)]
