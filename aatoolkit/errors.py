@@ -309,7 +309,7 @@ def warn(message: str, category: type[Warning] = AAToolkitWarning) -> None:
     """Warn at the line outside this package that led here, once for each such line."""
     level, frame = 1, sys._getframe()
     own = ("aatoolkit", "contextlib")  # whose decorators are between
-    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in own:
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in own:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 

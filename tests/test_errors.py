@@ -66,6 +66,11 @@ def test_a_fact_that_the_error_does_not_have_is_refused() -> None:
         ScopeError("no", url="x", status=1)
 
 
+def test_a_warning_reaches_code_of_no_module() -> None:
+    with pytest.warns(AAToolkitWarning):
+        exec("warn('odd')", {"warn": errors.warn})
+
+
 def test_there_are_no_more_than_somebody_can_catch_for_a_reason() -> None:
     assert len(ours(AAToolkitError)) <= 28
     assert len(ours(AAToolkitWarning)) <= 7
