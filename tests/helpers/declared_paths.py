@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aatoolkit.jsontree.paths import Each, Entries, Step, parse_pattern
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_pattern
 from aatoolkit.sections import Column, Table
 
 
@@ -15,3 +15,12 @@ def steps(table: Table, column: Column) -> tuple[Step, ...]:
     )
     elements = (Each(),) if column.dtype == "list<string>" else ()
     return (*limited, *pattern[len(limited) :], *elements)
+
+
+def fits_step(name: str | int, step: Step) -> bool:
+    """Whether a step leads to a name of an object or a number of an array."""
+    if isinstance(step, Field):
+        return name == step.name
+    if isinstance(step, Each):
+        return isinstance(name, int)
+    return isinstance(name, str) and (not step.only or name in step.only)

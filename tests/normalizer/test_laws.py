@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from declared_paths import steps
+from declared_paths import fits_step, steps
 from effort import examples, one_in
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -27,7 +27,7 @@ import aatoolkit as aa
 from aatoolkit import sections
 from aatoolkit._util.text import json_text
 from aatoolkit.errors import SchemaDriftWarning
-from aatoolkit.jsontree.paths import Each, Field, Step, parse_path
+from aatoolkit.jsontree.paths import Step, parse_path
 from aatoolkit.sections import Column, Table
 
 # Whatever an answer holds: one that the declaration does not fit is read by a draft of itself.
@@ -103,15 +103,7 @@ def holds(name: str, place: Node, value: Any, held: list[set[Any]]) -> bool:
 
 
 def fits(place: Node, steps: tuple[Step, ...]) -> bool:
-    return all(map(_fits, place, steps))
-
-
-def _fits(name: str | int, step: Step) -> bool:
-    if isinstance(step, Field):
-        return name == step.name
-    if isinstance(step, Each):
-        return isinstance(name, int)
-    return isinstance(name, str) and (not step.only or name in step.only)
+    return all(map(fits_step, place, steps))
 
 
 def places_of(table: Table, column: Column) -> Iterator[tuple[Step, ...]]:

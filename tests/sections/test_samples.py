@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from declared_paths import steps
+from declared_paths import fits_step, steps
 from samples import SAMPLES
 
 from aatoolkit import sections
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, parse_pattern
+from aatoolkit.jsontree.paths import Each, Entries, Step, parse_pattern
 from aatoolkit.sections import Column, Section, Table
 
 SECTIONS = sections.all()
@@ -83,15 +83,7 @@ def patterns(table: Table) -> Iterator[tuple[Step, ...]]:
 
 
 def fits(place: Place, path: tuple[Step, ...]) -> bool:
-    return len(place) == len(path) and all(map(_fits, place, path))
-
-
-def _fits(name: str | int, step: Step) -> bool:
-    if isinstance(step, Field):
-        return name == step.name
-    if isinstance(step, Each):
-        return isinstance(name, int)
-    return isinstance(name, str) and (not step.only or name in step.only)
+    return len(place) == len(path) and all(map(fits_step, place, path))
 
 
 def claimed(place: Place, value: object, path: tuple[Step, ...]) -> bool:
@@ -120,7 +112,7 @@ def reaches(value: Any, path: tuple[Step, ...]) -> bool:
     step, rest = path[0], path[1:]
     inner = dict(enumerate(value)) if isinstance(value, list) else value
     return isinstance(inner, dict) and any(
-        _fits(name, step) and reaches(child, rest) for name, child in inner.items()
+        fits_step(name, step) and reaches(child, rest) for name, child in inner.items()
     )
 
 
