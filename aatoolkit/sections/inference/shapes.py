@@ -34,6 +34,7 @@ def find_relations(
         The section's name, from which tables are named.
     vocabulary : Vocabulary
         What the keys of maps may be.
+
     Examples
     --------
     >>> response = {"rows": [{"host": "a.example", "hits": 3}], "at": 1}

@@ -282,7 +282,8 @@ def _pooled(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
 def _ratio(column: ColumnFinding, agreed: set[str]) -> Rule:
     """The ratio of two columns; of several that fit, the one that the other evidence leaves.
 
-    It holds of the numbers as written: the columns must be in the same.
+    It holds of the numbers as written, so the two columns must have one scale, and the ratio none
+    of its own.
     """
     ratios, scales = column.seen.ratios, {c.name: c.scale for c in column.relation.columns}
     own_ratios = [

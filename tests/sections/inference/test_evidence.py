@@ -64,7 +64,7 @@ def test_few_rows_and_rivals_prove_no_ratio(twice):
         ("quality", "passed", "score", 100, 1.0, False),
     ],
 )
-def test_a_ratio_of_numbers_is_one_of_columns_in_the_same(
+def test_a_ratio_of_numbers_is_one_of_columns_of_one_scale(
     holder, name, rate, factor, scale, is_ratio
 ):
     held = [{name: a // 10, "answers": b, rate: factor * (a // 10) / b}
