@@ -258,7 +258,7 @@ def _follow_up(
     room = left - len(groups)
     for view in views if len(sets) > 1 else ():
         # Two halves of the engines show less than each alone, and cost less.
-        some = sets if view is None or len(sets) * len(views) <= room else _grouped(sets, 2)
+        some = sets if view is None or len(sets) * len(views) <= room else _halves(sets)
         groups.append([PlannedRequest(view, Scope(engine=names), _ALONE) for names in some])
     if idle:
         scope = Scope(engine=(idle[0],))
@@ -278,10 +278,10 @@ def _engine_sets(ran: Sequence[str], idle: Sequence[str]) -> list[tuple[str, ...
     return [*single[:-1], (*single[-1], *idle)] if single else []
 
 
-def _grouped(sets: list[tuple[str, ...]], count: int) -> list[tuple[str, ...]]:
-    """Divide the engines into a few disjoint sets."""
+def _halves(sets: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Divide the engines into two disjoint sets."""
     names = [name for names in sets for name in names]
-    return [tuple(names[at::count]) for at in range(count) if names[at::count]]
+    return [tuple(names[::2]), tuple(names[1::2])]
 
 
 def _declared_values(project: Project, payload: Payload) -> dict[str, Any]:
