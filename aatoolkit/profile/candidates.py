@@ -9,7 +9,7 @@ is never applied: it is pointed out by ``tables.hints`` until a rule reads it.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -26,6 +26,7 @@ from aatoolkit.availability.detect.words import (
     understand,
 )
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
+from aatoolkit.sections.availability_rule import word_of
 from aatoolkit.sections.inference.relations import Relation
 from aatoolkit.sections.inference.words import meaning
 from aatoolkit.sections.section import is_at
@@ -120,6 +121,7 @@ def candidates(
     search.read(empty, idle)
     seen = search.states()
     read = [signal.path for signal in detect(document).signals]
+    measured = [part for part in parts.values() if has_numbers(part)]
     scored = []
     for path, values in seen.items():
         current, blank = value_at(document, path), value_at(empty, path)
@@ -138,12 +140,13 @@ def candidates(
             score += has_states
             why = "; ".join(filter(None, [why, f"differs for {', '.join(hosts)}"]))
         if current is None:  # in rows, where the rarest value says most, or in another response
-            plain = [value for value, _ in values]
-            current = min(plain, key=lambda value: (plain.count(value), repr(value)))
+            texts = {repr(value): value for value, _ in values}
+            counts = Counter(repr(value) for value, _ in values)
+            current = texts[min(texts, key=lambda text: (counts[text], text))]
         if score >= _LEAST and not _is_read(format_path(path), read):
-            alone = {str(value_at(part, path)) for part in parts.values() if has_numbers(part)}
-            worse = value_at(document, path) if alone - {str(value_at(document, path))} else None
-            meanings = _meanings(path, values, idle, worse)
+            overall = word_of(value_at(document, path))
+            is_mixture = any(word_of(value_at(part, path)) != overall for part in measured)
+            meanings = _meanings(path, values, idle, overall if is_mixture else "")
             engine = search.engine_fields.get(path, "")
             scored.append(Candidate(format_path(path), current, why, score, held, meanings, engine))
     # Of the places inside each other the likeliest is kept.
@@ -179,13 +182,15 @@ class _Search:
     def states(self) -> dict[Path, Seen]:
         """The places outside rows, and the fields of rows that name a state or are apart."""
         for path, lists in self._lists.items():
-            rows = [row for rows in lists for row in rows]
-            fields = dict.fromkeys(key for record, _ in rows for key in record)
+            fields = dict.fromkeys(key for rows in lists for record, _ in rows for key in record)
+            engine = self._engine_field(fields, lists)
             for key in fields:
-                self._field(path, key, fields, lists)
+                self._field(path, key, fields, lists, engine)
         return self._seen
 
-    def _field(self, path: Path, key: str, others: Iterable[str], lists: list[Rows]) -> None:
+    def _field(
+        self, path: Path, key: str, fields: Iterable[str], lists: list[Rows], engine: str
+    ) -> None:
         """Add the words of a field of rows, if they go with numbers that are missing."""
         rows = [row for rows in lists for row in rows]
         words = {word for record, _ in rows if isinstance(word := record.get(key), str | bool)}
@@ -194,10 +199,9 @@ class _Search:
             return
         if not is_named and not all(isinstance(word, str) for word in words):
             return
-        engine = self._engine_field(lists)
         missing = (None, 0) if engine else (None,)
-        beside = next((n for n in others if n != key and _is_apart(lists, key, n, missing)), None)
-        seen = []
+        beside = next((n for n in fields if n != key and _is_apart(lists, key, n, missing)), None)
+        seen, place = [], (*path, Field(key))
         for record, number in rows:
             word = record.get(key)
             if isinstance(word, str | bool):
@@ -208,9 +212,10 @@ class _Search:
         lacking = words - {word for word, number in seen if number}
         denies = is_named and lacking < words and any(_denies(str(word)) for word in lacking)
         if beside is not None or denies or names(key, "place_data") or names(key, "place_reason"):
-            self._seen[*path, Field(key)] += seen
-            self.apart |= {(*path, Field(key))} if beside is not None else set()
-            self.engine_fields[*path, Field(key)] = engine
+            self._seen[place] += seen
+            self.engine_fields[place] = engine
+            if beside is not None:
+                self.apart.add(place)
 
     def _fields(self, document: Any, path: Path) -> None:
         if not isinstance(document, dict) or len(path) > _DEEPEST:
@@ -268,14 +273,13 @@ class _Search:
                     if isinstance(value, list):
                         self._rows(value, (*place, Each()))
 
-    def _engine_field(self, lists: list[Rows]) -> str:
+    def _engine_field(self, fields: Iterable[str], lists: list[Rows]) -> str:
         """The field that names an engine in rows of which each in a list is of another one."""
-        for key in dict.fromkeys(key for rows in lists for record, _ in rows for key in record):
+        for key in fields:
             values = [[str(record.get(key)) for record, _ in rows] for rows in lists]
             is_named = name_of({key: ""}) == ("engine", "")
-            if (is_named or self._engines.issuperset(chain.from_iterable(values))) and all(
-                len({*names}) == len(names) for names in values
-            ):
+            are_engines = is_named or self._engines.issuperset(chain.from_iterable(values))
+            if are_engines and all(len({*texts}) == len(texts) for texts in values):
                 return key
         return ""
 
@@ -422,21 +426,21 @@ def _denies(text: str) -> bool:
 
 def _without_numbers(values: Seen) -> set[str]:
     """The words of a place that are never beside numbers, where others always are."""
+    if not all(_ENUM.fullmatch(str(value)) for value, _ in values):
+        return set()
     counted: dict[str, set[bool | None]] = defaultdict(set)
-    for value, number in values:
-        if isinstance(value, str) and _ENUM.fullmatch(value):
-            counted[value].add(number)
+    for word, number in values:
+        counted[word].add(number)
     lacking = {word for word, numbers in counted.items() if numbers == {False}}
-    is_apart = lacking and lacking < counted.keys()
-    return lacking if is_apart and all(_ENUM.fullmatch(str(v)) for v, _ in values) else set()
+    return lacking if lacking < counted.keys() else set()
 
 
-def _meanings(path: Path, values: Seen, idle: Collection[str], worse: Any) -> dict[str, str]:
+def _meanings(path: Path, values: Seen, idle: Collection[str], mixture: str) -> dict[str, str]:
     """Propose what the words of a place mean: by themselves, or by the numbers beside them.
 
     One word at most means that all is there: the commonest that numbers are beside. A reason, a
     sentence, an entry of a list, or what stands under a key that denies never does; nor does the
-    word of all engines, ``worse``, where some engine alone has another.
+    word of all engines, ``mixture``, where some engine alone has another.
     """
     lacks = any(names(step.name, "place_lack") for step in path if isinstance(step, Field))
     numbers: dict[str, list[bool | None]] = defaultdict(list)
@@ -450,12 +454,12 @@ def _meanings(path: Path, values: Seen, idle: Collection[str], worse: Any) -> di
             lacks = lacks or isinstance(value, list)
         for word, number in entries:
             if isinstance(word, str | bool):
-                numbers[str(word).lower() if isinstance(word, bool) else word].append(number)
+                numbers[word_of(word)].append(number)
     flags = {"true": "false", "false": "true"}
     able = [
         text
         for text, counts in numbers.items()
-        if False not in counts and text.count(" ") < 3 and text != worse and not _denies(text)
+        if False not in counts and text.count(" ") < 3 and text != mixture and not _denies(text)
     ]
     best = max(able, key=lambda text: len(numbers[text]), default="")
     meanings = {}

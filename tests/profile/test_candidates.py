@@ -37,12 +37,14 @@ ANSWER = {
 
 def reasons(answer: Any, *parts: Any) -> dict[str, str]:
     narrowed = {"crawl": {(str(at),): part for at, part in enumerate(parts)}}
-    draft = draft_of({"crawl": answer}, narrowed, OPTIONS)
-    return (
-        {}
-        if "crawl" not in draft
-        else {candidate.at: candidate.why for candidate in draft["crawl"].candidates}
-    )
+    places = draft_of({"crawl": answer}, narrowed, OPTIONS)["crawl"].candidates
+    return {place.at: place.why for place in places}
+
+
+def named_engines(section: aa.profile.SectionDraft, answer: Any) -> set[str]:
+    """The engines of which an answer states something, as a draft reads it."""
+    states = aa.normalize(section.section, answer).availability
+    return {*states[states["scope"] == "engine"]["target"]}
 
 
 def test_what_names_an_engine_that_never_ran_comes_first():
@@ -66,12 +68,16 @@ def test_states_of_every_response_are_proposed_also_by_a_weak_word() -> None:
 
 def test_numbers_that_are_texts_say_what_a_word_means_too() -> None:
     rows = [{"host": "a.example", "hits": "1,204"}]
-    whole, alone = ({"coverage": word, "rows": rows} for word in ("AMBER_SIX", "GREEN_SEVEN"))
+    whole, alone = (
+        {"coverage": word, "readiness": word == "AMBER_SIX", "rows": rows}
+        for word in ("AMBER_SIX", "GREEN_SEVEN")
+    )
     parts = {("alpha",): alone, ("beta",): {"coverage": "RED_NINE", "rows": []}}
-    (place,) = draft_of({"crawl": whole}, {"crawl": parts}, OPTIONS)["crawl"].candidates
+    place, flag = draft_of({"crawl": whole}, {"crawl": parts}, OPTIONS)["crawl"].candidates
     # An engine alone says otherwise: the whole is a mixture.
     meanings = {"AMBER_SIX": "partial", "GREEN_SEVEN": "available", "RED_NINE": "unavailable"}
     assert place.words == meanings
+    assert {*flag.words.values()} == {"partial"}
 
 
 @pytest.mark.parametrize("figures", [{"share": "33.40 %"}, {"daily": [{"answerPct": 7}]}])
@@ -101,25 +107,26 @@ def test_words_of_no_lexicon_are_places_and_mean_what_the_numbers_say() -> None:
             "rows": [{"host": "a.example", "hits": 3}] if "alpha" in engines else [],
         }  # fmt: skip
 
-    parts = {("alpha",): answer("alpha"), ("beta", "gamma"): answer("beta", "gamma")}
+    engines = "alpha", "beta", "gamma"
+    parts = {names: answer(*names) for names in (engines[:1], engines[1:])}
     empty = {"crawl": answer("gamma")}
-    section = draft_of({"crawl": answer("alpha", "beta", "gamma")}, {"crawl": parts}, OPTIONS,
+    section = draft_of({"crawl": answer(*engines)}, {"crawl": parts}, OPTIONS,
                        empty=empty)["crawl"]  # fmt: skip
     words = {place.at: dict(place.words) for place in section.candidates}
     assert words["openness"] == {"OPEN": "available", "SHUT": "unavailable", "ASLEEP": "not_run"}
     assert {*words["blots"].values()} == {"partial"}
     assert words["brands[].by[].mark"] == {"SOUND": "available", "ZILCH": "unavailable"}
     section.set_rule(at="brands[].by[].mark")
-    read = aa.normalize(section.section, answer("alpha", "beta", "gamma")).availability
-    assert {*read.loc[read["scope"] == "engine", "target"]} == {"alpha", "beta", "gamma"}
+    assert named_engines(section, answer(*engines)) == {*engines}
 
 
 def test_a_map_of_records_by_engine_states_what_holds_of_each_engine() -> None:
     words = {"alpha": "live", "beta": "live", "gamma": "queued"}
     stated = {engine: {"phase": word, "note": None} for engine, word in words.items()}
-    section = draft_of({"crawl": {"hits": 3, "told": stated}}, {}, OPTIONS)["crawl"]
+    document = {"hits": 3, "told": stated}
+    section = draft_of({"crawl": document}, {}, OPTIONS)["crawl"]
     section.set_rule(at="told{}.phase", words={"live": "available"})
-    assert section.section.availability.of == "engine"
+    assert named_engines(section, document) == {*words}
 
 
 def test_of_words_beside_numbers_the_commonest_alone_is_taken_for_available() -> None:
@@ -159,9 +166,7 @@ def draft(scripted: Any, reply: Any) -> aa.profile.Draft:
 
 def test_a_place_is_a_hint_until_a_rule_reads_it(draft, tmp_path):
     section = draft["crawl"]
-    places = section.availability
-    assert list(places.columns) == ["at", "value", "why", "rule"]
-    assert "visibleTo" in set(places["at"])
+    assert list(section.availability.columns) == ["at", "value", "why", "rule"]
     before = Profile.load(draft.save(tmp_path / "before.py"))
     tables = aa.normalize("crawl", ANSWER, profile=before)
     assert "$.visibleTo" in set(tables.hints["path"])
