@@ -362,8 +362,9 @@ def test_what_has_no_room_is_left_out_and_not_cut() -> None:
         assert axes.figure.get_suptitle().replace("\n", " ") == axes.spec.title
         assert not [text for text in axes.texts if text.get_text().endswith(" …")]
     assert "ChatGPT model update" in words_of(read("impact_annotations").aa.plot(figsize=(3, 2)))
-    long = pd.DataFrame({"a": ["much " * 60]}).aa.plot(figsize=(6, 4))
-    assert min(text.get_fontsize() for text in long.texts) >= 8
+    long = pd.DataFrame({"a": ["much " * 60]})
+    assert min(text.get_fontsize() for text in long.aa.plot(figsize=(6, 4)).texts) >= 8
+    assert long.aa.plot(figsize=(0.3, 0.3)).kind == "table"
 
 
 def test_a_title_names_a_leader_only_if_it_leads_by_more_than_chance() -> None:

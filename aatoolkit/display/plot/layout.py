@@ -229,7 +229,7 @@ def _attempt(
     left = max((width_of(t.text, size, t.is_bold) for t in y_ticks), default=none) + _MARGIN + 8
     # Right: the columns of words that fit, of which the widest yield, then the last but bold
     # ones; or the names of lines.
-    room = (cell + _MARGIN - left) * (0.66 if spec.marks else 1.0)
+    room = max(cell + _MARGIN - left, 1.0) * (0.66 if spec.marks else 1.0)
     least = 110.0 if spec.marks else min(110.0, room / 2.1)
     columns = [*spec.beside]
     while sum(min(wide, least) for wide in sized) > room:
