@@ -501,7 +501,8 @@ def resolved(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
 def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Series | None:
     """The unit of a column in each row; None where it is the same in all rows.
 
-    A metric without a known unit is a unit of its own, named by the metric.
+    A metric without a known unit is a unit of its own, named by the metric. Where a column ``unit``
+    says the unit itself, it is missing in rows that have none.
 
     Examples
     --------
@@ -516,7 +517,7 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
     ['milliseconds', 'size']
     """
     column = declared(metadata.columns[name]) if name in metadata.columns else None
-    per = column.unit_by if column is not None else None
+    per = column and column.unit_by
     if column is None or per not in frame.columns or not (column.units or per == "unit"):
         return None
     words = frame[per].astype("string")
@@ -526,4 +527,6 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
 def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
     """The unit that all rows of a frame have, of a column with a unit for each metric."""
     units = row_units(frame, metadata, name)
-    return str(units.iloc[0]) if units is not None and units.nunique(dropna=False) == 1 else None
+    if units is None or units.isna().any() or units.nunique() != 1:
+        return None
+    return str(units.iloc[0])

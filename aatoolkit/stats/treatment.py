@@ -196,9 +196,9 @@ def effect(
     if once := sum(group.once for group in groups):
         first["why"] += f"; {once} {cluster} have answers in one period only and are left out"
     for estimate, row in zip(estimates, judgements, strict=True):
-        change, n = estimate.change, estimate.change.size_after
-        row |= {"kind": estimate.kind, "on": estimate.on, "n": n, "clusters": change.clusters}
-        row["change"] = change.change
+        change = estimate.change
+        row |= {"kind": estimate.kind, "on": estimate.on, "change": change.change}
+        row |= {"n": change.size_after, "clusters": change.clusters}
         for word, side in estimate.sides.items():
             row |= {f"{word}_before": side.before, f"{word}_after": side.after}
     return result(

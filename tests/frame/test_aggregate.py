@@ -309,6 +309,8 @@ def test_values_of_several_units_are_not_added_and_one_unit_is_reported() -> Non
     odd = frame[frame["metric"].isin(["ttfb", "odd"])]
     with pytest.raises(AvailabilityError, match="mixes units"):
         odd.aa.aggregate("page", columns="value", rules={"value": "sum"})
+    bare = demo_dataset()["overview"]["overview_kpis"].assign(unit=None)
+    assert bare.aa.codebook.loc["value", "unit"] == "per `unit`"
 
 
 def test_a_refusal_names_the_rule_to_give() -> None:
