@@ -8,30 +8,16 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from serving import TOKEN, client_of
+from serving import TOKEN, shared_client
 
 import aatoolkit as aa
 from aatoolkit.cli import main
-from aatoolkit.service import Store, synthesize
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def base_url() -> Iterator[str]:
-    with client_of(Store.of(synthesize(seed=3, answers=800))) as client:
-        yield client.base_url
-
-
-@pytest.fixture
-def at_service(monkeypatch: pytest.MonkeyPatch, base_url: str) -> None:
-    monkeypatch.setenv("AATOOLKIT_BASE_URL", base_url)
-    monkeypatch.setenv("AATOOLKIT_TOKEN", TOKEN)
 
 
 @pytest.mark.usefixtures("at_service")
@@ -216,7 +202,7 @@ def test_a_day_in_dated_folders_replaces_no_other_nor_itself(
 
 @pytest.mark.usefixtures("at_service")
 def test_the_cache_is_reported_and_cleared(
-    base_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for host in ("acme.example", "globex.example"):
         assert main(["read", host, "urls", "--csv"]) == 0
@@ -226,8 +212,8 @@ def test_the_cache_is_reported_and_cleared(
     output = json.loads(capsys.readouterr().out)
     assert (output["responses"], output["bytes"] > 0) == (3, True)
     assert [(host["origin"], host["host"], host["responses"]) for host in output["hosts"]] == [
-        (base_url, "acme.example", 2),
-        (base_url, "globex.example", 1),
+        (shared_client().base_url, "acme.example", 2),
+        (shared_client().base_url, "globex.example", 1),
     ]
     assert main(["cache"]) == 0
     printed = capsys.readouterr()

@@ -165,10 +165,9 @@ def test_marks_have_tips_and_explanations(kind: str) -> None:
         assert len(mark.tips) in (0, len(mark))
     told = [mark for mark in axes.spec.marks if mark.tips]
     assert told or kind in ("table", "empty")
-    assert all(tip for mark in told for tip in mark.tips)
-    assert not [
-        tip for mark in told for tip in mark.tips if "nothing to count" in tip and "0%" in tip
-    ]
+    tips = [tip for mark in told for tip in mark.tips]
+    assert all(tips)
+    assert not [tip for tip in tips if "nothing to count" in tip and "0%" in tip]
     if kind not in ("table", "empty", "counts", "stages"):
         assert axes.explain().column == axes.spec.drawn.columns[0]
 

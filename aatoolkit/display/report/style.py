@@ -34,7 +34,6 @@ nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1rem; list-style: none; pad
 ul { margin: .25rem 0 .75rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
 figure { margin: 1rem 0; max-width: 30rem; }
 figure img { display: block; width: 100%; height: auto; }
-figcaption { color: var(--muted); font-size: .85rem; overflow-wrap: anywhere; }
 /* Shadows at the edges show that a table goes on; they move with it until its end is reached. */
 .wide { overflow-x: auto; margin: .75rem 0; scrollbar-width: thin;
   background: linear-gradient(to right, var(--paper) 40%, transparent) left / 3rem 100%,
@@ -106,14 +105,14 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   .cards { grid-template-columns: repeat(4, 1fr); gap: 2mm; margin: 2mm 0; }
   .cards dd { font-size: 12pt; }
   figure, tr, li, .wide, .cards div { break-inside: avoid; }
-  h2, .lead, .state, caption, thead, figcaption { break-after: avoid; }
+  h2, .lead, .state, caption, thead { break-after: avoid; }
   h2 + p, caption + thead, section:last-child { break-before: avoid; }
   thead { display: table-header-group; }
   .wide { overflow: visible; background: none; margin: 1.5mm 0; }
   table { font-size: 7.5pt; min-width: 0; }
   th, td { padding: .4mm 2.5mm .4mm 0; max-width: 62mm; }
   thead th { min-width: 0; }
-  small, figcaption, .note { font-size: 7.5pt; }
+  small, .note { font-size: 7.5pt; }
   .table::details-content { content-visibility: visible; block-size: auto; }
   .table > summary { display: none; }
   .why:not([open]), footer:not(:has([open])) { display: none; }
