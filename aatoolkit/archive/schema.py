@@ -48,12 +48,12 @@ CONTEXT_FIELDS = (
 FRAMES = "frames"
 _TEXTS = dict.fromkeys(("section", "table", "states"), pa.string())
 _SIGNAL = dict.fromkeys(("section", *SIGNAL), pa.string())
-STATED = {
+STATEMENT_SCHEMAS = {
     FRAMES: pa.schema({**_TEXTS, "is_whole": pa.bool_(), "rows": pa.int64()}),
     "availability": pa.schema({**_SIGNAL, "sample_size": pa.int64(), "as_of": MOMENT}),
 }
-BESIDE = {name: pa.schema([*CONTEXT_FIELDS, *own]) for name, own in STATED.items()}
-"""What responses state: the metadata of columns and the size of each table, and availability."""
+BESIDE = {name: pa.schema([*CONTEXT_FIELDS, *own]) for name, own in STATEMENT_SCHEMAS.items()}
+"""`STATEMENT_SCHEMAS` with the columns of context: column metadata, table sizes, availability."""
 
 ADDED = ("first_seen", "last_seen", "last_changed", "revisions")
 """The columns that a history has beside those of its table."""

@@ -29,7 +29,7 @@ from aatoolkit.archive.schema import (
     CONTEXT,
     CONTEXT_FIELDS,
     FRAMES,
-    STATED,
+    STATEMENT_SCHEMAS,
     StoredTable,
     fitted,
 )
@@ -160,7 +160,7 @@ class TableBuffer:
 
     def beside(self) -> Iterator[tuple[str, pa.Table]]:
         """What the responses state, by the names of the tables of it."""
-        for name, stated in STATED.items():
+        for name, stated in STATEMENT_SCHEMAS.items():
             parts = [(at, row) for at, of, row in self._beside if of == name]
             rows = [dict(zip(stated.names, row, strict=True)) for _, row in parts]
             places = [at for at, _ in parts]

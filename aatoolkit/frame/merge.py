@@ -519,8 +519,8 @@ def _apart(frames: Sequence[Described]) -> list[tuple[Condition, ...]] | None:
     """Conditions that distinguish the rows of each frame; None if no columns do.
 
     They name the values of a column that no two frames share: of its context, of what it was
-    read by, or of its key. Else they name its host and its window, and last the time of reading,
-    which says of frames read within a second nothing.
+    read by, or of its key; else its host and window; last the time of reading, which is the same
+    for frames that were read within one second.
     """
     keys = [name for _, metadata in frames for name in metadata.key]
     single = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))

@@ -37,7 +37,7 @@ MISSING: Final = Missing()
 
 
 class Level:
-    """The rows that the values of several places belong to.
+    """The rows that one array or map opens, which the values of the places below it belong to.
 
     Parameters
     ----------

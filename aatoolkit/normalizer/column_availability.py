@@ -354,8 +354,10 @@ def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
         (
             *(signal.scope, signal.target, " and ".join(map(str, signal.rows)) or None),
             *(fact and str(fact) for fact in (state.status, state.cause, state.reason)),
-            *(size, as_of, signal.path, signal.rule, signal.raw),
+            *(sample_size, as_of, signal.path, signal.rule, signal.raw),
         )
-        for signal, size, as_of in zip(signals, sizes.to_pylist(), moments.to_pylist(), strict=True)
+        for signal, sample_size, as_of in zip(
+            signals, sizes.to_pylist(), moments.to_pylist(), strict=True
+        )
         for state in [signal.availability]
     ]

@@ -539,7 +539,7 @@ class DriftReport:
             self.record(kind, path, drift.count, drift.example)
 
     def values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
-        """Yield the values that are kept, or those kept for some reasons, with their paths."""
+        """Yield the values that no table has, with path and reason; for some reasons only."""
         for place, rows, why in self.kept:
             for row in map(int, rows) if not reasons or why in reasons else ():
                 yield place.values[row], place.path(row), why

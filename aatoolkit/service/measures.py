@@ -60,7 +60,7 @@ _CITATIONS = """count(*) AS citation_count,
 
 
 class Grouping(NamedTuple):
-    """The groups of one query: its grouping columns; a null means all values of a column."""
+    """The ``GROUP BY`` of a query, and the columns in it; a null key is the total over a column."""
 
     keys: tuple[str, ...]
     sql: str
@@ -91,7 +91,7 @@ def answer_counts(o: Observations, grouping: Grouping, previous: bool = False) -
 
 
 @shared
-def subject_missing(o: Observations) -> str | None:
+def why_no_subject(o: Observations) -> str | None:
     """Return the reason why the brands in focus cannot be measured; None where they can."""
     if not o.observed("mentions"):
         return not_held("mentions")
@@ -115,7 +115,7 @@ def focus(o: Observations, grouping: Grouping, previous: bool = False) -> dict[A
         f"{mentions} WHERE list_contains($about, brand)",
         about=focus_brands(o),
     )
-    measured = subject_missing(o) is None
+    measured = why_no_subject(o) is None
     return {
         key: _complete(
             _NOTHING | about.get(key, {}), count, voices.get(key, {"n": 0})["n"], measured

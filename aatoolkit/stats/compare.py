@@ -302,8 +302,8 @@ def _tested(
     change = changed_samples(after, before, confidence)
     if cluster:
         # Neighbouring days may be alike.
-        name, alike = ("days", ", long-run variance") if is_by_day else (cluster, "")
-        method = f"two samples of {name}, linearised{alike}, Welch"
+        name, variance_words = ("days", ", long-run variance") if is_by_day else (cluster, "")
+        method = f"two samples of {name}, linearised{variance_words}, Welch"
         return change, method, _why_not(change, least, name), ()
     if not sides[0].of_rows:
         return change, "", "nothing says how it differs between answers; name what repeats", ()

@@ -137,7 +137,7 @@ class PublishedTable:
 
     @cached_property
     def facts(self) -> list[dict[str, Any]]:
-        """What each document says of its columns; an undeclared one is text."""
+        """The facts of each column that the published files state; an undeclared one is text."""
         declarations = _OWN.get(self.name, _OWN["responses"])
         facts = []
         for name, metadata in self.metadata.columns.items():
@@ -304,7 +304,7 @@ def _published(
     for payload, why in sorted(failed, key=lambda failure: _order(failure[0])):
         rows.append(_about(payload, Source(section=payload.section), why))
     responses = _own_table("responses", [{"response": n, **row} for n, row in enumerate(rows, 1)])
-    states: list[dict[str, Any]] = []
+    availability_rows: list[dict[str, Any]] = []
     sections: dict[str, str] = {}
     for number, tables in sorted(numbered.items(), key=lambda item: item[1].section):
         sections |= dict.fromkeys(tables, tables.section)
@@ -313,12 +313,12 @@ def _published(
                 state = metadata.availability
                 cause = state.cause and str(state.cause)
                 facts = (number, name, column, str(state.status), cause, state.reason)
-                states.append(dict(zip(_OWN["availability"], facts, strict=True)))
-    states.sort(key=lambda row: row["response"])
+                availability_rows.append(dict(zip(_OWN["availability"], facts, strict=True)))
+    availability_rows.sort(key=lambda row: row["response"])
     published = [
         _stacked(name, section, numbered, responses.frame) for name, section in sections.items()
     ]
-    published += [responses, _own_table("availability", states)]
+    published += [responses, _own_table("availability", availability_rows)]
     return _redacted(published, redact) if redact else published
 
 

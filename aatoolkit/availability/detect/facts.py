@@ -151,7 +151,7 @@ class Member(NamedTuple):
 
 
 class Facts:
-    """A response with its facts, and the signals found in it so far."""
+    """A response as values by path pattern, and the statements of availability read so far."""
 
     def __init__(
         self,
@@ -276,7 +276,7 @@ class Facts:
 
     @cached_property
     def vector(self) -> Vector:
-        """The response, to be walked through."""
+        """The response at the root, from which fields are taken for all rows at once."""
         return Vector([self.document])
 
     @cached_property

@@ -113,7 +113,7 @@ def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
 
 
 def _lists(holder: Member) -> Iterator[tuple[bool, int, str]]:
-    """Yield the lists of data, which are no places of availability, with their lengths."""
+    """Yield the lists that are not empty: whether they hold data, their lengths and their paths."""
     waiting = [holder]
     for above in islice(waiting, _WIDEST):  # it grows meanwhile
         for key, value in above.value.items() if above.is_object else ():

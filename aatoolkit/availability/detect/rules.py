@@ -643,7 +643,7 @@ def _is_noted(key: str) -> bool:
     return noted or fits(key, "note") or fits(key, "notice")
 
 
-def _is_lacking(key: str) -> bool:
+def _may_name_a_lack(key: str) -> bool:
     """Whether a map or list under a key may be about what lacks, or what does not."""
     faults = names(key, "failure") or fits(key, "reasons")
     return denial(key) is not None or faults
@@ -669,7 +669,7 @@ ENVELOPE = (
     Form("reason", concept("message"), _TEXT | _DICT, _message),
     Form("reason", lambda key: suffix(key)[1] == "reason", _TEXT, _named_reason),
     Form("reason", denial, _DICT, _named_reason),
-    Form("map", _is_lacking, _DICT | _LIST, read_lacks),
+    Form("map", _may_name_a_lack, _DICT | _LIST, read_lacks),
     Form("map", kind_of_entries, _DICT | _LIST, read_listed),
     Form("count", form("part_of_data"), _DICT, lambda _, m: coverage(m.value)),
     Form("statement", subject, _LIST, read_statement),

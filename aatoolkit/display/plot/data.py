@@ -402,7 +402,7 @@ class PlotData:
 
     @property
     def row_name(self) -> str:
-        """The name of a single row: the values of its key, or the title that it has for it."""
+        """The name of the frame's first row: the values of its key, or the texts they stand for."""
         key = self.metadata.key or declared_key(self.table) or (() if self.is_known else self.keys)
         return ", ".join(self.labels(n)[0] for n in key if n in self.kinds)
 

@@ -56,7 +56,7 @@ from aatoolkit.service.measures import (
     focus,
     own_citations_missing,
     ratio,
-    subject_missing,
+    why_no_subject,
 )
 from aatoolkit.service.observations import Observations
 
@@ -76,7 +76,7 @@ _KPIS = (*_OF_SUBJECT, "citationShare", "answerCount")
 @section("overview")
 def overview(o: Observations) -> SectionAnswer:
     """Key figures of the brands asked about, against the window before."""
-    reasons = subject_missing(o), own_citations_missing(o)
+    reasons = why_no_subject(o), own_citations_missing(o)
     return SectionAnswer(
         {
             "kpis": _kpis(o),
@@ -94,7 +94,7 @@ def _unmeasured(o: Observations) -> dict[str, State]:
     if not o.previous_observed:
         states |= {f"kpis.{name}.previous": State("unavailable", NO_PREVIOUS) for name in _KPIS}
         states |= {f"topBrands[].{name}": State("unavailable", NO_PREVIOUS) for name in _CHANGES}
-    if missing := subject_missing(o):
+    if missing := why_no_subject(o):
         states |= {f"kpis.{name}": State("unavailable", missing) for name in _OF_SUBJECT}
     if missing := own_citations_missing(o):
         states["kpis.citationShare"] = State("unavailable", missing)
@@ -376,7 +376,7 @@ def _missing(o: Observations) -> dict[str, State]:
     """The states of the parts of the section that the store holds nothing about."""
     reasons = {
         "sentiment": None if o.observed("mentions") else not_held("mentions"),
-        "sentimentTrend": subject_missing(o),
+        "sentimentTrend": why_no_subject(o),
         "attributes": None if o.observed("attributes") else not_held("attributes"),
         "claims": None if o.observed("claim_sightings") else not_held("claims"),
     }
@@ -471,7 +471,7 @@ def prompts(o: Observations) -> SectionAnswer:
             "paging": {"offset": 0, "limit": max(_PAGE, len(rows)), "total": len(rows)},
         },
         answers_availability(
-            o, reasons=(subject_missing(o), own_citations_missing(o)), fields=states
+            o, reasons=(why_no_subject(o), own_citations_missing(o)), fields=states
         ),
     )
 
@@ -527,7 +527,7 @@ def _previous(o: Observations, grouping: Grouping, key: Any, names: str) -> dict
 
 def _prompts_engines(o: Observations) -> dict[str, list[dict[str, Any]]]:
     """The latest run of each prompt on each engine, and the counts of all their answers."""
-    is_measured = subject_missing(o) is None
+    is_measured = why_no_subject(o) is None
     measured = focus(o, PROMPT_ENGINES)
     engines: dict[str, list[dict[str, Any]]] = {}
     for row in o.rows(_LATEST):

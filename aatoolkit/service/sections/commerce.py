@@ -308,7 +308,7 @@ def shopping(o: Observations) -> SectionAnswer:
 # --- conversions -------------------------------------------------------------------------------
 
 # A day without any visit at all is taken for a day that was not recorded.
-_VISITED = """
+_VISITED_SQL = """
 visited AS (
   SELECT *, day <= CAST($through AS DATE) AS complete FROM site_visits
 ),
@@ -347,7 +347,7 @@ def _revenue(of: str = "true") -> str:
 
 
 _CONVERSIONS_TOTALS = f"""
-WITH {_VISITED}
+WITH {_VISITED_SQL}
 SELECT count(*) AS sessions, count(*) FILTER (ai) AS "aiSessions",
   count(*) FILTER (ai) / count(*) AS "aiSessionShare",
   {_conversions("ai")} AS "aiConversions", {_rate("ai")} AS "aiConversionRate",
@@ -358,7 +358,7 @@ FROM visited
 """
 
 _ENGINES = f"""
-WITH {_VISITED},
+WITH {_VISITED_SQL},
 counted AS (
   SELECT engine, count(visit_id) AS sessions,
     CASE WHEN count(visit_id) = count(visitor_id) THEN count(DISTINCT visitor_id) END AS users,
@@ -378,7 +378,7 @@ FROM listed LEFT JOIN counted USING (engine) ORDER BY sessions DESC NULLS LAST, 
 """
 
 _PAGES = f"""
-WITH {_VISITED},
+WITH {_VISITED_SQL},
 cited AS (
   SELECT path, count(DISTINCT chat_id) AS n FROM citations
   JOIN (SELECT url, path FROM page_paths WHERE site IN ($host, 'www.' || $host)) USING (url)
@@ -395,7 +395,7 @@ FROM landed LEFT JOIN cited USING (path) ORDER BY sessions DESC, page
 """
 
 _DAILY = f"""
-WITH {_VISITED},
+WITH {_VISITED_SQL},
 counted AS (
   SELECT day, engine, count(visit_id) AS sessions,
     CASE WHEN day <= CAST($through AS DATE)
@@ -417,7 +417,7 @@ SELECT count(DISTINCT day) AS days, max(day) AS last_day,
 FROM site_visits
 """
 
-_BY_ENGINE = f"WITH {_VISITED} SELECT * FROM listed ORDER BY engine"
+_BY_ENGINE = f"WITH {_VISITED_SQL} SELECT * FROM listed ORDER BY engine"
 
 _REVENUE_FIELDS = "totals.aiRevenue engines[].revenue landingPages[].revenue"
 _CONVERSION_FIELDS = """

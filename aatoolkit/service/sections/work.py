@@ -52,7 +52,7 @@ from aatoolkit.service.measures import (
     answer_counts,
     focus_brands,
     own_citations_missing,
-    subject_missing,
+    why_no_subject,
 )
 from aatoolkit.service.observations import Observations
 from aatoolkit.service.significance import adjusted, clustered_interval, windows_differ
@@ -168,7 +168,7 @@ ORDER BY day, label
 @section("impact")
 def impact(o: Observations) -> SectionAnswer:
     """Completed actions with the change that followed, and events of the window."""
-    missing = {"mentionRate": subject_missing(o), "citationCount": own_citations_missing(o)}
+    missing = {"mentionRate": why_no_subject(o), "citationCount": own_citations_missing(o)}
     countable = {name for name, reason in missing.items() if reason is None}
     experiments = o.rows(_EXPERIMENTS, about=focus_brands(o)) if o.observed("experiments") else []
     outcomes = [_outcome(row, countable) for row in experiments]
@@ -466,7 +466,7 @@ def insights(o: Observations) -> SectionAnswer:
 
 
 def _comparability(o: Observations) -> SectionAvailability:
-    missing = [subject_missing(o), own_citations_missing(o)]
+    missing = [why_no_subject(o), own_citations_missing(o)]
     if not o.observed("source_page_brands"):
         missing.append("It is not known which brands the cited pages mention.")
     availability = answers_availability(o, reasons=missing)

@@ -264,7 +264,7 @@ def _attributes(runs: Runs) -> pa.Table:
 
 
 def _claim_sightings(runs: Runs) -> pa.Table:
-    """Claims about the first two brands; the last one of those listed is never made."""
+    """Which claims about the first two brands are made; the last claim never is."""
     rng, count = runs.chance(6), len(runs.run)
     seen = chance(rng, 0.2, count)
     claim = np.where(
