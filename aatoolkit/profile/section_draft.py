@@ -234,11 +234,9 @@ class SectionDraft:
             declared = Rule(**rule)
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"that is no rule: {error}", argument="rule") from None
-        above, _, field = declared.at.rpartition(".")
-        if declared.of is None and declared.kind == "map" and declared.at[:-2] in self._by_engine():
+        above, braces, _ = declared.at.rpartition("{}")
+        if declared.of is None and braces and above in self._by_engine():
             declared = replace(declared, of="engine")
-        elif declared.of is None and above.endswith("{}") and above[:-2] in self._by_engine():
-            declared = replace(declared, at=above, status=field, of="engine")
         self.add_rule(declared)
 
     def add_rule(self, rule: Rule) -> None:

@@ -40,7 +40,8 @@ class Rule:
     of : str, optional
         What the keys of a map are: ``engine`` or ``field``. By default each is what it is known as;
         ids of engines that only this service has are known by this alone. Of rows: ``engine`` if
-        each is about the engine that it names, ``section`` if they are notices about the whole.
+        each is about the engine that it names, or that is its key in a map, ``section`` if they
+        are notices about the whole.
 
     Raises
     ------

@@ -109,9 +109,8 @@ def test_words_of_no_lexicon_are_places_and_mean_what_the_numbers_say() -> None:
 
     engines = "alpha", "beta", "gamma"
     parts = {names: answer(*names) for names in (engines[:1], engines[1:])}
-    empty = {"crawl": answer("gamma")}
     section = draft_of({"crawl": answer(*engines)}, {"crawl": parts}, OPTIONS,
-                       empty=empty)["crawl"]  # fmt: skip
+                       empty={"crawl": answer("gamma")})["crawl"]  # fmt: skip
     words = {place.at: dict(place.words) for place in section.candidates}
     assert words["openness"] == {"OPEN": "available", "SHUT": "unavailable", "ASLEEP": "not_run"}
     assert {*words["blots"].values()} == {"partial"}
@@ -122,11 +121,12 @@ def test_words_of_no_lexicon_are_places_and_mean_what_the_numbers_say() -> None:
 
 def test_a_map_of_records_by_engine_states_what_holds_of_each_engine() -> None:
     words = {"alpha": "live", "beta": "live", "gamma": "queued"}
-    stated = {engine: {"phase": word, "note": None} for engine, word in words.items()}
-    document = {"hits": 3, "told": stated}
+    document = {"told": {name: {"phase": word, "mode": word} for name, word in words.items()}}
     section = draft_of({"crawl": document}, {}, OPTIONS)["crawl"]
-    section.set_rule(at="told{}.phase", words={"live": "available"})
+    for name in ("phase", "mode"):
+        section.set_rule(at=f"told{{}}.{name}", words={"live": "available"})
     assert named_engines(section, document) == {*words}
+    assert section.section.rules[1:]
 
 
 def test_of_words_beside_numbers_the_commonest_alone_is_taken_for_available() -> None:

@@ -151,7 +151,8 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
             record = rows.values[at]
             named = None
             if rule.of == "engine" and isinstance(record, dict):
-                engine = record.get(rule.engines)
+                keys = rows.level.keys
+                engine = record.get(rule.engines, keys[at] if keys else None)
                 named = ("engine", engine) if isinstance(engine, str) else name_of(record)
             scope, about = named or (("section", None) if rule.of else ("row", target))
             yield Place(scope, about, item, names, path)
