@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import signal
 import socket
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import uvicorn
 
 from aatoolkit.service.app import Service
+
+_log = logging.getLogger("aatoolkit.service")
 
 _SECONDS = 10.0
 """How long starting may take, and ending."""
@@ -19,8 +24,25 @@ _DRAIN_SECONDS = 5
 """How long running requests may take once the server is stopping, and a connection be idle."""
 
 
-def _server(service: Service) -> uvicorn.Server:
-    return uvicorn.Server(
+class _Server(uvicorn.Server):
+    """A server that says once that it has no room for connections; asyncio says so every second."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        said: list[bool] = []
+
+        def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+            if not isinstance(context.get("exception"), OSError):
+                loop.default_exception_handler(context)
+            elif not said:
+                said.append(True)
+                _log.warning("Too many connections are open; others wait until some are closed.")
+
+        asyncio.get_running_loop().set_exception_handler(handle)
+        await super().startup(sockets)
+
+
+def _server(service: Service) -> _Server:
+    return _Server(
         uvicorn.Config(
             service.asgi,
             loop="asyncio",

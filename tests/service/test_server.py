@@ -59,6 +59,11 @@ serve(ask_and_stop)
 print("returned", signal.getsignal(signal.SIGINT) is before)
 """
 
+ON_POSIX = pytest.mark.skipif(
+    os.name != "posix",
+    reason="Windows has no SIGINT or SIGTERM, and no limit of open files to lower",
+)
+
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
     """Run code in an interpreter of its own, with warnings as errors."""
@@ -112,11 +117,41 @@ def test_a_port_that_is_taken_is_an_error_at_once(service: Service) -> None:
         assert threading.active_count() <= threads
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows sends a process no SIGINT or SIGTERM")
+@ON_POSIX
 @pytest.mark.parametrize("name", one_in(2, ["SIGINT", "SIGTERM"]))
 def test_a_signal_ends_the_foreground_and_nothing_else(name: str) -> None:
     done = python(SERVE + ASK_AND_STOP.replace("SIGNAL", name))
     assert (done.returncode, done.stdout, done.stderr) == (0, "200\nreturned True\n", "")
+
+
+CROWD = """
+import resource, socket, time
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+
+def crowd(base_url):
+    host, port = base_url.removeprefix("http://").split(":")
+    sockets = []
+    while len(sockets) < 300:
+        try:
+            sockets.append(socket.create_connection((host, int(port)), timeout=1))
+        except OSError:
+            break
+    time.sleep(2.5)
+    for idle in sockets:
+        idle.close()
+    time.sleep(1.5)
+    ask(base_url)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+serve(crowd)
+"""
+
+
+@ON_POSIX
+def test_a_crowd_of_idle_connections_does_not_fill_stderr() -> None:
+    done = python(SERVE + CROWD)
+    assert (done.returncode, done.stdout) == (0, "200\n")
+    assert len(done.stderr.splitlines()) <= 1
 
 
 def test_importing_the_service_is_light() -> None:
