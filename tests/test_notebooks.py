@@ -50,7 +50,8 @@ CHECKS = {
         "print(ads.counts())": 'ads.counts()["open"] == 0',
         "dataset.summary": (
             'dataset["domains"].main["reach"].between(0, 1).all() '
-            'and set(dataset.summary["availability"]) == {"available", "partial (not run)"}'
+            'and set(dataset.summary["availability"].str.partition(":")[0]) '
+            '== {"available", "partial (not run)"}'
         ),
         "aa.profile.check(project.client.profile, project)": ("project.client.profile.name"),
         "changes": (
