@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import parse_qs, urlencode
 
 from aatoolkit._util.attributes import NamesNear
-from aatoolkit._util.defaults import DAYS as DAYS
-from aatoolkit._util.defaults import FILTERS as FILTERS
 from aatoolkit._util.text import clipped, visible, wrapped_in_ipython
 from aatoolkit.errors import ScopeError, did_you_mean, near_matches, unknown, warn
 
 if TYPE_CHECKING:
     import pandas as pd
+
+DAYS: Final = (7, 30, 90)
+"""The documented windows, in days."""
+
+FILTERS: Final = {
+    "engine": "engines",
+    "topic": "topics",
+    "category": "categories",
+    "brand": "brands",
+}
+"""The filters, in the order of the API's document, and the attribute of `ScopeOptions` that lists
+the values of each; the declared table of them has the attribute's name, ``scope_engines``."""
 
 UNTAGGED = "(none)"
 """The key that counts prompts without a topic or category; not a filter value."""
@@ -203,10 +213,6 @@ class ScopeOptions(NamesNear):
     ----------
     host : str
         The project's domain.
-    engines, topics, categories, brands : pandas.DataFrame
-        The tables ``scope_engines``, ``scope_topics``, ``scope_categories`` and
-        ``scope_brands``, with their metadata. The rows ``(none)``, which count the prompts
-        without a topic or category, are left out: the API has no filter for them.
     own_terms : tuple of str
         The normalised terms of the own brand.
     days : tuple of int
@@ -214,6 +220,10 @@ class ScopeOptions(NamesNear):
     unknown : collection of str
         The filters whose values are not known: the response has no list of them that is recognised,
         which is not an empty one.
+    engines, topics, categories, brands : pandas.DataFrame
+        The tables ``scope_engines``, ``scope_topics``, ``scope_categories`` and
+        ``scope_brands``, with their metadata. The rows ``(none)``, which count the prompts
+        without a topic or category, are left out: the API has no filter for them.
 
     Attributes
     ----------
@@ -222,24 +232,24 @@ class ScopeOptions(NamesNear):
         there is none, None where their number is not given.
     """
 
+    engines: pd.DataFrame
+    topics: pd.DataFrame
+    categories: pd.DataFrame
+    brands: pd.DataFrame
+
     def __init__(
         self,
         host: str,
         *,
-        engines: pd.DataFrame,
-        topics: pd.DataFrame,
-        categories: pd.DataFrame,
-        brands: pd.DataFrame,
         own_terms: Iterable[str],
         days: Iterable[int],
         unknown: Collection[str] = (),
+        **tables: pd.DataFrame,
     ) -> None:
         self.host = host
-        self.engines = engines
         self.untagged: dict[str, int | None] = {}
-        self.topics: pd.DataFrame = self._tagged(topics, "topic")
-        self.categories: pd.DataFrame = self._tagged(categories, "category")
-        self.brands = brands
+        for name, plural in FILTERS.items():
+            setattr(self, plural, self._tagged(tables[plural], name))
         self.own_terms: tuple[str, ...] = tuple(own_terms)
         self.days: tuple[int, ...] = tuple(days)
         self.unknown: tuple[str, ...] = tuple(unknown)
@@ -265,20 +275,20 @@ class ScopeOptions(NamesNear):
         ScopeError
             If there is no such filter.
         """
-        frames = (self.engines, self.topics, self.categories, self.brands)
         if filter not in FILTERS:
             raise _unknown_filter(str(filter))
-        return tuple(frames[FILTERS.index(filter)][filter].dropna().tolist())
+        frame: pd.DataFrame = getattr(self, FILTERS[filter])
+        return tuple(frame[filter].dropna().tolist())
 
     def __repr__(self) -> str:
+        sizes = [f"{self._size(name)} {plural}" for name, plural in FILTERS.items()]
         engines = self.engines
-        facts = engines.filter(["configured", "last_run_day"])
-        ran = int(engines["last_run_day"].notna().sum()) if "last_run_day" in engines else 0
-        stated = f" ({ran} have run)" if facts.notna().any(axis=None) else ""
+        if engines.filter(["configured", "last_run_day"]).notna().any(axis=None):
+            ran = int(engines["last_run_day"].notna().sum()) if "last_run_day" in engines else 0
+            sizes[0] += f" ({ran} have run)"
         return (
-            f"<ScopeOptions of {visible(self.host)}: {self._size('engine')} engines{stated}, "
-            f"{self._size('topic')} topics, {self._size('category')} categories, "
-            f"{self._size('brand')} brands, {len(self.own_terms)} terms for the own brand, "
+            f"<ScopeOptions of {visible(self.host)}: {', '.join(sizes)}, "
+            f"{len(self.own_terms)} terms for the own brand, "
             f"days {', '.join(map(str, self.days))}>"
         )
 

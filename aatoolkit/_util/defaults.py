@@ -23,14 +23,8 @@ MAX_BODY: Final = 64 * 2**20
 WORKERS: Final = 8
 """The requests that run concurrently."""
 
-FILTERS: Final = ("engine", "topic", "category", "brand")
-"""The filters whose values the scope options list, in the order of the API's document."""
-
 ENGINES: Final = ("chatgpt", "perplexity", "gemini", "claude", "copilot", "google-ai-overview")
 """The engines that shells complete, and that have the same style in every picture."""
-
-DAYS: Final = (7, 30, 90)
-"""The documented windows, in days."""
 
 DEMO_HOST: Final = "acme.example"
 """The project of the demonstration; a host of the synthetic store."""

@@ -58,7 +58,7 @@ from aatoolkit.errors import (
     StudyError,
     unknown,
 )
-from aatoolkit.scope import Scope
+from aatoolkit.scope import FILTERS, Scope
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
@@ -196,19 +196,16 @@ def read(args: Args) -> int:
     return 0
 
 
-_LISTS = ("engines", "topics", "categories", "brands")
-
-
 def _facts_of(options: ScopeOptions) -> dict[str, Any]:
     """The values of the filters."""
-    tables = {name: records(getattr(options, name)) for name in _LISTS}
+    tables = {name: records(getattr(options, name)) for name in FILTERS.values()}
     lists = {"own_terms": [*options.own_terms], "days": [*options.days]}
     return {"host": options.host, **tables, "untagged": options.untagged, **lists}
 
 
 def _lines_of(options: ScopeOptions) -> Iterator[str]:
     """The values of the filters, a table each."""
-    for name in _LISTS:
+    for name in FILTERS.values():
         frame = getattr(options, name)
         yield from (f"{name}:", *grid(frame.columns, frame.to_numpy(object)), "")
     for name, count in options.untagged.items():

@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 import aatoolkit as aa
-from aatoolkit._util.defaults import DAYS, DEADLINE, ENGINES, FILTERS, WORKERS
+from aatoolkit._util.defaults import DEADLINE, ENGINES, WORKERS
 from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import ArgumentError, ScopeError, did_you_mean, near_matches
+from aatoolkit.scope import DAYS, FILTERS
 
 if TYPE_CHECKING:
     import pandas as pd

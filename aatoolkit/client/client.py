@@ -601,8 +601,8 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
                 f"{name}={value!r} chooses no value; leave {name} out to read all", parameter=name
             )
     merged = (scope or Scope())._with(**filters)
-    for name in ("topic", "category"):
-        if UNTAGGED in getattr(merged, name):
+    for name, values in merged._filters.items():
+        if UNTAGGED in values:
             raise ScopeError(
                 f"{UNTAGGED!r} counts the prompts without a {name}; no filter finds those",
                 parameter=name,

@@ -16,7 +16,7 @@ from aatoolkit.scope import DAYS, FILTERS, ScopeOptions
 from aatoolkit.sections import Section, Table, get
 from aatoolkit.sections.profile import SCOPE_OPTIONS
 
-_TABLES = ("scope_engines", "scope_topics", "scope_categories", "scope_brands")
+_TABLES = {plural: f"scope_{plural}" for plural in FILTERS.values()}
 
 
 def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeOptions:
@@ -31,24 +31,21 @@ def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeO
     if reading.profile is not None:
         section = reading.profile.get(SCOPE_OPTIONS)
         # A declaration that names the tables otherwise is no help in finding them.
-        declared = section if section is not None and {*_TABLES} <= {*section.names} else declared
+        if section is not None and {*_TABLES.values()} <= {*section.names}:
+            declared = section
     declared, document = _as_values(declared, payload), payload.json
     tables = normalize(declared, payload, max_nodes=reading.max_nodes)
-    engines, topics, categories, brands = (tables[name] for name in _TABLES)
     result = ScopeOptions(
         host,
-        engines=engines,
-        topics=topics,
-        categories=categories,
-        brands=brands,
         own_terms=(term for term in _list_of(payload, "ownTerms") if isinstance(term, str)),
         # Without windows in the response, the documented ones apply.
         days=[days for days in _list_of(payload, "days") if type(days) is int] or DAYS,
         unknown=[
             name
-            for name, table in zip(FILTERS, _TABLES, strict=True)
-            if not _is_recognised(declared[table], document)
+            for name, plural in FILTERS.items()
+            if not _is_recognised(declared[_TABLES[plural]], document)
         ],
+        **{plural: tables[name] for plural, name in _TABLES.items()},
     )
     runs = replace(declared["scope_engines"], key=("last_run_day",))
     result.has_runs = _is_recognised(runs, document)

@@ -12,9 +12,9 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from aatoolkit._util.defaults import FILTERS
-from aatoolkit.errors import ArgumentError
+from aatoolkit.errors import ArgumentError, unknown
 from aatoolkit.jsontree.paths import Each, Entries, format_path, parse_pattern
+from aatoolkit.scope import FILTERS
 from aatoolkit.sections.declared import PROFILE
 from aatoolkit.sections.profile import Profile, fingerprint
 from aatoolkit.sections.row_shapes import Rows
@@ -239,9 +239,7 @@ _changing = Lock()
 # --- scope options of another shape ---------------------------------------------------------------
 
 
-def scope_options(
-    *, engine: str = "", topic: str = "", category: str = "", brand: str = ""
-) -> Section:
+def scope_options(**paths: str) -> Section:
     """Declare where the scope options of a service list the values of each filter.
 
     The section belongs into the service's profile. What is left out is looked for where the
@@ -249,14 +247,15 @@ def scope_options(
 
     Parameters
     ----------
-    engine, topic, category, brand : str
-        The path of the values: ``models[].key`` in objects of a list, ``themes[]`` for a list of
-        text, ``makers{}`` for the keys of an object.
+    **paths : str
+        The path of the values of each filter, ``engine``, ``topic``, ``category`` and ``brand``:
+        ``models[].key`` in objects of a list, ``themes[]`` for a list of text, ``makers{}`` for the
+        keys of an object.
 
     Raises
     ------
     ArgumentError
-        If one is no such path.
+        If there is no such filter, or one is no such path.
 
     Examples
     --------
@@ -264,10 +263,12 @@ def scope_options(
     >>> section["scope_engines"]["engine"].pattern, section["scope_topics"]["topic"].pattern
     ('models[].key', 'themes[]')
     """
+    for name in paths:
+        if name not in FILTERS:
+            raise ArgumentError(unknown("filter", name, FILTERS), argument=name)
     declared = PROFILE["scope_options"]
-    paths = (engine, topic, category, brand)
-    tables = map(_at, declared, FILTERS, paths)
-    first = dict.fromkeys(re.split(r"[.[{]", path)[0] for path in paths if path)
+    tables = [_at(declared[f"scope_{FILTERS[n]}"], n, paths.get(n, "")) for n in FILTERS]
+    first = dict.fromkeys(re.split(r"[.[{]", path)[0] for path in paths.values() if path)
     return Section(declared.name, declared.doc, *tables, kept=(*declared.kept, *first))
 
 

@@ -10,6 +10,7 @@ from aatoolkit._util.defaults import needed
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.text import fresh
 from aatoolkit._util.units import UNITS, Unit
+from aatoolkit.scope import FILTERS
 from aatoolkit.sections.profile import SCOPE_OPTIONS, Profile
 from aatoolkit.sections.section import Section, Table
 
@@ -98,12 +99,7 @@ _READ = """        @overload
             dtype_backend: str = "numpy_nullable",
             refresh: bool = False,
             split: str | None = None,
-            days: int = ...,
-            engine: _Values = ...,
-            topic: _Values = ...,
-            category: _Values = ...,
-            brand: _Values = ...,
-        ) -> {tables}: ...
+{filters}        ) -> {tables}: ...
 """
 
 _PROJECT = '''
@@ -121,18 +117,19 @@ _PROJECT = '''
             scope: aa.Scope | aa.ScopePicker | None = None,
             *,
             progress: bool | None = None,
-            days: int = ...,
-            engine: _Values = ...,
-            topic: _Values = ...,
-            category: _Values = ...,
-            brand: _Values = ...,
-        ) -> {name}Dataset: ...
+{filters}        ) -> {name}Dataset: ...
 
 
 def typed(project: aa.Project) -> {name}Project:
     """The project itself, as a type that knows its tables."""
     return cast("{name}Project", project)
 '''
+
+
+_FILTERS = "".join(
+    f"            {name}: {kind} = ...,\n"
+    for name, kind in {"days": "int", **dict.fromkeys(FILTERS, "_Values")}.items()
+)
 
 
 def typed_module(profile: Profile) -> str:
@@ -162,10 +159,12 @@ def typed_module(profile: Profile) -> str:
     frames = _classes((table.name for section in declared for table in section.tables), "Frame")
     tables = _classes((section.name for section in declared), "Tables")
     project = _PROJECT.format(
+        filters=_FILTERS,
         name=_class_name(profile.name),
         getters="".join(_getter("name", [name], kind) for name, kind in tables.items()),
         reads="".join(
-            _READ.format(section=_quoted(name), tables=kind) for name, kind in tables.items()
+            _READ.format(section=_quoted(name), tables=kind, filters=_FILTERS)
+            for name, kind in tables.items()
         ),
     )
     methods = (

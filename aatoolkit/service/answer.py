@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cache
@@ -88,18 +88,18 @@ class ServiceSection:
 
     name: str
     ask: Ask
-    filters: tuple[str, ...] = FILTERS
+    filters: tuple[str, ...] = tuple(FILTERS)
 
 
 SECTIONS: dict[str, ServiceSection] = {}
 """The sections by name; filled when the modules of ``aatoolkit.service.sections`` are imported."""
 
 
-def section(name: str, *, filters: tuple[str, ...] = FILTERS) -> Callable[[Ask], Ask]:
+def section(name: str, *, filters: Collection[str] = FILTERS) -> Callable[[Ask], Ask]:
     """Register a section. ``filters`` are those its observations can be narrowed by."""
 
     def register(ask: Ask) -> Ask:
-        SECTIONS[name] = ServiceSection(name, ask, filters)
+        SECTIONS[name] = ServiceSection(name, ask, tuple(filters))
         return ask
 
     return register

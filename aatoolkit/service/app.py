@@ -134,13 +134,6 @@ class Accounts:
 
 # --- parameters ------------------------------------------------------------------------------
 
-_LISTED_IN = {
-    "engine": ("engines", "id"),
-    "topic": ("topics", "topic"),
-    "category": ("categories", "category"),
-    "brand": ("brands", "name"),
-}
-
 
 class ApiError(Exception):
     """A request is answered with an error.
@@ -251,7 +244,7 @@ def _values(name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
 def _check_values(question: Question, options: Mapping[str, Any]) -> None:
     """Validate the values of the filters; "untagged", listed under null, is no value."""
     for name, values in question.filters.items():
-        entries, key = _LISTED_IN[name]
+        entries, key = FILTERS[name]
         allowed = [entry[key] for entry in options[entries] if entry[key] is not None]
         if unknown := [value for value in values if value not in {*allowed}]:
             raise _unknown(name, unknown, allowed)

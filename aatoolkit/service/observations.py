@@ -56,7 +56,14 @@ import duckdb
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FILTERS = ("engine", "topic", "category", "brand")
+FILTERS = {
+    "engine": ("engines", "id"),
+    "topic": ("topics", "topic"),
+    "category": ("categories", "category"),
+    "brand": ("brands", "name"),
+}
+"""The filters, and which list of the scope options has the values of each, in which field."""
+
 DAYS = (7, 30, 90)
 
 

@@ -303,23 +303,20 @@ class ScopePicker(Picker):
 
 
 def _groups(options: ScopeOptions) -> Iterator[_Group]:
-    """The windows and the four filters."""
+    """The windows and the filters."""
     windows = (
         _Option(days, counted(days, "day"), mark=0 if days in DAYS else _DISABLED)
         for days in options.days
     )
     yield _Group("days", "Window", windows, is_single=True)
-    for name, title, options_of_name in (
-        ("engine", "Engines", _engines(options)),
-        ("topic", "Topics", _tagged(options.topics, "topic")),
-        ("category", "Categories", _tagged(options.categories, "category")),
-        ("brand", "Brands", _brands(options.brands)),
-    ):
-        values = [_allowed(name, option) for option in options_of_name]
+    listed = {"engine": _engines(options), "brand": _brands(options.brands)}
+    for name, plural in FILTERS.items():
+        frame = getattr(options, plural)
+        values = [_allowed(name, option) for option in listed.get(name, _tagged(frame, name))]
         empty = "none chosen: all {}" if values else "none offered: no filter"
         if name in options.unknown:
             empty = f"list not known: set .scope = aa.Scope({name}=…)"
-        yield _Group(name, title, values, empty)
+        yield _Group(name, plural.capitalize(), values, empty)
 
 
 def _engines(options: ScopeOptions) -> Iterator[_Option]:

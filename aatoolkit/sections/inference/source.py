@@ -9,8 +9,8 @@ from dataclasses import fields
 from typing import Any
 
 from aatoolkit import sections as vocabulary
-from aatoolkit._util.defaults import FILTERS
 from aatoolkit.jsontree.paths import format_path
+from aatoolkit.scope import FILTERS
 from aatoolkit.sections import COUNT, FRACTION, RANK, SCORE, Aggregation, Rule, Section
 from aatoolkit.sections import column as columns
 from aatoolkit.sections.column import camel, snake
