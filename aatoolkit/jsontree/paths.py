@@ -232,15 +232,15 @@ def is_within(path: str, outer: str) -> bool:
     return outer in (path, bare) or bare.startswith((f"{outer}.", f"{outer}["))
 
 
-def leaves(value: Any, path: str, ends: Container[str] = ()) -> list[tuple[str, str]]:
-    """List the leaves of a JSON value: their concrete paths and JSON texts.
+def leaf_values(value: Any, path: str, ends: Container[str] = ()) -> list[tuple[str, str]]:
+    """List the leaf values of a JSON value: their concrete paths and JSON texts.
 
     A leaf is a value that contains no other; an empty object or array is one, and so is what is
     at a path of ``ends``.
 
     Examples
     --------
-    >>> leaves({"a": [1, {}], "b c": None}, "$")
+    >>> leaf_values({"a": [1, {}], "b c": None}, "$")
     [('$.a[0]', '1'), ('$.a[1]', '{}'), ('$["b c"]', 'null')]
     """
     texts = []

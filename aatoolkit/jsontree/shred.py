@@ -199,7 +199,7 @@ class _Table:
         above = "" if self.name == DOCUMENT else self.name
         name = f"{above}.{label}{sign}" if above and label else f"{above}{label}{sign}"
         place = Vector(containers)
-        inner = place.each() if sign == ITEMS else place.entries()
+        inner = place.elements() if sign == ITEMS else place.entries()
         child = _Table(name, inner.values)
         child.columns[PARENT] = pa.array(inner.level.parents)
         child.columns[PLACE] = pa.array(inner.level.positions, pa.int32())

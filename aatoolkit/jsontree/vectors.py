@@ -1,9 +1,9 @@
-"""The walk through a JSON document, level by level: all values of one path in one list.
+"""Columns of a JSON document: all values at one path as one list, a `Vector`.
 
-A `Level` is rows that many values belong to: the document's own, the elements of arrays, the
-entries of objects. A `Vector` is the values at one path in the rows of a level: one list, with
-`MISSING` where an enclosing object lacks the field. The fields of a row stay on its level; `each`
-and `entries` open the next. A step goes down for all rows at once, by loops in C.
+The rows of a vector are a `Level`: the document itself, the elements of all arrays at a path, or
+the entries of all objects. `Vector.field` returns the values of a field in the same rows, with
+`MISSING` where an object lacks it; `Vector.elements` and `Vector.entries` return the items of
+arrays and objects, which are the rows of another level. All of them run over all rows at once.
 """
 
 from __future__ import annotations
@@ -33,66 +33,66 @@ class Missing:
 
 
 MISSING: Final = Missing()
-"""Stands where there is nothing, not even null."""
+"""The value where an object lacks a field."""
 
 
 class Level:
-    """The rows that one array or map opens, which the values of the places below it belong to.
+    """The rows of a vector: the document, the elements of arrays, or the entries of objects.
 
     Parameters
     ----------
     size : int
-        How many there are.
-    above : Vector, optional
-        The place whose arrays or objects the rows are in; None for the document itself.
+        The number of rows.
+    container : Vector, optional
+        The arrays or objects that the rows are items of; None for the document itself.
     lengths : sequence of int
-        How many rows each row above has.
+        The number of items of each array or object.
     keys : list of str, optional
         The key of each row; None for elements of arrays.
-    computed : bool
-        Whether a function computed the rows of what is there.
+    is_computed : bool
+        Whether a function computed the rows from the values of ``container``.
     """
 
     def __init__(
         self,
         size: int,
-        above: Vector | None = None,
+        container: Vector | None = None,
         lengths: Sequence[int] = (),
         keys: list[str] | None = None,
-        computed: bool = False,
+        is_computed: bool = False,
     ) -> None:
-        self.size, self.lengths, self.keys, self.computed = size, lengths, keys, computed
-        # A document holds what is below; circles would hold its data long after their use.
-        self._above = None if above is None else ref(above)
+        self.size, self.lengths, self.keys, self.is_computed = size, lengths, keys, is_computed
+        # A vector refers to its items; a cycle would keep them until the garbage collector runs.
+        self._container = None if container is None else ref(container)
 
     @property
-    def above(self) -> Vector | None:
-        """The place whose arrays or objects the rows are in; None for the document itself."""
-        if self._above is None:
+    def container(self) -> Vector | None:
+        """The arrays or objects that the rows are items of; None for the document itself."""
+        if self._container is None:
             return None
-        above = self._above()
-        if above is None:
-            raise LookupError("the document of these values is no longer held by anybody")
-        return above
+        container = self._container()
+        if container is None:
+            raise LookupError("the document of these values was deleted; keep a reference to it")
+        return container
 
     @property
     def in_array(self) -> bool:
         """Whether the rows are elements of arrays."""
-        return self._above is not None and self.keys is None and not self.computed
+        return self._container is not None and self.keys is None and not self.is_computed
 
     @cached_property
     def rows(self) -> RowIndex:
-        """The number of each row."""
+        """The row numbers, from 0."""
         return np.arange(self.size)
 
     @cached_property
     def parents(self) -> RowIndex:
-        """For each row, that of the level above."""
+        """For each row, the row of the array or object that it is an item of."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     @cached_property
     def positions(self) -> RowIndex:
-        """For each row, its place in the array or object."""
+        """For each row, its position in its array or object, from 0."""
         lengths = np.asarray(self.lengths, np.int64)
         starts = np.repeat(lengths.cumsum() - lengths, lengths)
         return self.rows - starts
@@ -100,29 +100,29 @@ class Level:
     @cached_property
     def paths(self) -> list[str]:
         """The JSON path of each row."""
-        above = self.above
-        if above is None:
+        container = self.container
+        if container is None:
             return ["$"] * self.size
         labels = map("[{}]".format, self.positions.tolist())
         if self.keys is not None:
             labels = map(key_step, self.keys)
-        outer = above.paths
+        outer = container.paths
         return [outer[row] + label for row, label in zip(self.parents, labels, strict=True)]
 
 
 class Vector:
-    """The values at one path, in the rows of a level.
+    """The values at one path, one for each row of a level.
 
     Parameters
     ----------
     values : sequence
-        The values; `MISSING` where an enclosing object lacks the field.
+        The values; `MISSING` where an object lacks the field.
     level : Level, optional
-        Their rows; those of a document, or of several, if left out.
-    tail : tuple of str
-        The fields that lead there from a row.
-    field_absent : bool
-        Whether there are objects that could hold it, and none has the field.
+        The rows; by default each value is a document.
+    field_names : tuple of str
+        The names of the fields on the path from a row to its value.
+    is_absent : bool
+        Whether there are objects, and none has the field.
     is_key : bool
         Whether the values are keys of objects.
 
@@ -143,22 +143,22 @@ class Vector:
         self,
         values: Sequence[Any],
         level: Level | None = None,
-        tail: tuple[str, ...] = (),
-        field_absent: bool = False,
+        field_names: tuple[str, ...] = (),
+        is_absent: bool = False,
         is_key: bool = False,
     ) -> None:
         self.values: Any = values
         self.level = Level(len(values)) if level is None else level
-        self.tail, self.field_absent, self.is_key = tail, field_absent, is_key
+        self.field_names, self.is_absent, self.is_key = field_names, is_absent, is_key
         self.kinds: set[type] = {*map(type, values)}
-        # Who holds a place holds those below it.
-        self._below: dict[object, Vector] = {}
+        # The vectors of its fields, elements, entries and keys, each computed once.
+        self._children: dict[object, Vector] = {}
 
     def __len__(self) -> int:
         return self.level.size
 
     def where(self, kinds: set[type]) -> RowIndex:
-        """The rows whose value has one of some types."""
+        """Return the rows whose value has one of some types."""
         if kinds >= self.kinds:
             return self.level.rows
         return np.flatnonzero(np.fromiter(map(kinds.__contains__, map(type, self.values)), bool))
@@ -175,112 +175,112 @@ class Vector:
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """Whether some numbers are not 0, and whether some are 0."""
+        """Which numbers there are: True for numbers other than 0, False for 0."""
         if self.kinds.isdisjoint((int, float)):
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
 
     def of_type(self, kind: type) -> Sequence[Any]:
-        """The values of one type, in order."""
+        """Return the values of one type, in order."""
         return [value for value in self.values if type(value) is kind]
 
     @cached_property
     def records(self) -> dict[str, list[Any]]:
-        """All fields of the values, where all are objects with the same keys; else none."""
+        """The values of every field, if all values are objects with the same keys; else empty."""
         are_few = self.kinds == {dict} and len(self.values[0]) <= MAX_FIELDS
         return common_fields(self.values) if are_few else {}
 
     @cached_property
     def objects(self) -> Sequence[dict[str, Any]]:
-        """The values that are objects, and an empty one in place of each other value."""
+        """The values, with an empty object for every value that is no object."""
         if self.kinds == {dict}:
             return self.values  # type: ignore[no-any-return]
         return [value if type(value) is dict else {} for value in self.values]
 
     def fields(self) -> list[str]:
-        """The names of the fields of all objects among the values, as they come."""
+        """Return the names of the fields of all objects, in the order of the document."""
         return [*self.records] or [*dict.fromkeys(chain.from_iterable(self.objects))]
 
     def field(self, name: str) -> Vector:
-        """The values of one field, in the same rows."""
-        below = self._below.get(name)
-        if below is None:
+        """Return the values of one field, in the same rows."""
+        child = self._children.get(name)
+        if child is None:
             values = self.records.get(name)
             if values is None and dict in self.kinds and not self.records:
                 values = [*map(dict.get, self.objects, repeat(name), repeat(MISSING))]
-            below = self._below[name] = Vector(
+            child = self._children[name] = Vector(
                 [MISSING] * len(self.values) if values is None else values,
                 self.level,
-                (*self.tail, name),
+                (*self.field_names, name),
             )
-            is_nowhere = below.kinds == {Missing}
-            below.field_absent = is_nowhere and (dict in self.kinds or self.field_absent)
-        return below
+            is_nowhere = child.kinds == {Missing}
+            child.is_absent = is_nowhere and (dict in self.kinds or self.is_absent)
+        return child
 
-    def each(self) -> Vector:
-        """The elements of the arrays here; what is no array has none."""
-        below = self._below.get(Ellipsis)
-        if below is None:
+    def elements(self) -> Vector:
+        """Return the elements of all values that are arrays."""
+        child = self._children.get(Ellipsis)
+        if child is None:
             arrays = self.values
             if self.kinds != {list}:
                 arrays = [value if type(value) is list else () for value in arrays]
-            below = self._below[Ellipsis] = self.opened(arrays)
-        return below
+            child = self._children[Ellipsis] = self.flatten(arrays)
+        return child
 
     def entries(self, only: Sequence[str] = ()) -> Vector:
-        """The entries of the objects here, or those with some keys only."""
+        """Return the values in all objects, or those of some keys only."""
         names = tuple(only)
-        below = self._below.get(names)
-        if below is None:
+        child = self._children.get(names)
+        if child is None:
             objects = self.objects
             if names:
                 objects = [{key: o[key] for key in names if key in o} for o in objects]
             keys = list(chain.from_iterable(objects))
-            below = self._below[names] = self.opened([*map(dict.values, objects)], keys)
-        return below
+            child = self._children[names] = self.flatten([*map(dict.values, objects)], keys)
+        return child
 
     def keys(self) -> Vector:
-        """The keys of the entries that are here, as values."""
-        below = self._below.get(None)
-        if below is None:
-            below = Vector(self.level.keys or [], self.level, is_key=True)
-            self._below[None] = below
-        return below
+        """Return the keys of the rows, which are entries of objects."""
+        child = self._children.get(None)
+        if child is None:
+            child = Vector(self.level.keys or [], self.level, is_key=True)
+            self._children[None] = child
+        return child
 
-    def opened(
-        self, lists: Sequence[Any], keys: list[str] | None = None, computed: bool = False
+    def flatten(
+        self, lists: Sequence[Any], keys: list[str] | None = None, is_computed: bool = False
     ) -> Vector:
-        """Open a level: for each row here a list of rows."""
+        """Return the items of lists, one list for each row, as a vector with a level of its own."""
         values = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
-        return Vector(values, Level(len(values), self, [*map(len, lists)], keys, computed))
+        return Vector(values, Level(len(values), self, [*map(len, lists)], keys, is_computed))
 
     def descend(self, steps: Sequence[Step]) -> Vector:
-        """Return the place some steps below.
+        """Return the values at a path below this one.
 
         Raises
         ------
         ValueError
-            If a step is that to one element of an array: a place has all elements.
+            If a step leads to a single element of an array.
         """
-        place = self
+        vector = self
         for step in steps:
             if type(step) is Field:
-                place = place.field(step.name)
+                vector = vector.field(step.name)
             elif type(step) is Each:
-                place = place.each()
+                vector = vector.elements()
             elif type(step) is Entries:
-                place = place.entries(step.only)
+                vector = vector.entries(step.only)
             else:
-                raise ValueError(f"a place has all elements, not one: {step}")
-        return place
+                raise ValueError(f"{step} is one element of an array; a vector has all elements")
+        return vector
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The steps that lead here from the document."""
-        above, fields = self.level.above, map(Field, self.tail)
-        if above is None:
+        """The path from the document to the values."""
+        container, fields = self.level.container, map(Field, self.field_names)
+        if container is None:
             return tuple(fields)
-        return (*above.steps, Each() if self.level.keys is None else Entries(), *fields)
+        return (*container.steps, Each() if self.level.keys is None else Entries(), *fields)
 
     @property
     def paths(self) -> list[str]:
@@ -289,16 +289,16 @@ class Vector:
         return [path + end for path in self.level.paths] if end else self.level.paths
 
     def path(self, row: int) -> str:
-        """The JSON path of the value in one row; a key has its value's path with a sign behind."""
+        """Return the JSON path of the value in one row; that of a key ends in `KEY_SIGN`."""
         return self.level.paths[row] + self._end
 
     @property
     def _end(self) -> str:
-        return "".join(map(key_step, self.tail)) + (KEY_SIGN if self.is_key else "")
+        return "".join(map(key_step, self.field_names)) + (KEY_SIGN if self.is_key else "")
 
 
 def compose_index(index: RowIndex, further: RowIndex) -> RowIndex:
-    """Compose two row indexes: apply one after the other."""
+    """Return the rows that two row indexes lead to, one applied after the other; -1 for none."""
     if not len(further):
         return np.full(len(index), -1, np.int64)
     return np.where(index >= 0, further[index], -1)

@@ -1,14 +1,13 @@
-"""What a response states of its columns, and of some of their rows.
+"""The availability of columns, and of some of their rows, as a response states it.
 
-A statement about an engine, the days after a day, or single rows is kept with the conditions
-that pick its rows, so that it holds after a filter. Where a table lacks the column to pick them
-by, its numbers sum over them: then all are partial, with the same words.
+A statement about an engine, about days or about single rows is stored with conditions on the
+columns that identify these rows, so that it holds after a filter. If a table lacks such a column,
+its numbers are sums over the rows: then the whole column is partial, for the same reason.
 
-Numbers that a response denies are shown as missing: a number beside ``hasData: false`` is no
-measurement, and least of all where it is 0. What is known about a value is what the narrowest
-statement about it states: its own row or cell, else its engine, else its field, else the section.
-What was thin, late or cut short is partial and keeps its numbers; keys, positions and sizes of
-samples are no measurements and stay.
+A response *denies* a number if it states that it was not measured, such as ``hasData: false``
+beside a 0: the number is missing in the table. The narrowest statement about a value counts: that
+about its row or cell, else about its engine, its field, the section. Values of small samples and of
+incomplete data are partial, and stay; so do keys, positions and sample sizes.
 """
 
 from __future__ import annotations
@@ -51,16 +50,16 @@ from aatoolkit.sections.section import ENVELOPE, Column, Section
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 PathOf = Callable[[int], str | None]
-"""Gives the JSON path of a column's value in a row."""
+"""A function that returns the JSON path of a column's value in a row."""
 
 INFERRED = "options"
-"""The rule of scope options, whose signals are listed and change nothing that a response gives."""
+"""The rule of signals from scope options: they are listed, and do not change the tables."""
 
 WHY = "denied"
 """The reason in ``extra`` for a number that a response denies."""
 
 _MOST_ROWS = 500
-"""More rows than this are not named: their statements become the column's."""
+"""A statement about more rows than this applies to the whole column."""
 
 _MEASURED = Availability(Status.AVAILABLE)
 _ABSENT = Availability(Status.UNKNOWN, Cause.ABSENT)
@@ -71,18 +70,18 @@ SIGNAL = ("scope", "target", "rows", "status", "cause", "reason", "sample_size",
 
 
 class TableStatements:
-    """What a response states of the columns of one table.
+    """The statements of a response about the availability of one table's columns.
 
     Parameters
     ----------
     plan
         The declared table.
     signals
-        What the response states.
+        The statements of the response.
     array
-        Gives the table's columns, of which those of its key, of engines and of days pick rows.
+        A function that returns a column of the table; key, engine and day identify rows.
     size
-        How many rows it has.
+        The number of rows.
     """
 
     def __init__(
@@ -100,33 +99,33 @@ class TableStatements:
         self._of_section = section_state(self._signals) or UNKNOWN
 
     def describe(
-        self, column: Column, name: str, absent: bool, measured: bool, path: PathOf
+        self, column: Column, name: str, is_absent: bool, is_measured: bool, path: PathOf
     ) -> ColumnMetadata:
-        """The metadata of one column.
+        """Return the metadata of one column.
 
         Parameters
         ----------
         column, name
             The declared column, and its name in metadata.
-        absent, measured
-            Whether the response lacks its field; whether it holds any value.
+        is_absent, is_measured
+            Whether the response lacks its field; whether it has any value.
         path
-            Gives the JSON path of its value in a row.
+            A function that returns the JSON path of its value in a row.
         """
-        if absent and self._of_section.status not in EMPTY:
+        if is_absent and self._of_section.status not in EMPTY:
             return ColumnMetadata(name, _ABSENT)
-        base = self._stated(column)
+        base = self._column_state(column)
         statements: list[Statement] = []
         if column.name not in self._table.key:
-            statements, beyond = self._conditional(column)
-            rows, joined = self._of_rows(column, path)
-            statements += rows
+            statements, summed = self._group_statements(column)
+            row_statements, row_states = self._row_statements(column, path)
+            statements += row_statements
             if base.status not in EMPTY and column.dtype in NUMBERS and not column.is_label:
-                base = _with_rows(base, beyond)
-            base = _with_rows(base, joined)
-            if statements and base == UNKNOWN and measured:
+                base = _combined(base, summed)
+            base = _combined(base, row_states)
+            if statements and base == UNKNOWN and is_measured:
                 base = _MEASURED
-        if measured and base.status in EMPTY:
+        if is_measured and base.status in EMPTY:
             base = combine([base, _MEASURED])
         conditions = {rows.column for statement in statements for rows in statement.rows}
         values = {name: np.array(self._list(name), object) for name in conditions}
@@ -134,57 +133,57 @@ class TableStatements:
         return ColumnMetadata(name, combine(states), tuple(statements), base)
 
     def denied(self, column: Column, is_valid: Mask, path: PathOf) -> Mask:
-        """The rows whose number is denied."""
-        states = self._states(column)
-        denied: Mask = is_valid & self._by_engine(self._stated(column).status in EMPTY)
+        """Return the mask of rows whose number is denied."""
+        states = self._cell_states(column)
+        denied: Mask = is_valid & self._denied_by_engine(self._column_state(column).status in EMPTY)
         for row in np.flatnonzero(is_valid).tolist() if states else ():
-            place = narrowest_path(path(row), states)
-            if place:
-                denied[row] = states[place].status in EMPTY
+            stated = narrowest_path(path(row), states)
+            if stated:
+                denied[row] = states[stated].status in EMPTY
         return denied
 
     @property
     def denies_some(self) -> bool:
-        """Whether any number is denied, as far as can be told without looking at columns."""
+        """Whether any number may be denied; computed without the columns."""
         if not any(map(denies, self._signals)):
             return False
         is_empty = self._of_section.status in EMPTY
-        return any(map(denies, self._narrow)) or bool(self._by_engine(is_empty).any())
+        return any(map(denies, self._narrow)) or bool(self._denied_by_engine(is_empty).any())
 
     @cached_property
     def _engines(self) -> dict[Any, bool]:
-        """Whether the numbers of engines are denied, where rows are of one."""
+        """Whether the numbers of an engine are denied, by engine; empty without such a column."""
         signals = self._signals if self._dimensions["engine"] else ()
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
 
-    def _by_engine(self, is_empty: bool) -> Mask:
-        """Whether each row's engine denies it; ``is_empty`` for engines without a statement."""
+    def _denied_by_engine(self, is_empty: bool) -> Mask:
+        """Return the mask of rows whose engine is denied; ``is_empty`` for other engines."""
         if not self._engines:
             return np.full(self._size, is_empty)
         return np.array([self._engines.get(name, is_empty) for name in self._list("engine")], bool)
 
-    def _states(self, column: Column) -> dict[str, Availability]:
-        """What is stated of single rows of a column, by their JSON path."""
+    def _cell_states(self, column: Column) -> dict[str, Availability]:
+        """Return the stated availability of single values of a column, by JSON path."""
         return {
             format_json_path(target_steps(signal.target or "")): signal.availability
             for signal in self._narrow
             if reach(signal.target or "", column.pattern) == "some"
         }
 
-    def _stated(self, column: Column) -> Availability:
-        """The narrowest statement about a whole column; that of the section if there is none."""
+    def _column_state(self, column: Column) -> Availability:
+        """Return the availability of a column by its narrowest statement, or of the section."""
         states: dict[int, list[Availability]] = {}
         for signal in self._narrow:
             target = signal.target or ""
-            is_whole = signal.scope == "field" and not signal.rows
-            if is_whole and reach(target, column.pattern) == "all":
+            is_of_column = signal.scope == "field" and not signal.rows
+            if is_of_column and reach(target, column.pattern) == "all":
                 states.setdefault(len(target_steps(target)), []).append(signal.availability)
         return combine(states[max(states)]) if states else self._of_section
 
-    def _conditional(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Statements about engines and days; and the states of those whose rows are summed."""
+    def _group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
+        """Return the statements about engines and days, and the states of groups in a sum."""
         statements = []
-        beyond = []
+        summed = []
         for signal in self._signals:
             concerns = signal.scope in ("engine", "section") or (
                 signal.scope == "field" and reach(signal.target or "", column.pattern) == "all"
@@ -200,24 +199,26 @@ class TableStatements:
                 conditions = (replace(condition, column=name) for condition, name in pairs)
                 statements.append(Statement(state, tuple(conditions)))
             elif state.status not in (Status.AVAILABLE, Status.UNKNOWN):
-                beyond.append(replace(state, status=Status.PARTIAL))
-        return statements, list(dict.fromkeys(beyond))
+                summed.append(replace(state, status=Status.PARTIAL))
+        return statements, list(dict.fromkeys(summed))
 
-    def _of_rows(self, column: Column, path: PathOf) -> tuple[list[Statement], list[Availability]]:
-        """Statements about single rows, by their keys; or the states, where no key picks them."""
-        states = self._states(column)
+    def _row_statements(
+        self, column: Column, path: PathOf
+    ) -> tuple[list[Statement], list[Availability]]:
+        """Return the statements about single rows, or their states where no key identifies them."""
+        states = self._cell_states(column)
         rows: dict[Availability, list[int]] = {}
         for row in range(self._size) if states else ():
-            place = narrowest_path(path(row), states)
-            if place:
-                rows.setdefault(states[place], []).append(row)
-        picked = {state: self._by_key(numbers) for state, numbers in rows.items()}
-        if not all(picked.values()):
+            stated = narrowest_path(path(row), states)
+            if stated:
+                rows.setdefault(states[stated], []).append(row)
+        conditions = {state: self._key_conditions(numbers) for state, numbers in rows.items()}
+        if not all(conditions.values()):
             return [], list(dict.fromkeys(states.values()))
-        return [Statement(state, rows) for state, by in picked.items() for rows in by], []
+        return [Statement(state, rows) for state in conditions for rows in conditions[state]], []
 
-    def _by_key(self, rows: list[int]) -> list[tuple[Condition, ...]]:
-        """Conditions on the key that pick just these rows; none where there are none."""
+    def _key_conditions(self, rows: list[int]) -> list[tuple[Condition, ...]]:
+        """Return conditions on the key that only these rows meet; empty if there are none."""
         names = self._table.key
         texts = [[None if v is None else as_text(v) for v in self._list(name)] for name in names]
         keys = [*zip(*texts, strict=True)]
@@ -236,15 +237,16 @@ class TableStatements:
         ]
 
 
-def _with_rows(state: Availability, rows: Sequence[Availability]) -> Availability:
-    """Combine a column's state with those of its rows; an unknown state yields to theirs."""
-    return combine(rows if rows and state == UNKNOWN else [state, *rows])
+def _combined(state: Availability, row_states: Sequence[Availability]) -> Availability:
+    """Combine a column's state with those of its rows, which replace an unknown state."""
+    return combine(row_states if row_states and state == UNKNOWN else [state, *row_states])
 
 
 def section_state(signals: Iterable[Signal]) -> Availability | None:
-    """Availability of the section as a whole; that of the transport alone if there is one.
+    """Return the availability of the section; None without a statement about it.
 
-    Statements of one weight are combined. Those about some rows only are not among them.
+    A statement by the HTTP status or headers replaces all others, which are combined. Statements
+    about some of the rows do not count.
     """
     of_section = [signal for signal in signals if signal.scope == "section" and not signal.rows]
     first = [signal for signal in of_section if signal.rule == "transport"] or of_section
@@ -252,9 +254,9 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
 
 
 def is_silent(section: Section, document: object, signals: Iterable[Signal]) -> bool:
-    """Whether a response says why it has no tables: it is an error, or has no body of its own.
+    """Whether a response without declared fields gives a reason: an error, or its status.
 
-    Then its tables are empty with that reason, and that it lacks their fields is no drift.
+    Then its tables are empty for that reason, and the missing fields are no drift.
     """
     if not any(
         signal.scope == "section" and signal.rule in ("transport", "error") and denies(signal)
@@ -267,12 +269,12 @@ def is_silent(section: Section, document: object, signals: Iterable[Signal]) -> 
 
 
 def denies(signal: Signal) -> bool:
-    """Whether a statement denies the numbers it is about; scope options never do."""
+    """Whether a statement says that nothing was measured; scope options never do."""
     return signal.availability.status in EMPTY and signal.rule != INFERRED
 
 
 def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str | None:
-    """The narrowest path at or above a JSON path that has a statement; None or empty if none has.
+    """Return the longest prefix of a JSON path that has a statement; None or empty if none has.
 
     Examples
     --------
@@ -286,7 +288,7 @@ def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str 
 
 @lru_cache(maxsize=4096)
 def target_steps(target: str) -> tuple[Step, ...]:
-    """Parse the target of a signal; what is no path is the name of a field.
+    """Parse the target of a signal: a path, else the name of a field.
 
     Examples
     --------
@@ -301,9 +303,9 @@ def target_steps(target: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def reach(target: str, pattern: str) -> str | None:
-    """Return ``all`` or ``some``, by how much of a column a target covers; None for nothing.
+    """Return whether a signal's target is ``all`` or ``some`` of a column's values; None if not.
 
-    A bare name is about every field of that name and what it encloses.
+    A name alone is the target of every field of that name, and of the fields inside of it.
     """
     steps, column = target_steps(target), parse_path(pattern)
     if len(steps) == 1 and isinstance(steps[0], Field) and steps[0] in column:
@@ -323,18 +325,18 @@ def reach(target: str, pattern: str) -> str | None:
 
 
 def in_words(metadata: FrameMetadata, signals: list[Signal]) -> str:
-    """The availability of a table in words: of all its columns but the key."""
+    """Describe the availability of a table in words, by its columns without the key."""
     columns = metadata.columns
     states = [column.availability for name, column in columns.items() if name not in metadata.key]
     states = states or [column.availability for column in columns.values()]
     overall = combine(dict.fromkeys(states))  # most columns share theirs
     section = section_state(signals)
-    is_said = section is not None and section.reason and section.status == overall.status
-    return str(section if is_said else overall)
+    has_reason = section is not None and section.reason and section.status == overall.status
+    return str(section if has_reason else overall)
 
 
 def signal_table(signals: list[Signal]) -> pd.DataFrame:
-    """Build a frame of statements, one row each; one row ``unknown`` if there are none."""
+    """Return the statements as a DataFrame; one row ``unknown`` if there are none."""
     signals = signals or [Signal("section", None, UNKNOWN, None, None, "", "nothing found")]
     return listing(
         SIGNAL,
@@ -347,7 +349,7 @@ def signal_table(signals: list[Signal]) -> pd.DataFrame:
 
 
 def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
-    """Statements as rows of the columns of `SIGNAL`."""
+    """Return the statements as rows with the columns `SIGNAL`."""
     sizes, _ = coerce_values([signal.sample_size for signal in signals], "Int64")
     moments, _ = coerce_values([signal.as_of for signal in signals], "timestamp")
     return [

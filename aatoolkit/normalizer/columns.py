@@ -1,7 +1,8 @@
-"""The columns of one declared table: typed, denied numbers masked, described; and frames of them.
+"""The typed columns of one declared table, with their metadata, and DataFrames of them.
 
-Plain values of a dtype are one Arrow array, one column after the other, and become pandas' arrays
-together. What is odd raises; then each column is converted alone, and odd ones value by value.
+Columns of one dtype are converted together, to one Arrow array with one column after the other (a
+`Block`), and become pandas arrays together. Where a value does not fit, the columns are converted
+one by one, value by value. Numbers that the response states were not measured are masked.
 """
 
 from __future__ import annotations
@@ -29,30 +30,30 @@ from aatoolkit.normalizer.rows import DriftReport, TableRows, values_at
 from aatoolkit.sections.section import Column
 
 Member = tuple[Column, Vector, RowIndex]
-"""A column, the place of its values, and for each row of the table its row there."""
+"""A column, the vector of its values, and for each row of the table its row in the vector."""
 
 Block = tuple[str, pa.Array, Sequence[str]]
-"""A dtype, the values of some columns of it, one after the other, and their names."""
+"""A dtype, an array of the values of some columns, one column after the other, and their names."""
 
 _FEW = 1000
-"""Of so many rows and fewer, a call takes longer than its work."""
+"""Up to this number of rows, the overhead of a call exceeds the time of its work."""
 
 
 class BuiltTable:
-    """One table of a response.
+    """One table of a response: typed columns and their metadata.
 
     Parameters
     ----------
     rows : TableRows
-        Where its rows are in the response.
+        The rows in the response.
     name : str
-        Its name in metadata.
+        The table's name in metadata.
     signals : list of Signal
-        What the response states about its availability.
+        The statements of the response about availability.
     source : Source
-        Which response it is.
+        The source of the response.
     report : DriftReport
-        Takes the differences between response and declaration.
+        Where drift and the values for ``extra`` are recorded.
     """
 
     def __init__(
@@ -68,25 +69,25 @@ class BuiltTable:
         self._signals = signals
         self.absent: set[str] = set()
         self._blocks: list[Block] = []
-        self._places: dict[str, tuple[int, int]] = dict.fromkeys(self.table.names, (0, 0))
+        self._positions: dict[str, tuple[int, int]] = dict.fromkeys(self.table.names, (0, 0))
         if rows.absent and not self.table.is_optional:
             report.record("absent", rows.absent, 1)
         groups: dict[str, list[Member]] = {}
         for column in self.table.columns:
-            place, index = rows.find(column.source or "")
-            if self._is_host(column, place, report):
+            vector, index = rows.values_of(column.source or "")
+            if self._is_host(column, vector, report):
                 hosts = pa.array([source.host] * self.size, pa.string())
                 self._blocks.append(("string", hosts, [column.name]))
             else:
-                is_alone = column.name in rows.plan.alone or self.size > _FEW
-                group = groups.setdefault(column.name if is_alone else column.dtype, [])
-                group.append((column, place, index))
+                is_separate = column.name in rows.plan.separate or self.size > _FEW
+                group = groups.setdefault(column.name if is_separate else column.dtype, [])
+                group.append((column, vector, index))
         for members in groups.values():
             if not self._convert(members):
                 for member in members:
                     self._read(*member, report)
         for number, (_, _, names) in enumerate(self._blocks):
-            self._places |= {name: (number, at) for at, name in enumerate(names)}
+            self._positions |= {name: (number, at) for at, name in enumerate(names)}
         statements = self._statements()
         if self.size and statements.denies_some:
             self._mask(statements, report)
@@ -94,10 +95,10 @@ class BuiltTable:
     def _statements(self) -> TableStatements:
         return TableStatements(self.rows.plan, self._signals, self.array, self.size)
 
-    def _is_host(self, column: Column, place: Vector, report: DriftReport) -> bool:
-        """Note that a column's field is absent; return whether the host stands in for it."""
+    def _is_host(self, column: Column, vector: Vector, report: DriftReport) -> bool:
+        """Record that a column's field is absent; return whether the host is its value."""
         rows = self.rows
-        if rows.absent or (self.size and place.field_absent):
+        if rows.absent or (self.size and vector.is_absent):
             if column.source == "$.domain" and self._source.host is not None:
                 return True
             if rows.absent or not column.optional:
@@ -109,43 +110,43 @@ class BuiltTable:
         return False
 
     def _convert(self, members: Sequence[Member]) -> bool:
-        """Convert columns of one dtype together, if all values are plain JSON of that dtype."""
+        """Convert columns of one dtype together; False if a value is not plain JSON of it."""
         column = members[0][0]
-        if column.name in self.rows.plan.unplain:
+        if column.name in self.rows.plan.parsed:
             return False
-        kinds = set().union(*[place.kinds for _, place, _ in members])
-        lists = [values_at(place, index) for _, place, index in members]
+        kinds = set().union(*[vector.kinds for _, vector, _ in members])
+        lists = [values_at(vector, index) for _, vector, index in members]
         values = lists[0] if len(lists) == 1 else [*chain.from_iterable(lists)]
         try:
             array = exact_array(values, kinds, column.dtype)
         except (ValueError, OverflowError):
             return False
         if column.dtype == "category":
-            count, array = array.null_count, _coded(array, column)
+            count, array = array.null_count, _encoded(array, column)
             if array.null_count > count:
                 return False
         self._blocks.append((column.dtype, array, [column.name for column, _, _ in members]))
         return True
 
-    def _read(self, column: Column, place: Vector, index: RowIndex, report: DriftReport) -> None:
-        """Read a column value by value; what does not fit it is reported and kept."""
+    def _read(self, column: Column, vector: Vector, index: RowIndex, report: DriftReport) -> None:
+        """Convert a column value by value; values that do not fit are recorded for ``extra``."""
 
-        def rows_of(numbers: Sequence[int]) -> RowIndex:  # that rows of the table read
+        def rows_of(numbers: Sequence[int]) -> RowIndex:  # only those of rows of the table
             rows = np.asarray(numbers, np.int64)
             return rows[np.isin(rows, index)] if len(rows) else rows
 
         year = None
         if column.year is not None:
-            years = self.rows.find(column.year)[0].values
+            years = self.rows.values_of(column.year)[0].values
             year = next((value for value in years if value is not MISSING), None)
-        parsed = read_as(place.values, column, year)
-        report.keep(place, rows_of(parsed.missing), "missing")
-        report.keep(place, rows_of(parsed.odd), "wrong type", column.pattern)
+        parsed = read_as(vector.values, column, year)
+        report.add_extra(vector, rows_of(parsed.missing), "missing")
+        report.add_extra(vector, rows_of(parsed.odd), "wrong type", column.pattern)
         array = parsed.array
-        if index is not place.level.rows:
-            there = pa.array(index, mask=index < 0)
+        if index is not vector.level.rows:
+            rows = pa.array(index, mask=index < 0)
             array = (
-                pc.take(array, there, memory_pool=POOL)
+                pc.take(array, rows, memory_pool=POOL)
                 if len(array)
                 else pa.nulls(len(index), array.type)
             )
@@ -153,20 +154,20 @@ class BuiltTable:
             array = pc.fill_null(array, column.null)
         if column.dtype == "category":
             levels = {*column.levels, None}
-            coded, new = _coded(array, column), sorted({*array.unique().to_pylist()} - levels)
+            encoded, new = _encoded(array, column), sorted({*array.unique().to_pylist()} - levels)
             if new:
-                count = coded.null_count - array.null_count
+                count = encoded.null_count - array.null_count
                 report.record("new level", column.pattern, count, json_text(new[0]))
             if new and column.ordered:
-                odd = [row for row, value in enumerate(place.values) if value in new]
-                report.keep(place, rows_of(odd), "new level")
+                odd = [row for row, value in enumerate(vector.values) if value in new]
+                report.add_extra(vector, rows_of(odd), "new level")
             elif new:  # undeclared levels come last
-                coded = _coded(array, column, new)
-            array = coded
+                encoded = _encoded(array, column, new)
+            array = encoded
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask(self, statements: TableStatements, report: DriftReport) -> None:
-        """Mask the numbers that the response denies, and keep them in ``extra``."""
+        """Mask the numbers that the response denies, and record them for ``extra``."""
         for number, (dtype, array, names) in enumerate(self._blocks):
             is_valid = ~_missing(array).reshape(len(names), self.size)
             mask = np.zeros_like(is_valid)
@@ -174,11 +175,11 @@ class BuiltTable:
                 if name not in self.rows.plan.measures:
                     continue
                 column = self.table[name]
-                path = self.rows.path_in(column)
+                path = self.rows.path_finder(column)
                 denied = mask[at] = statements.denied(column, is_valid[at], path)
                 if denied.any():
-                    place, index = self.rows.find(column.source or "")
-                    report.keep(place, np.unique(index[denied]), WHY)
+                    vector, index = self.rows.values_of(column.source or "")
+                    report.add_extra(vector, np.unique(index[denied]), WHY)
             if mask.any():
                 masked = pc.if_else(mask.ravel(), pa.scalar(None, array.type), array)
                 self._blocks[number] = dtype, masked, names
@@ -187,42 +188,42 @@ class BuiltTable:
         """Add a column ``_row`` if the table's key is not unique."""
         if not self.table.key:
             return
-        place = f"{self.table.name}({', '.join(self.table.key)})"
+        path = f"{self.table.name}({', '.join(self.table.key)})"
         keys = [self.array(name) for name in self.table.key]
-        empty = max(array.null_count for array in keys)
-        if empty:
-            report.record("null key", place, empty)
-        different = _distinct(keys)
-        if different < self.size:
-            report.record("duplicate key", place, self.size - different)
-            self._places["_row"] = len(self._blocks), 0
+        missing = max(array.null_count for array in keys)
+        if missing:
+            report.record("null key", path, missing)
+        distinct = _distinct(keys)
+        if distinct < self.size:
+            report.record("duplicate key", path, self.size - distinct)
+            self._positions["_row"] = len(self._blocks), 0
             self._blocks.append(("Int64", pa.array(np.arange(self.size)), ["_row"]))
 
     def release(self) -> None:
-        """Let go of the response, once it is known what it states of the columns."""
+        """Compute the metadata, and drop the reference to the response."""
         assert self.metadata
         self.__dict__.pop("rows", None)
 
     def array(self, name: str) -> pa.Array:
-        """The values of one column."""
-        block, number = self._places[name]
+        """Return the values of one column."""
+        block, number = self._positions[name]
         return self._blocks[block][1].slice(number * self.size, self.size)
 
     @cached_property
     def arrow(self) -> pa.Table:
         """The table as Arrow."""
-        arrays = map(self.array, self._places)
-        return pa.table([a.cast(_SHORT.get(a.type, a.type)) for a in arrays], [*self._places])
+        arrays = map(self.array, self._positions)
+        return pa.table([a.cast(_SHORT.get(a.type, a.type)) for a in arrays], [*self._positions])
 
-    def frame(self, dtype_backend: str, held: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
-        """The table as a DataFrame, with metadata and the response, if that is at hand."""
-        names, blocks, size = tuple(self._places), self._blocks, self.size
+    def frame(self, dtype_backend: str, responses: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
+        """Return the table as a DataFrame, with its metadata and the responses in memory."""
+        names, blocks, size = tuple(self._positions), self._blocks, self.size
         rows = partial(_frame_of, names, blocks, size, dtype_backend)
-        return attrs.frame_with(rows, lambda: self.metadata, held)
+        return attrs.frame_with(rows, lambda: self.metadata, responses)
 
     @cached_property
     def metadata(self) -> attrs.FrameMetadata:
-        """The metadata of its columns."""
+        """The metadata of the columns."""
         statements = self._statements()
         columns = {
             column.name: statements.describe(
@@ -230,7 +231,7 @@ class BuiltTable:
                 f"{self.name}.{column.name}",
                 column.name in self.absent,
                 self.array(column.name).null_count < self.size,
-                self.rows.path_in(column),
+                self.rows.path_finder(column),
             )
             for column in self.table.columns
         }
@@ -239,14 +240,14 @@ class BuiltTable:
 
 
 def _distinct(columns: Sequence[pa.Array]) -> int:
-    """Count the distinct rows of some columns."""
+    """Count the distinct rows of key columns."""
     if len(columns[0]) <= _FEW:  # `to_pylist` takes many times as long
         lists = [
             c.to_pylist() if c.null_count else c.to_numpy(zero_copy_only=False).tolist()
             for c in columns
         ]
         return len({*zip(*lists, strict=True)})
-    # Arrow's own grouping, and Python's, take nearly as much memory as a long response has bytes.
+    # Grouping by Arrow or in Python takes nearly as much memory as the response.
     distinct = rows = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         values = pc.dictionary_encode(column, "encode", memory_pool=POOL)
@@ -255,8 +256,8 @@ def _distinct(columns: Sequence[pa.Array]) -> int:
     return len(distinct)
 
 
-def _coded(texts: pa.Array, column: Column, new: Sequence[str] = ()) -> pa.Array:
-    """Encode texts by the levels of a column; other texts are null."""
+def _encoded(texts: pa.Array, column: Column, new: Sequence[str] = ()) -> pa.Array:
+    """Encode texts by the levels of a column, and new ones; other texts are null."""
     levels = _levels((*column.levels, *new))
     codes = pc.index_in(texts, levels.cast(texts.type), memory_pool=POOL)
     return pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
@@ -270,7 +271,7 @@ def _levels(levels: tuple[str, ...]) -> pa.Array:
 # --- frames ----------------------------------------------------------------------------------
 
 _SHORT = {pa.large_string(): pa.string()}
-"""What a type is in files, where pandas has another."""
+"""The types in files, by those in memory."""
 
 _DTYPES = {
     **{
@@ -282,7 +283,7 @@ _DTYPES = {
 }
 
 _MASKED = {"Int64": "IntegerArray", "Float64": "FloatingArray", "boolean": "BooleanArray"}
-"""What pandas has of a dtype of numbers with missing ones."""
+"""The pandas array classes of nullable numbers and booleans."""
 
 
 def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataFrame:
@@ -295,7 +296,7 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
     """
     blocks = []
     for name, column in zip(table.column_names, table.columns, strict=True):
-        # Not copied where it is in one piece.
+        # An array of one chunk is not copied.
         array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         dtype = _DTYPES.get(array.type, "")
         if pa.types.is_dictionary(array.type):
@@ -309,13 +310,13 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
 def _frame_of(
     names: tuple[str, ...], blocks: Sequence[Block], size: int, dtype_backend: str
 ) -> pd.DataFrame:
-    """Make a DataFrame of blocks; the constructor would look at the type of every array again."""
+    """Build a DataFrame of blocks: faster than the constructor, which infers every type again."""
     arrays = []
-    index, places = _names(names)
+    index, positions = _names(names)
     for dtype, array, columns in blocks:
-        numbers = [places[name] for name in columns]
+        numbers = [positions[name] for name in columns]
         converted = _converted(dtype, array, size, len(columns), dtype_backend)
-        if isinstance(converted, np.ndarray):  # a block of what is numpy's has two axes
+        if isinstance(converted, np.ndarray):  # pandas keeps NumPy arrays in two dimensions
             block: Any = converted.reshape(len(columns), size)
             if dtype == "date" and hasattr(pd.arrays.DatetimeArray, "_simple_new"):
                 block = pd.arrays.DatetimeArray._simple_new(block, dtype=block.dtype)
@@ -328,7 +329,7 @@ def _frame_of(
 
 
 def _converted(dtype: str, values: pa.Array, size: int, count: int, dtype_backend: str) -> Any:
-    """Convert columns of a dtype, one after the other in an array; they can be written to."""
+    """Convert a block to writable pandas arrays, or to one NumPy array of all its columns."""
     parts = [slice(size * number, size * (number + 1)) for number in range(count)]
     if dtype == "category":
         codes, missing = _in_memory(values.indices)
@@ -357,30 +358,30 @@ def _converted(dtype: str, values: pa.Array, size: int, count: int, dtype_backen
 
 
 def _in_memory(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The numbers of an array as they are in memory, and a mask of those that are missing."""
-    missing, octets = _missing(array), array.buffers()[1] if len(array) else b""
+    """Return the numbers of an array as NumPy has them, and the mask of missing ones."""
+    missing, buffer_bytes = _missing(array), array.buffers()[1] if len(array) else b""
     if array.type == pa.bool_():
-        return _bits(octets, array) & ~missing, missing
-    numbers = np.frombuffer(octets, array.type.to_pandas_dtype())
+        return _bits(buffer_bytes, array) & ~missing, missing
+    numbers = np.frombuffer(buffer_bytes, array.type.to_pandas_dtype())
     return numbers[array.offset :][: len(array)].copy(), missing
 
 
 def _missing(array: pa.Array) -> np.ndarray[Any, Any]:
-    """Whether each value is missing."""
+    """Return the mask of missing values."""
     if not array.null_count:
         return np.zeros(len(array), bool)
     return ~_bits(array.buffers()[0], array)
 
 
 def _bits(buffer: pa.Buffer, array: pa.Array) -> np.ndarray[Any, Any]:
-    """The bits of an array; Arrow's own functions take ten times as long for a few."""
-    octets, end = np.frombuffer(buffer, np.uint8), array.offset + len(array)
-    return np.unpackbits(octets, count=end, bitorder="little")[array.offset :].view(bool)
+    """Return the bits of a buffer as booleans: for few values ten times as fast as Arrow."""
+    buffer_bytes, end = np.frombuffer(buffer, np.uint8), array.offset + len(array)
+    return np.unpackbits(buffer_bytes, count=end, bitorder="little")[array.offset :].view(bool)
 
 
 @cache
 def _kind(dtype: str) -> Any:
-    """The pandas dtype of texts and instants; None for other dtypes."""
+    """Return the pandas dtype of text and of timestamps; None for other dtypes."""
     if dtype == "timestamp":
         return pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
     return pd.StringDtype() if dtype == "string" else None
@@ -388,9 +389,9 @@ def _kind(dtype: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _names(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
-    """An index of column names, and the place of each; take a view, as an index can be renamed."""
-    places = {name: np.array([number]) for number, name in enumerate(names)}
-    return pd.Index(names, dtype="str"), places
+    """Return an index of column names (use a view of it) and the position of each name."""
+    positions = {name: np.array([number]) for number, name in enumerate(names)}
+    return pd.Index(names, dtype="str"), positions
 
 
 @lru_cache(maxsize=256)
@@ -399,7 +400,7 @@ def _category(levels: tuple[str, ...], ordered: bool) -> pd.CategoricalDtype:
 
 
 def as_tuples(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
-    """Convert lists to tuples, missing ones to ``pd.NA``.
+    """Convert lists to tuples, and null to ``pd.NA``.
 
     Examples
     --------

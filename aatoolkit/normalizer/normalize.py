@@ -1,6 +1,6 @@
-"""Section and response to tables: the pure step between a body and DataFrames.
+"""`normalize`: from a declared section and a response to tables.
 
-A response that its declaration does not fit at all is read by a draft, made of the response itself.
+A response that does not fit its declaration at all is read by a draft, made of the response itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from aatoolkit.availability.detect import Hint, Signal, detect, raw
 from aatoolkit.errors import ArgumentError, PayloadError, SchemaDriftWarning
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
 from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES, Census
-from aatoolkit.jsontree.paths import Field, is_within, leaves, parse_pattern
+from aatoolkit.jsontree.paths import Field, is_within, leaf_values, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.column_availability import (
@@ -37,7 +37,7 @@ from aatoolkit.normalizer.rows import (
     field_map,
     listing,
     plans,
-    untaken,
+    unread_values,
 )
 from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables, quietly
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
@@ -57,14 +57,14 @@ OWNER = "draft"
 _BACKENDS = ("numpy_nullable", "pyarrow")
 
 _MANY_KEYS = 20_000
-"""Objects of more keys take many times the room of their bytes, and are not kept for ``extra``."""
+"""The decoded response is kept in memory for ``extra`` only if it has no more keys than this."""
 
 _SILENT = "empty without a reason: perhaps nothing was measured, so it is not read as zero"
-_NOTHING: tuple[Any, ...] = (None, MISSING, "", [], {})
-_WATCHED = "the profile names this place as perhaps about availability, and no rule reads it"
+_EMPTY: tuple[Any, ...] = (None, MISSING, "", [], {})
+_WATCHED = "the profile lists this path as perhaps about availability, and no rule reads it"
 
 _warned: dict[Any, Any] = {}
-"""Where Python keeps that the warning of drafts was given."""
+"""The registry of warnings, so that the warning about drafts is given once."""
 
 
 @gc_paused()
@@ -80,35 +80,34 @@ def normalize(
 ) -> Tables:
     """Normalise the response of one section to tidy tables, without a network.
 
-    Column names, their order and dtypes depend on the section, never on the response. What
-    no column takes is in ``.extra``; where response and declaration differ is in ``.drift``.
+    Column names, their order and dtypes depend on the section, never on the response. Values that
+    no column has are in ``.extra``, differences from the declaration in ``.drift``.
 
-    A response that the shipped declaration does not fit at all, or of a section that the profile
-    lacks, is read by a draft made of that very response, with the service's own names: its rows
-    are in tables, units and rules of aggregation are open.
+    A response that does not fit the shipped declaration at all, or of a section that the profile
+    lacks, is read by a draft declaration made of the response, with the service's own names and
+    without units and rules of aggregation.
 
     Parameters
     ----------
     section : str
-        The section's name, or a declaration of one's own.
+        The section's name, or your own declaration.
     response : Payload, bytes, str, dict or list
-        The response, as it came or decoded.
+        The response, raw or decoded.
     profile : Profile, module, str or path, optional
-        What is known of the service; the default profile, `aa.sections.default_profile`, if left
-        out.
+        The declarations of the service; by default `aa.sections.default_profile`.
     strict : bool
         Whether drift is an error.
     dtype_backend : {"numpy_nullable", "pyarrow"}
-        The kind of dtypes, as in pandas.
+        The dtypes, as in pandas.
     options : ScopeOptions, optional
-        The scope options of the project: they name engines that could not report.
+        The scope options of the project: they say which engines could not report.
     max_nodes : int
-        How many different JSON paths the response may have values at.
+        The most different JSON paths that the response may have.
 
     Returns
     -------
     Tables
-        One DataFrame a table, built on first access.
+        A mapping from table names to DataFrames, which are built on first access.
 
     Raises
     ------
@@ -117,18 +116,15 @@ def normalize(
     DecodeError
         If the response is not one JSON document.
     PayloadError
-        If ``strict`` and it drifted, with every problem; or if the response is no JSON value.
-        `PayloadError` if it has more different paths than are allowed.
+        If ``strict`` and there is drift, with every problem; if the response is no JSON value, or
+        has more different paths than ``max_nodes``.
 
     Warns
     -----
     SchemaDriftWarning
-        Once a process, if a response was read by a draft.
-    SchemaDriftWarning
-        Once, if the response drifted.
-    SchemaDriftWarning
-        If a word of availability in the response is not understood; it is read as unknown, and kept
-        verbatim. A `Rule` of the declaration can define what it means.
+        If there is drift; once per process, if a response is read by a draft; and if a word about
+        availability is not known, which is read as unknown. A `Rule` of the declaration can define
+        its meaning.
 
     Examples
     --------
@@ -165,7 +161,7 @@ def normalize(
 
 @dataclass(frozen=True)
 class _Reader:
-    """How responses are read: the parameters of `normalize`."""
+    """The options of `normalize`, and the steps of it that need them."""
 
     strict: bool
     backend: str
@@ -180,7 +176,7 @@ class _Reader:
         is_tentative: bool = False,
         is_kept: bool = False,
     ) -> Tables:
-        """Read a response by a declaration, or by a draft of its own where that does not fit."""
+        """Read a response by a declaration, or by a draft if that is tentative and does not fit."""
 
         def survey(value: Any, is_exact: bool) -> tuple[tuple[Vector, Walk], int]:
             document, walk = Vector([value]), Walk(Census(self.max_nodes, is_exact))
@@ -205,33 +201,33 @@ class _Reader:
         body = dict(body) if isinstance(body, Mapping) else body
         document, walk = read_document(body, survey, **facts)
         census, value = walk.census, document.values[0]
-        stating = value if census.most_keys <= MAX_FIELDS else _abridged(value)
-        detection = detect(
-            stating, declared.availability, vector=document if stating is value else None, **about
-        )
-        signals, before = detection.signals, qualifier(declared, owner)
+        has_many = census.most_keys > MAX_FIELDS
+        if has_many:
+            detection = detect(_abridged(value), declared.availability, vector=None, **about)
+        else:
+            detection = detect(value, declared.availability, vector=document, **about)
+        signals, prefix = detection.signals, qualifier(declared, owner)
         source, report = _source(declared, response, value), DriftReport()
         is_error = is_silent(declared, value, signals)
         if is_error:
-            report.keep(document, range(1), "error response")
+            report.add_extra(document, range(1), "error response")
             document = Vector([{}])
-        rows = [TableRows(document, plan) for plan in plans(declared)]
+        rows = {plan.table.name: TableRows(document, plan) for plan in plans(declared)}
         built = {
-            of.table.name: BuiltTable(of, f"{before}{of.table.name}", signals, source, report)
-            for of in rows
+            name: BuiltTable(table_rows, prefix + name, signals, source, report)
+            for name, table_rows in rows.items()
         }
-        for untaken_values in untaken(rows):
-            report.keep(*untaken_values)
+        for unread in unread_values([*rows.values()]):
+            report.add_extra(*unread)
         for table in built.values():
             table.check_key(report)
         if is_error:
             report.differences.clear()
         else:
             report.extend(walk.report)
-        if is_tentative and not is_error and census.most_keys <= MAX_FIELDS:
-            draft = None
-            if not _fits(built.values(), report, signals):
-                draft = _draft_of(response, declared.name, declared)
+        is_doubtful = is_tentative and not is_error and not has_many
+        if is_doubtful and not _fits(built.values(), report, signals):
+            draft = _draft_of(response, declared.name, declared)
             if draft is not None:
                 return self.read(response, draft, OWNER)
         if owner != OWNER:
@@ -248,45 +244,45 @@ class _Reader:
                 _warned,
             )
         again = partial(replace(self, strict=False).read, declared=declared, owner=owner)
-        # Other objects may have changed.
-        is_fixed = isinstance(response, Payload | bytes | str)
-        held = [ResponseAtHand(source, response, again)] if is_fixed else []
+        # A decoded response may be changed before it is read again.
+        is_immutable = isinstance(response, Payload | bytes | str)
+        responses = [ResponseAtHand(source, response, again)] if is_immutable else []
 
         @cache
-        def kept() -> Tables:
+        def reread() -> Tables:
             return quietly(again, response, is_kept=True)
 
-        is_released = bool(held) and not is_kept and census.keys > _MANY_KEYS
+        is_released = is_immutable and not is_kept and census.keys > _MANY_KEYS
         if is_released:
             for table in built.values():
                 table.release()
-            report.kept.clear()
+            report.extra_values.clear()
             del document, rows
 
         def rows_of_tables() -> dict[str, TableRows]:
-            return kept()._parts.rows() if is_released else dict(zip(built, rows, strict=True))
+            return reread()._parts.rows() if is_released else rows
 
-        def places() -> Any:
+        def provenance_tables() -> Any:
             if is_released:
-                return kept()._provenance
+                return reread()._provenance
             return provenance(document, [*built.values()], report.extra)
 
-        parts = TableParts(built, rows_of_tables, signals, held)
+        parts = TableParts(built, rows_of_tables, signals, responses)
         return Tables(
             declared.name,
-            {name: partial(table.frame, self.backend, held) for name, table in built.items()},
+            {name: partial(table.frame, self.backend, responses) for name, table in built.items()},
             rows={name: table.size for name, table in built.items()},
             payload=response if isinstance(response, Payload) else None,
             declaration=declared,
             drafted=owner == OWNER,
-            prefix=before,
+            prefix=prefix,
             parts=parts,
             words=lambda: {name: in_words(t.metadata, signals) for name, t in built.items()},
             availability=lambda: signal_table(signals),
             hints=lambda: _hint_table([*_hints(declared, response, signals), *detection.hints]),
             drift=report.drift_frame,
-            extra=lambda: kept().extra if is_released else report.extra_frame(),
-            provenance=places,
+            extra=lambda: reread().extra if is_released else report.extra_frame(),
+            provenance=provenance_tables,
         )
 
 
@@ -310,7 +306,7 @@ def _source(declared: Section, response: Any, document: Any) -> attrs.Source:
 
 
 def _abridged(value: Any) -> Any:
-    """Shorten objects to the envelope and the `MAX_FIELDS` keys that most in their array have."""
+    """Drop all but the most frequent `MAX_FIELDS` keys of objects, and the envelope."""
     if isinstance(value, dict):
         return _abridged([value])[0]
     if not isinstance(value, list):
@@ -334,41 +330,36 @@ def _hint_table(hints: list[Hint]) -> pd.DataFrame:
 
 
 def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:
-    """Yield hints of the values at the watched paths; of many rows, the rarest value.
-
-    Also where a response without rows states nothing: it may not have been measured.
-    """
+    """Yield hints: the rarest value of each watched path, and what is empty without a reason."""
     if not section.watched and not section.emptied:
         return
     document = Vector([response.json if isinstance(response, Payload) else decode(response)])
     is_unstated = all(signal.rule == INFERRED for signal in signals)
     for path in section.emptied if is_unstated else ():
-        steps = parse_pattern(path) if path != "$" else ()
-        value = document.descend([step for step in steps if isinstance(step, Field)]).values[0]
-        if value != "" and value in _NOTHING:
+        path_steps = parse_pattern(path) if path != "$" else ()
+        value = document.descend([step for step in path_steps if isinstance(step, Field)]).values[0]
+        if value != "" and value in _EMPTY:
             evidence = raw(None if value is MISSING else value)
             yield Hint("$" if path == "$" else f"$.{path}", evidence, _SILENT)
     read = [signal.path for signal in signals if signal.path not in ("", "$")]
     for watched in section.watched:
-        place = document.descend(parse_pattern(watched))
-        texts = {
-            row: repr(value) for row, value in enumerate(place.values) if value not in _NOTHING
-        }
+        vector = document.descend(parse_pattern(watched))
+        texts = {row: repr(value) for row, value in enumerate(vector.values) if value not in _EMPTY}
         counts = Counter(texts.values())
         for row in sorted(texts, key=lambda row: counts[texts[row]])[:1]:
-            path = place.path(row)
+            path = vector.path(row)
             if not any(is_within(path, other) or is_within(other, path) for other in read):
-                yield Hint(path, raw(place.values[row]), _WATCHED)
+                yield Hint(path, raw(vector.values[row]), _WATCHED)
 
 
 # --- drafts ----------------------------------------------------------------------------------
 
 
 def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]) -> bool:
-    """Whether a declaration describes a response at all.
+    """Whether a declaration fits a response at all.
 
-    It is not if most of its values are in no column, and it does not state that there is nothing
-    to report. A main table in which at least half of the columns have values settles it.
+    It fits if at least half of the main table's columns have values, if the response states that it
+    has no data, or if at least half of its values are in columns.
     """
     filled = ([t.size - t.array(name).null_count for name in t.table.names] for t in tables)
     main = next(filled)
@@ -376,27 +367,27 @@ def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[S
         return True
     if any(signal.scope == "section" and denies(signal) for signal in signals):
         return True
-    unread = (leaves(value, "") for value, _, _ in report.values("new", "wrong type"))
+    unread = (leaf_values(value, "") for value, _, _ in report.values("new", "wrong type"))
     texts = [text for _, text in chain.from_iterable(unread) if text not in ("null", "{}", "[]")]
     return bool(len(texts) <= sum(main) + sum(map(sum, filled)))
 
 
 def _draft_of(response: Any, name: str, declared: Section | None) -> Section | None:
-    """Draft a declaration of a section from one response, with the service's own names.
+    """Draft a declaration from one response; None if nothing in it can be made a table.
 
-    None if the response holds no records, or nothing that can be made a table. An availability
-    rule that is known is kept; units and rules of aggregation are open.
+    It has the service's own names and the availability rule of the declaration, if any; units and
+    rules of aggregation are open.
     """
     if isinstance(response, Payload) and (not response.body or response.status >= 400):
         return None
     try:
-        drawn = outline(response, name)
+        draft_section = outline(response, name)
     except PayloadError:
         return None
-    if declared is not None and all(table.rows.one for table in drawn):
+    if declared is not None and all(table.rows.one for table in draft_section):
         return None
     tables = []
-    for table in drawn:
+    for table in draft_section:
         described = (
             replace(c, doc=f"Drafted from this response: {c.pattern or 'the response'}.")
             for c in table.columns
@@ -404,4 +395,4 @@ def _draft_of(response: Any, name: str, declared: Section | None) -> Section | N
         tables.append(replace(table, columns=tuple(described)))
     rule = None if declared is None else declared.availability
     doc = "Drafted from this response; units and aggregation rules are open."
-    return Section(drawn.name, doc, *tables, kept=drawn.kept, availability=rule)
+    return Section(draft_section.name, doc, *tables, kept=draft_section.kept, availability=rule)

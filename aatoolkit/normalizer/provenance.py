@@ -1,8 +1,8 @@
-"""Provenance: where the cells of declared tables were in their response, to rebuild it.
+"""Provenance: the JSON path of every cell of declared tables, to rebuild the response.
 
-Each leaf of the response that is not in ``extra`` has a row: its path with the cell that holds it
-and how it was written, or, where no cell can give it back, as for null and for what a column
-reads otherwise than it is written, its JSON text. `rebuild` puts cells and ``extra`` together.
+The provenance has a row for each leaf value of the response that is not in ``extra``: its path with
+the cell that has it and its format, or its JSON text where no cell does, as for null and for values
+that a column parses. `rebuild` puts cells and ``extra`` together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from aatoolkit.errors import MetadataError, PayloadError
 from aatoolkit.jsontree.coerce import coerce_values
-from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, leaves, parse_path
+from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, leaf_values, parse_path
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.normalizer.columns import BuiltTable
 from aatoolkit.sections.section import Column
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _ZONE = re.compile(r"(Z|[+-][0-9]{2}:?[0-9]{2})$")
 _FULL, _INTEGER, _NUMBER = "T26Z", "integer", "number"
 _Cell = tuple[str, str, int, str]
-"""The table, the column and the row of a cell, and how its value was written."""
+"""The table, the column and the row of a cell, and the format of its value."""
 
 _SCHEMA = pa.schema(
     {"path": pa.string(), "table": pa.dictionary(pa.int32(), pa.string())}
@@ -43,7 +43,7 @@ _SCHEMA = pa.schema(
 def provenance(
     document: Vector, tables: Sequence[BuiltTable], extra: Collection[str]
 ) -> dict[str, pa.Table]:
-    """Record where the values of a response are that are not in ``extra``, by their paths."""
+    """Build the provenance of a response: a row for each leaf value that is not in ``extra``."""
     columns = [
         (table, column)
         for table in tables
@@ -51,13 +51,13 @@ def provenance(
         if not column.is_label and column.reading is None
     ]
     cells: dict[str, _Cell] = {}
-    # First from the row itself, then from around it.
+    # Fields of the row itself come first, before those of enclosing records.
     for table, column in sorted(columns, key=lambda pair: (pair[1].source or "")[0] in "^$"):
         for path, cell in _cells_of(table, column):
             cells.setdefault(path, cell)
     rows = [
         (path, *cells.get(path, (None,) * 4), None if path in cells else text)
-        for path, text in leaves(document.values[0], "$", cells)
+        for path, text in leaf_values(document.values[0], "$", cells)
         if path in cells or path not in extra
     ]
     values = zip(*rows, strict=True) if rows else [()] * len(_SCHEMA)
@@ -65,19 +65,19 @@ def provenance(
 
 
 def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
-    """Yield the values that a column took as they are, by their paths."""
-    place, index = table.rows.find(column.source or "")
-    fits = np.asarray(coerce_values(place.values, column.dtype)[0].is_valid())
-    chosen = np.flatnonzero((index >= 0) & np.asarray(table.array(column.name).is_valid()))
-    paths, values = place.paths, place.values
-    for row, origin in zip(chosen.tolist(), index[chosen].tolist(), strict=True):
-        if fits[origin]:
-            style = _style(values[origin], column.dtype)
-            yield paths[origin], (table.table.name, column.name, row, style)
+    """Yield the path and the cell of every value that a column has unchanged."""
+    vector, index = table.rows.values_of(column.source or "")
+    is_unchanged = np.asarray(coerce_values(vector.values, column.dtype)[0].is_valid())
+    rows = np.flatnonzero((index >= 0) & np.asarray(table.array(column.name).is_valid()))
+    paths, values = vector.paths, vector.values
+    for row, source_row in zip(rows.tolist(), index[rows].tolist(), strict=True):
+        if is_unchanged[source_row]:
+            style = _style(values[source_row], column.dtype)
+            yield paths[source_row], (table.table.name, column.name, row, style)
 
 
 def _style(value: Any, dtype: str) -> str:
-    """How a value is written: of an instant the separator, the length and the zone."""
+    """Return the format of a value; of a timestamp the separator, the length and the zone."""
     if dtype in ("Int64", "Float64"):
         return _INTEGER if type(value) is int else _NUMBER
     if dtype != "timestamp":
@@ -92,17 +92,17 @@ def rebuild(
 ) -> Any:
     """Rebuild the response, as a JSON value, from the tables that `normalize` made.
 
-    Values are taken from the columns and from ``extra`` as they are now; the provenance records
-    where each belongs, and how it was written. Keys of objects may come in another order.
+    Values are taken from the columns and from ``extra`` as they are now; the provenance has their
+    paths and formats. Keys of objects may come in another order.
 
     Parameters
     ----------
     tables : mapping of str to pandas.DataFrame
         The tables of the section, all rows in their order; also those read back from Parquet.
     extra : pandas.DataFrame
-        What no column took: ``path`` and ``value``.
+        The values that no column has: ``path`` and ``value``.
     provenance : mapping of str to pyarrow.Table
-        Where every value was.
+        The path of every other value.
 
     Raises
     ------
@@ -112,35 +112,37 @@ def rebuild(
         If the provenance is none.
     """
     try:
-        places = provenance["values"].select(_SCHEMA.names).to_pydict().values()
+        columns = provenance["values"].select(_SCHEMA.names).to_pydict().values()
     except (KeyError, AttributeError):
-        raise MetadataError("the provenance of the tables is missing: write them again") from None
+        raise MetadataError("the provenance of the tables is missing; write them again") from None
     response = [None]
     cells = {}
-    for path, table, column, row, style, text in zip(*places, strict=True):
+    for path, table, column, row, style, text in zip(*columns, strict=True):
         if text is None:
             if (table, column, style) not in cells:
-                cells[table, column, style] = _cells(tables, table, column, style)
+                cells[table, column, style] = _written_cells(tables, table, column, style)
             if row >= len(cells[table, column, style]):
                 problem = f"the table {table} has lost rows"
                 raise PayloadError(problem, problems=[problem])
         value = json.loads(text) if text is not None else cells[table, column, style][row]
-        _put(response, path, value)
+        _set_value(response, path, value)
     for path, text in zip(extra["path"], extra["value"], strict=True):
         if not path.endswith(KEY_SIGN):
-            _put(response, path, json.loads(text))
+            _set_value(response, path, json.loads(text))
     return response[0]
 
 
-def _cells(tables: Mapping[str, pd.DataFrame], table: str, column: str, style: str) -> list[Any]:
-    """The cells of a column as JSON values, as they were written in the response."""
+def _written_cells(
+    tables: Mapping[str, pd.DataFrame], table: str, column: str, style: str
+) -> list[Any]:
+    """Return the cells of a column as JSON values, in the format of the response."""
     if table not in tables or column not in tables[table]:
         problem = f"the column {column} of the table {table} is missing"
         raise PayloadError(problem, problems=[problem])
     values = pa.array(tables[table][column], from_pandas=True)
     write: Callable[[Any], Any] = lambda value: value  # noqa: E731
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
-        values, write = values.cast(pa.timestamp("us", "UTC")), partial(_written, style)
+        values, write = values.cast(pa.timestamp("us", "UTC")), partial(_formatted, style)
     elif pa.types.is_temporal(values.type):
         values, write = values.cast(pa.date32()), str
     elif style == _INTEGER:
@@ -150,23 +152,23 @@ def _cells(tables: Mapping[str, pd.DataFrame], table: str, column: str, style: s
     return [None if value is None else write(value) for value in values.to_pylist()]
 
 
-def _written(style: str, moment: datetime) -> str:
-    """Write an instant in a style; in full where that has no room for what it is now."""
+def _formatted(style: str, moment: datetime) -> str:
+    """Format a timestamp in a style; in full if the style would lose digits of it."""
     zone = style[3:]
     local = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
     text = local.isoformat(style[0], "microseconds")[: int(style[1:3])] + zone
-    return text if datetime.fromisoformat(text) == moment else _written(_FULL, moment)
+    return text if datetime.fromisoformat(text) == moment else _formatted(_FULL, moment)
 
 
-def _put(response: Any, path: str, value: Any) -> None:
-    """Put a value in its place; objects and arrays on the way are made where there is none.
+def _set_value(response: Any, path: str, value: Any) -> None:
+    """Set the value at a path; missing objects and arrays on the path are created.
 
-    Values may come in any order: elements before the one that is put are null until theirs comes.
+    Values may come in any order: array elements without a value are null until theirs comes.
     """
     steps: list[Any] = [0]
     for part in parse_path(path):
         if not isinstance(part, Field | Position):
-            raise PayloadError(f"{path} is no path of one value", problems=[path])
+            raise PayloadError(f"{path} is not the path of one value", problems=[path])
         steps.append(part.name if isinstance(part, Field) else part.number)
     for step, following in pairwise([*steps, None]):
         if isinstance(response, list):

@@ -1,8 +1,8 @@
-"""The rows of declared tables in one document, and where the values of their columns are.
+"""The rows of declared tables in one document, and the vectors that hold their columns' values.
 
-What a declaration asks for is compiled once a section, into a `TablePlan`; `TableRows` are the
-rows of a table in a response. Where the values of a column are is a place, and for each row the
-row of its value there: the two are the same where a field of the row itself is read.
+The declaration of a section is compiled once, into a `TablePlan` for each table; `TableRows` are
+the rows of a table in a response. The values of a column are a `Vector` and a row index into it,
+with one entry for each row of the table. `Walk` finds the values that no column reads.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ from aatoolkit.jsontree.paths import (
     Position,
     Step,
     format_path,
-    leaves,
+    leaf_values,
     parse_path,
     parse_pattern,
 )
@@ -40,40 +40,44 @@ from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
 
 Rows = Sequence[int] | RowIndex
 
-Place = tuple[Vector, RowIndex]
-"""Where the values of a column are, and for each row of its table the row of its value."""
+RowValues = tuple[Vector, RowIndex]
+"""A vector, and for each row of a table the row of its value in the vector; -1 for none."""
+
+Read = tuple[Vector, RowIndex, RowIndex]
+"""Array elements that are read by position: the vector of all elements, for each row of a table the
+row of its array, and the row of its element."""
 
 
 class TablePlan(NamedTuple):
-    """What can be computed from a table's declaration before any response.
+    """The facts about a declared table that do not depend on a response.
 
     Attributes
     ----------
     table : Table
         The declaration.
     kind : type or None
-        Whether rows are arrays or objects; None if they are whatever is there.
+        The type of rows, list or dict; None for any type.
     is_filtered : bool
-        Whether some rows are left out for their values.
-    beyond : frozenset of str
+        Whether rows are filtered by their values.
+    outer_sources : frozenset of str
         The sources outside the rows that no other column reads; of filtered rows, all sources.
     measures : frozenset of str
         The columns of measured numbers: no keys, labels or sample sizes.
     dimensions : dict
-        The columns by which statements pick rows: of engines, and of days.
-    unplain, alone : frozenset of str
-        The columns whose values are not plain JSON of their dtype; these, and categories, which
-        are not converted together.
+        The columns of engines and of days, by which statements about availability select rows.
+    parsed, separate : frozenset of str
+        The columns whose values are not plain JSON of their dtype; the columns that are converted
+        one by one: these, and categories.
     """
 
     table: Table
     kind: type | None
     is_filtered: bool
-    beyond: frozenset[str]
+    outer_sources: frozenset[str]
     measures: frozenset[str]
     dimensions: dict[str, str | None]
-    unplain: frozenset[str]
-    alone: frozenset[str]
+    parsed: frozenset[str]
+    separate: frozenset[str]
 
 
 @lru_cache(maxsize=128)
@@ -81,7 +85,7 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
     """Compile the declaration of a section."""
     values = [column for table in section for column in table.columns if not column.is_label]
     inside = {column.pattern for column in values if (column.source or "")[0] not in "^$"}
-    beyond = {column.source or "" for column in values if column.pattern not in inside}
+    outer_sources = {column.source or "" for column in values if column.pattern not in inside}
     compiled = []
     for table in section:
         rows, sources = table.rows, [column.source or "" for column in table.columns]
@@ -93,16 +97,16 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
             kind = None
         is_filtered = bool(rows.without or rows.only)
         measures = frozenset(c.name for c in table.columns if _is_measure(table, c))
-        unplain = frozenset(c.name for c in table.columns if c.reading or c.null is not None)
-        alone = unplain | {name for name in dtypes if dtypes[name] == "category"}
+        parsed = frozenset(c.name for c in table.columns if c.reading or c.null is not None)
+        separate = parsed | {name for name in dtypes if dtypes[name] == "category"}
         unlabelled = {column.source or "" for column in table.columns if not column.is_label}
-        outside = frozenset(unlabelled if is_filtered else unlabelled & beyond)
+        outside = frozenset(unlabelled if is_filtered else unlabelled & outer_sources)
         # A row of several engines is no row of one: its numbers sum over them.
         engine = "engine" if dtypes.get("engine", "list<string>") != "list<string>" else None
         day = next((name for name in dtypes if name in table.key and dtypes[name] in MOMENTS), None)
         dimensions = {"engine": engine, "date": day}
         compiled.append(
-            TablePlan(table, kind, is_filtered, outside, measures, dimensions, unplain, alone)
+            TablePlan(table, kind, is_filtered, outside, measures, dimensions, parsed, separate)
         )
     return tuple(compiled)
 
@@ -116,16 +120,16 @@ def _is_measure(table: Table, column: Column) -> bool:
 
 @lru_cache(maxsize=8192)
 def _compiled(source: str, header: tuple[Step, ...] | None) -> tuple[int, str, Any]:
-    """Split a source: how many records up it begins, its first sign, and the rest."""
+    """Parse a source: the number of records to go up, its first sign, and the path or number."""
     rest = source.lstrip("^")
-    ups = len(source) - len(rest)
+    levels_up = len(source) - len(rest)
     if rest[0] in "@#":
-        return ups, rest[0], int(rest[1:])
+        return levels_up, rest[0], int(rest[1:])
     if rest[0] == "$":
         return 0, "$", parse_path(rest[1:].lstrip("."))
     if rest[0] == "[" and header is not None:
-        return ups, "", (Named(header, rest[1:-1]),)
-    return ups, "", () if rest == "." else parse_path(rest)
+        return levels_up, "", (Named(header, rest[1:-1]),)
+    return levels_up, "", () if rest == "." else parse_path(rest)
 
 
 class TableRows:
@@ -134,23 +138,22 @@ class TableRows:
     Parameters
     ----------
     document : Vector
-        The whole response.
+        The response.
     plan : TablePlan
         The declared table.
 
     Attributes
     ----------
-    places : list of Vector
-        The places on the way to the rows, the document first.
-    picked : numpy.ndarray
-        For each row of the table, its row in the last place.
+    vectors : list of Vector
+        The vectors at each step of the path to the rows, the document first.
+    row_index : numpy.ndarray
+        For each row of the table, its row in the last of them.
     absent : str or None
-        The first field on the way to the rows that the document lacks; None if it has all.
+        The first field of the path that the document lacks; None if it has all.
     is_null : bool
-        Whether there is null instead of rows, which does not mean that there are none.
-    reads : list
-        The single elements that columns take: the place of all, for each row the row of its
-        array, and the row of its element.
+        Whether the path leads to null, which does not mean that there are no rows.
+    reads : list of Read
+        The array elements that columns read by position.
     """
 
     def __init__(self, document: Vector, plan: TablePlan) -> None:
@@ -158,316 +161,318 @@ class TableRows:
         rows = self.table.rows
         self.absent: str | None = None
         self.is_null = False
-        self.places = [place := document]
+        self.vectors = [vector := document]
         for at, step in enumerate(rows.steps, 1):
-            above, place = place, place.descend((step,))
-            self.places.append(place)
-            is_absent = place.field_absent
+            outer, vector = vector, vector.descend((step,))
+            self.vectors.append(vector)
+            is_absent = vector.is_absent
             is_limited = isinstance(step, Entries) and bool(step.only)
             if not isinstance(step, Field):
-                is_absent = is_limited and not len(place) and (dict in above.kinds or is_absent)
+                is_absent = is_limited and not len(vector) and (dict in outer.kinds or is_absent)
             if is_absent and self.absent is None:
                 self.absent = format_path(rows.steps[:at])
-            self.is_null |= place.is_null and (isinstance(step, Field) or is_limited)
+            self.is_null |= vector.is_null and (isinstance(step, Field) or is_limited)
         if rows.function is not None:
-            place = _computed_rows(place, self.table.name, rows.function)
-        self.place = place
-        self._places: dict[str, Place] = {}
-        self.reads: list[tuple[Vector, RowIndex, RowIndex]] = []
-        self.picked = place.level.rows
+            vector = _computed_rows(vector, self.table.name, rows.function)
+        self.vector = vector
+        self._values: dict[str, RowValues] = {}
+        self.reads: list[Read] = []
+        self.row_index = vector.level.rows
         if rows.one:
-            self.picked = self._single()
+            self.row_index = self._single_row()
         elif plan.kind is not None:
-            # The key of an entry that is null is a row of which nothing is known.
+            # An entry that is null is a row with a key and no values.
             is_entry = plan.kind is dict and type(rows.steps[-1]) is Entries
             kinds = {plan.kind, type(None)} if is_entry else {plan.kind}
-            if place.kinds - kinds:
-                self.picked = place.where(kinds)
+            if vector.kinds - kinds:
+                self.row_index = vector.where(kinds)
         if rows.first:
-            self.picked = self.picked[place.level.positions[self.picked] >= rows.first]
+            self.row_index = self.row_index[vector.level.positions[self.row_index] >= rows.first]
         if plan.is_filtered:
-            keep = np.ones(self.size, bool)
-            for filters, is_wanted in ((rows.without, False), (rows.only, True)):
+            mask = np.ones(self.size, bool)
+            for filters, is_included in ((rows.without, False), (rows.only, True)):
                 for source, scalars in filters:
-                    wanted = {*map(identity, scalars)}
+                    included = {*map(identity, scalars)}
                     if None in scalars:
-                        wanted.add(identity(MISSING))
-                    values = values_at(*self._find(source))
-                    keep &= np.array([identity(v) in wanted for v in values], bool) == is_wanted
-            self.reads.clear()  # what rows are chosen by is read again, row by row
-            self.picked = self.picked[keep]
+                        included.add(identity(MISSING))
+                    values = values_at(*self._values_of(source, []))
+                    mask &= np.array([identity(v) in included for v in values], bool) == is_included
+            self.row_index = self.row_index[mask]
 
     @property
     def size(self) -> int:
         """The number of rows."""
-        return len(self.picked)
+        return len(self.row_index)
 
-    def _single(self) -> RowIndex:
-        """Return the single row if its object, or a field of it, is there; else no rows.
+    def _single_row(self) -> RowIndex:
+        """Return the single row if its object, or a field of it, is present; else no rows.
 
-        What encloses the response, such as its domain, is no row by itself.
+        A field outside of the row, such as the response's domain, does not make a row.
         """
-        places = [self.place] if self.table.rows.steps else []
+        vectors = [self.vector] if self.table.rows.steps else []
         for column in self.table.columns:
-            ups, sign, steps = _compiled(column.source or "", None)
-            if steps and not ups and not sign:
+            levels_up, sign, steps = _compiled(column.source or "", None)
+            if steps and not levels_up and not sign:
                 fields = takewhile(lambda step: type(step) is Field, steps)
-                places.append(self.place.descend([*fields]))
-        is_there = not places or any(place.kinds - {Missing} for place in places)
-        return self.place.level.rows if is_there else np.arange(0)
+                vectors.append(self.vector.descend([*fields]))
+        is_present = not vectors or any(vector.kinds - {Missing} for vector in vectors)
+        return self.vector.level.rows if is_present else np.arange(0)
 
-    def find(self, source: str) -> Place:
-        """Find the values of a column by its source: a place, and for each row its row there."""
-        place = self._places.get(source)
-        if place is None:
-            place = self._places[source] = self._find(source)
-        return place
+    def values_of(self, source: str) -> RowValues:
+        """Return the vector of a source, and for each row of the table its row in the vector."""
+        values = self._values.get(source)
+        if values is None:
+            values = self._values[source] = self._values_of(source, self.reads)
+        return values
 
-    def _find(self, source: str) -> Place:
-        ups, sign, rest = _compiled(source, self.table.rows.header)
+    def _values_of(self, source: str, reads: list[Read]) -> RowValues:
+        levels_up, sign, rest = _compiled(source, self.table.rows.header)
         if sign == "@":
             keys = [at for at, step in enumerate(self.table.rows.steps, 1) if type(step) is Entries]
-            return self.places[keys[rest]].keys(), self._up(keys[rest])
-        place, index = self.place, self.picked
+            return self.vectors[keys[rest]].keys(), self._ancestor_rows(keys[rest])
+        vector, index = self.vector, self.row_index
         if sign == "$":
-            place, index = self._document
-        for _ in range(ups):
-            place, index = _enclosing_record(place, index)
+            vector, index = self._document
+        for _ in range(levels_up):
+            vector, index = _enclosing_record(vector, index)
         if sign == "#":
-            return Vector((place.level.positions + rest).tolist(), place.level), index
-        return self._follow(place, index, rest)
+            return Vector((vector.level.positions + rest).tolist(), vector.level), index
+        return self._follow(vector, index, rest, reads)
 
     @property
-    def _document(self) -> Place:
-        return self.places[0], np.zeros(self.size, np.int64)
+    def _document(self) -> RowValues:
+        return self.vectors[0], np.zeros(self.size, np.int64)
 
-    def _follow(self, place: Vector, index: RowIndex, steps: Sequence[Step]) -> Place:
-        """Follow a path from a place; bound steps and single elements differ row by row."""
+    def _follow(
+        self, vector: Vector, index: RowIndex, steps: Sequence[Step], reads: list[Read]
+    ) -> RowValues:
+        """Follow the steps of a path from a vector; a step may lead to another element by row."""
         for step in steps:
             if type(step) is Field:
-                place = place.field(step.name)
+                vector = vector.field(step.name)
             elif isinstance(step, Position | Named):
-                above = index
+                arrays = index
                 if type(step) is Position:
                     positions = np.full(self.size, step.number)
                 else:
-                    positions = self._named(step)  # type: ignore[arg-type]
-                place, index = _elements(place, index, positions)
-                self.reads.append((place, above, index))
+                    positions = self._positions_by_name(step)  # type: ignore[arg-type]
+                vector, index = _elements(vector, index, positions)
+                reads.append((vector, arrays, index))
                 if type(step) is Named and (positions < 0).all():
-                    place = Vector([MISSING] * len(place), place.level, place.tail, True)
+                    vector = Vector([MISSING] * len(vector), vector.level, vector.field_names, True)
             elif isinstance(step, Each | Entries) and step.at is not None:
-                place, index = self._bound(place, index, step.at)
+                vector, index = self._items_of_row(vector, index, step.at)
             else:
-                place = place.descend((step,))
-        return place, index
+                vector = vector.descend((step,))
+        return vector, index
 
-    def _named(self, step: Named) -> RowIndex:
-        """For each row, the position that a header gives to a name; -1 where it has none."""
+    def _positions_by_name(self, step: Named) -> RowIndex:
+        """Return for each row the position of a name in the header; -1 if it is not there."""
         last = max(at for at, part in enumerate(step.header) if part == Each())
-        count = len(self.reads)
-        holder, index = self._follow(*self._document, step.header[:last])
-        del self.reads[count:]  # names are no values
-        elements = holder.each()
+        header, index = self._follow(*self._document, step.header[:last], [])
+        elements = header.elements()
         names = elements.descend(step.header[last + 1 :]).values
-        labelled = self._labelled(elements, names, index, [step.name] * self.size)
-        return compose_index(labelled, elements.level.positions)
+        rows = self._rows_by_label(elements, names, index, [step.name] * self.size)
+        return compose_index(rows, elements.level.positions)
 
-    def _bound(self, place: Vector, index: RowIndex, number: int) -> Place:
-        """The element at the position, or the entry under the key, of one of a row's own steps."""
+    def _items_of_row(self, vector: Vector, index: RowIndex, number: int) -> RowValues:
+        """Return for each row the item at the position or key of one step of the row's path."""
         steps = self.table.rows.steps
         at = [at for at, step in enumerate(steps, 1) if isinstance(step, Each | Entries)][number]
-        own, up = self.places[at].level, self._up(at)
-        if place is self.places[at - 1]:
-            return self.places[at], up
+        level, rows = self.vectors[at].level, self._ancestor_rows(at)
+        if vector is self.vectors[at - 1]:
+            return self.vectors[at], rows
         if isinstance(steps[at - 1], Each):
-            return _elements(place, index, own.positions[up])
-        entries, keys = place.entries(), own.keys or []
-        keys = [keys[row] for row in up.tolist()]
-        return entries, self._labelled(entries, entries.level.keys or (), index, keys)
+            return _elements(vector, index, level.positions[rows])
+        entries, keys = vector.entries(), level.keys or []
+        keys = [keys[row] for row in rows.tolist()]
+        return entries, self._rows_by_label(entries, entries.level.keys or (), index, keys)
 
-    def _labelled(
-        self, place: Vector, labels: Sequence[Any], index: RowIndex, keys: list[str]
+    def _rows_by_label(
+        self, vector: Vector, labels: Sequence[Any], index: RowIndex, keys: list[str]
     ) -> RowIndex:
-        """For each row, the element or entry with a label in its array or object; -1 for none."""
-        parents = zip(place.level.parents.tolist(), map(repr, labels), strict=True)
+        """Return for each row the item of its array or object that has a label; -1 for none."""
+        parents = zip(vector.level.parents.tolist(), map(repr, labels), strict=True)
         rows = {pair: row for row, pair in enumerate(parents)}
         pairs = zip(index.tolist(), map(repr, keys), strict=True)
         return np.array([rows.get(pair, -1) for pair in pairs], np.int64)
 
-    def _up(self, at: int) -> RowIndex:
-        """For each row, its row in the level of an earlier place."""
-        level, index = self.place.level, self.picked
-        while level is not self.places[at].level:
+    def _ancestor_rows(self, at: int) -> RowIndex:
+        """Return for each row of the table its row in an earlier vector of the path."""
+        level, index = self.vector.level, self.row_index
+        while level is not self.vectors[at].level:
             index = compose_index(index, level.parents)
-            assert level.above is not None
-            level = level.above.level
+            assert level.container is not None
+            level = level.container.level
         return index
 
-    def path_in(self, column: Column) -> Callable[[int], str | None]:
-        """Return a function that gives the JSON path of a column's value in a row, if any."""
+    def path_finder(self, column: Column) -> Callable[[int], str | None]:
+        """Return a function from a row to the JSON path of a column's value, or to None."""
 
         def path(row: int) -> str | None:
-            place, index = self.find(column.source or "")
-            origin = int(index[row])
-            return place.path(origin) if origin >= 0 else None
+            vector, index = self.values_of(column.source or "")
+            return vector.path(int(index[row])) if index[row] >= 0 else None
 
         return path
 
-    def around(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield the elements that hold rows of the table."""
-        level = self.place.level
+    def rows_of_elements(self, elements: Vector) -> Iterator[RowIndex]:
+        """Yield the rows of a vector of elements that contain rows of the table."""
+        level = self.vector.level
         index = level.rows
-        while level.above is not None:
-            index, level = compose_index(index, level.parents), level.above.level
+        while level.container is not None:
+            index, level = compose_index(index, level.parents), level.container.level
             if level is elements.level:
                 yield index
 
 
-def values_at(place: Vector, index: RowIndex) -> Sequence[Any]:
-    """The values of a place in the rows of a table."""
-    if index is place.level.rows:
-        return place.values  # type: ignore[no-any-return]
-    values = [*place.values, None]  # which is at -1
+def values_at(vector: Vector, index: RowIndex) -> Sequence[Any]:
+    """Return the values of a vector at a row index; None at -1."""
+    if index is vector.level.rows:
+        return vector.values  # type: ignore[no-any-return]
+    values = [*vector.values, None]  # None is the last, at -1
     return [*map(values.__getitem__, index.tolist())]
 
 
-def _computed_rows(place: Vector, table: str, function: Callable[[Any], Iterable[Any]]) -> Vector:
-    """A place of the rows that a function computes from the values at another."""
+def _computed_rows(vector: Vector, table: str, function: Callable[[Any], Iterable[Any]]) -> Vector:
+    """Compute rows from the values of a vector by a function; return them as a vector."""
     try:
         rows = [
             [] if value is None or value is MISSING else [dict(row) for row in function(value)]
-            for value in place.values
+            for value in vector.values
         ]
         checked_value(rows)
     except Exception as error:
         problem = f"the rows of {table} could not be made: {type(error).__name__}: {error}"
     else:
-        return place.opened(rows, computed=True)
-    raise PayloadError(problem, problems=[f"{problem} @ {place.path(0)}"])
+        return vector.flatten(rows, is_computed=True)
+    raise PayloadError(problem, problems=[f"{problem} @ {vector.path(0)}"])
 
 
-def _enclosing_record(place: Vector, index: RowIndex) -> Place:
-    """The place of the record one array up, and for each row its row there."""
-    level, is_inside = place.level, bool(place.tail)
+def _enclosing_record(vector: Vector, index: RowIndex) -> RowValues:
+    """Return the records that enclose the array of each row, and for each row its record."""
+    level, is_inside = vector.level, bool(vector.field_names)
     while not (is_inside and level.in_array):
-        if level.above is None:
+        if level.container is None:
             raise LookupError("the document itself is not enclosed by anything")
-        index, level, is_inside = compose_index(index, level.parents), level.above.level, True
-    assert level.above is not None
-    return level.above.each(), index
+        index, level, is_inside = compose_index(index, level.parents), level.container.level, True
+    assert level.container is not None
+    return level.container.elements(), index
 
 
-def _elements(place: Vector, index: RowIndex, positions: RowIndex) -> Place:
-    """The elements of arrays, and for each row that at a position in its array; -1 for none."""
-    elements = place.each()
+def _elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues:
+    """Return the elements of arrays, and for each row the element at a position; -1 for none."""
+    elements = vector.elements()
     lengths = np.asarray(elements.level.lengths, np.int64)
     if not len(lengths):
         return elements, np.full(len(positions), -1, np.int64)
-    is_there = (index >= 0) & (positions >= 0) & (positions < lengths[index])
-    return elements, np.where(is_there, (lengths.cumsum() - lengths)[index] + positions, -1)
+    is_present = (index >= 0) & (positions >= 0) & (positions < lengths[index])
+    return elements, np.where(is_present, (lengths.cumsum() - lengths)[index] + positions, -1)
 
 
-def untaken(tables: Sequence[TableRows]) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
-    """Yield values that only rows could hold and none does, why they are kept; if drift, where.
+def unread_values(
+    tables: Sequence[TableRows],
+) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
+    """Yield the values at declared paths that no row reads: arguments for `DriftReport.add_extra`.
 
-    Such are the labels of an axis that is longer than its arrays, fields of a record that
-    encloses no row, rows that a filter drops and no other table reads; and, as ``new``, the
-    elements of arrays that are read by position, where no column and no table reads them.
+    These are labels of an axis that is longer than its arrays, fields of a record that encloses no
+    row, rows that a filter drops and no other table reads; and, as ``new``, elements of arrays that
+    are read by position, which no column reads.
     """
-    whys = {}
+    reasons = {}
     reads: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
     for rows in tables:
         if rows.table.rows.first:
-            is_before = rows.place.level.positions < rows.table.rows.first
-            yield rows.place, np.flatnonzero(is_before), "known", None
+            is_before = rows.vector.level.positions < rows.table.rows.first
+            yield rows.vector, np.flatnonzero(is_before), "known", None
         is_filtered = rows.plan.is_filtered
-        for source in rows.plan.beyond:
-            whys[rows.find(source)[0]] = "left out" if is_filtered else "known"
+        for source in rows.plan.outer_sources:
+            reasons[rows.values_of(source)[0]] = "left out" if is_filtered else "known"
         for elements, arrays, row_map in rows.reads:
             reads.setdefault(elements, []).append((arrays, row_map))
-    places = [rows.find(c.source or "") for rows in tables if whys for c in rows.table.columns]
-    for place, why in whys.items():
-        indexes = (index for other, index in places if other is place)
-        yield place, _left(place, place.present, indexes), why, None
+    columns = [(rows, column) for rows in tables if reasons for column in rows.table.columns]
+    values = [rows.values_of(column.source or "") for rows, column in columns]
+    for vector, reason in reasons.items():
+        indexes = (index for other, index in values if other is vector)
+        yield vector, _unread_rows(vector, vector.present, indexes), reason, None
     for elements, parts in reads.items():
         arrays = np.concatenate([arrays for arrays, _ in parts])
-        met = np.flatnonzero(np.isin(elements.level.parents, arrays))
-        around = [index for rows in tables for index in rows.around(elements)]
-        left = _left(elements, met, [*(row_map for _, row_map in parts), *around])
-        yield elements, left, "new", format_path(elements.steps)
+        candidates = np.flatnonzero(np.isin(elements.level.parents, arrays))
+        others = chain.from_iterable(rows.rows_of_elements(elements) for rows in tables)
+        indexes_of_elements = chain((row_map for _, row_map in parts), others)
+        unread = _unread_rows(elements, candidates, indexes_of_elements)
+        yield elements, unread, "new", format_path(elements.steps)
 
 
-def _left(place: Vector, rows: RowIndex, taken: Iterable[RowIndex]) -> RowIndex:
-    """The rows of a place that are in none of some others."""
-    is_left = np.ones(len(place) + 1, bool)  # the last is where -1 points
-    for index in taken:
-        is_left[index] = False
-    return rows[is_left[rows]]
+def _unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex]) -> RowIndex:
+    """Return those of some rows of a vector that no row index refers to."""
+    is_unread = np.ones(len(vector) + 1, bool)  # the last is where -1 points
+    for index in indexes:
+        is_unread[index] = False
+    return rows[is_unread[rows]]
 
 
-# --- what no column takes --------------------------------------------------------------------
+# --- values that no column reads -------------------------------------------------------------
 
 
 class FieldNode:
-    """One step of a section's declared paths: the steps below, and whether columns read it.
+    """A node in the tree of a section's declared paths.
 
     Attributes
     ----------
-    below : dict
-        The steps below: by the name of a field, and by `Each` and `Entries`.
+    children : dict
+        The child nodes, by the name of a field, and by `Each` and `Entries`.
     is_read : bool
-        Whether a column takes the value.
-    why : str or None
-        Why a value that is not taken is no drift: ``envelope`` or ``known``.
+        Whether a column reads the value.
+    reason : str or None
+        The reason in ``extra`` of a value that is expected and not read: ``envelope`` or ``known``.
     """
 
     def __init__(self) -> None:
-        self.below: dict[Any, FieldNode] = {}
+        self.children: dict[Any, FieldNode] = {}
         self.is_read = False
-        self.why: str | None = None
+        self.reason: str | None = None
 
-    def down(self, steps: Sequence[Step]) -> list[FieldNode]:
-        """The nodes some steps below, one for each of the keys that a step is limited to."""
+    def nodes_at(self, steps: Sequence[Step]) -> list[FieldNode]:
+        """Return the nodes at a path below this one, one for each key that a step is limited to."""
         if not steps:
             return [self]
         step, rest = steps[0], steps[1:]
         if isinstance(step, Entries) and step.only:
-            return [node for name in step.only for node in self.down((Field(name), *rest))]
+            return [node for name in step.only for node in self.nodes_at((Field(name), *rest))]
         key = step.name if isinstance(step, Field) else type(step)
-        return self.below.setdefault(key, FieldNode()).down(rest)
+        return self.children.setdefault(key, FieldNode()).nodes_at(rest)
 
 
 @lru_cache(maxsize=128)
 def field_map(section: Section) -> FieldNode:
-    """Build the tree of the paths that columns read, and of others that are expected."""
+    """Build the tree of the paths that columns of a section read, and of other expected paths."""
     root = FieldNode()
     for name in ENVELOPE:
-        root.down((Field(name),))[0].why = "envelope"
+        root.nodes_at((Field(name),))[0].reason = "envelope"
     expected = [*map(parse_pattern, section.kept)]
     for table in section:
         rows, is_computed = table.rows, table.rows.function is not None
-        root.down(rows.steps)
+        root.nodes_at(rows.steps)
         expected += [rows.steps] * is_computed
         for column in table.columns:
             if column.is_label:
                 continue
-            ups, sign, source = _compiled(column.source or "", rows.header)
+            levels_up, sign, source = _compiled(column.source or "", rows.header)
             for header in (step.header for step in source if isinstance(step, Named)):
                 last = max(at for at, step in enumerate(header) if step == Each())
                 expected.append(header[:last])
-            if is_computed and not ups and not sign:
+            if is_computed and not levels_up and not sign:
                 continue
-            # Where it passes through the rows, with the keys that they name.
+            # On the path to the rows, only the keys that the rows are limited to.
             steps = list(parse_pattern(column.pattern))
             for at, (step, row_step) in enumerate(zip(steps, rows.steps, strict=False)):
                 if isinstance(row_step, Entries) and isinstance(step, Entries):
                     steps[at] = row_step
-            for node in root.down(steps):
+            for node in root.nodes_at(steps):
                 node.is_read = True
     for path in expected:
-        for node in root.down(path):
-            node.why = "known"
+        for node in root.nodes_at(path):
+            node.reason = "known"
     return root
 
 
@@ -480,9 +485,9 @@ class Drift:
     kind : str
         ``new``, ``absent``, ``wrong type``, ``new level``, ``null key`` or ``duplicate key``.
     path : str
-        Where, with ``[]`` and ``{}`` for any of many; for keys, the table and its columns.
+        The path pattern, with ``[]`` and ``{}`` for any item; for keys, the table and its columns.
     count : int
-        How often.
+        The number of values.
     example : str or None
         One value, as JSON text.
     """
@@ -495,79 +500,77 @@ class Drift:
     def __str__(self) -> str:
         example = f", such as {self.example[:60]}" if self.example is not None else ""
         times = f" ({self.count} times)" if self.count > 1 else ""
-        place = self.path
+        path = self.path
         if not self.kind.endswith(" key"):
-            place = f"$.{place}" if place else "$"
-        return f"{self.kind}{times}{example} @ {place}"
+            path = f"$.{path}" if path else "$"
+        return f"{self.kind}{times}{example} @ {path}"
 
 
 class DriftReport:
-    """The drift of a response, and the values that no column took.
+    """The drift of a response, and its values for the table ``extra``.
 
     Attributes
     ----------
-    kept : list of tuple
-        What no column took: the place, its rows, and why it was kept.
+    extra_values : list of tuple
+        The values that no column has: a vector, its rows, and the reason.
     differences : dict
-        The differences, by kind and path.
+        The drift, by kind and path.
     """
 
     def __init__(self) -> None:
-        self.kept: list[tuple[Vector, Rows, str]] = []
+        self.extra_values: list[tuple[Vector, Rows, str]] = []
         self.differences: dict[tuple[str, str], Drift] = {}
 
     def record(self, kind: str, path: str, count: int, example: str | None = None) -> None:
-        """List one drift; of the same drift seen twice the larger count stays."""
+        """Record a difference; of the same kind and path, the one with the larger count."""
         drift = self.differences.get((kind, path))
         if drift is None or drift.count < count:
             self.differences[kind, path] = Drift(kind, path, count, example)
 
-    def keep(self, place: Vector, rows: Rows, why: str, path: str | None = None) -> None:
-        """Keep the values at some rows of a place as extra, unless a function computed them.
+    def add_extra(self, vector: Vector, rows: Rows, reason: str, path: str | None = None) -> None:
+        """Add the values of a vector in some rows to ``extra``, unless a function computed them.
 
-        With a path they are one drift.
+        With a path, they are recorded as drift too.
         """
-        if len(rows) and not place.level.computed:
-            self.kept.append((place, rows, why))
+        if len(rows) and not vector.level.is_computed:
+            self.extra_values.append((vector, rows, reason))
         if len(rows) and path is not None:
-            self.record(why, path, len(rows), _first_leaf(place.values[rows[0]]))
+            self.record(reason, path, len(rows), _first_leaf(vector.values[rows[0]]))
 
     def extend(self, report: DriftReport) -> None:
         """Append the drift and the values of another report."""
-        self.kept += report.kept
+        self.extra_values += report.extra_values
         for (kind, path), drift in report.differences.items():
             self.record(kind, path, drift.count, drift.example)
 
     def values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
-        """Yield the values that no table has, with path and reason; for some reasons only."""
-        for place, rows, why in self.kept:
-            for row in map(int, rows) if not reasons or why in reasons else ():
-                yield place.values[row], place.path(row), why
+        """Yield the values for ``extra`` with their path and reason; all, or of some reasons."""
+        for vector, rows, reason in self.extra_values:
+            for row in map(int, rows) if not reasons or reason in reasons else ():
+                yield vector.values[row], vector.path(row), reason
 
     @property
     def extra(self) -> dict[str, tuple[str, str]]:
-        """By JSON path, the JSON text of each leaf that is kept, and why."""
+        """The JSON text and the reason of every leaf value for ``extra``, by JSON path."""
         return {
-            path: (text, why)
-            for value, place, why in self.values()
-            for path, text in leaves(value, place)
+            leaf_path: (text, reason)
+            for value, path, reason in self.values()
+            for leaf_path, text in leaf_values(value, path)
         }
 
     def extra_frame(self) -> pd.DataFrame:
-        """The leaves that no column took; those of fields that are expected come last."""
+        """Return ``extra`` as a frame; the values of fields that are expected come last."""
         order = {"envelope": 2, "known": 1}
-        rows = [(path, *of) for path, of in self.extra.items()]
-        return listing(
-            ("path", "value", "why"), sorted(rows, key=lambda leaf: order.get(leaf[2], 0))
-        )
+        rows = [(path, *facts) for path, facts in self.extra.items()]
+        return listing(("path", "value", "why"), sorted(rows, key=lambda row: order.get(row[2], 0)))
 
     def drift_frame(self) -> pd.DataFrame:
-        """The differences, one a row."""
+        """Return the drift as a frame, one row per difference."""
         rows = [[*vars(drift).values()] for drift in self.differences.values()]
         return listing(("kind", "path", "count", "example"), rows, count="Int64")
 
     def raise_or_warn(self, section: Section, strict: bool) -> None:
-        """Raise for the differences of a response if that is asked for; else warn of the first."""
+        """Raise an error for drift if ``strict``; else warn of the first differences."""
         problems = [*map(str, self.differences.values())]
         if problems and strict:
             raise PayloadError(
@@ -585,7 +588,7 @@ class DriftReport:
 
 
 def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: Any) -> pd.DataFrame:
-    """Build a frame of text, but for some columns of other dtypes."""
+    """Build a DataFrame of string columns, and some of other dtypes."""
     columns = [*zip(*rows, strict=True)] or [()] * len(names)
     return pd.DataFrame(
         {
@@ -596,73 +599,77 @@ def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: An
 
 
 def _first_leaf(value: Any) -> str:
-    """The first value that is a scalar or an empty container, as JSON text."""
+    """Return the first leaf value of a JSON value, as JSON text."""
     while value and isinstance(value, dict | list):
         value = next(iter(value.values())) if isinstance(value, dict) else value[0]
     return json_text(value)
 
 
 class Walk:
-    """A walk through a response: counts what it has, and reports what no column takes.
+    """A walk through a response, which counts its paths and keys and reports undeclared values.
 
     Parameters
     ----------
     census : Census
-        Counts.
+        The counts.
     """
 
     def __init__(self, census: Census) -> None:
         self.census, self.report = census, DriftReport()
 
-    def visit(self, place: Vector, node: FieldNode, depth: int = 0, why: str | None = None) -> None:
-        """Visit the values at a declared place, and what is below them."""
-        kinds, why = place.kinds, node.why or why
-        self.census.look(place.values, kinds, depth)
+    def visit(
+        self, vector: Vector, node: FieldNode, depth: int = 0, reason: str | None = None
+    ) -> None:
+        """Visit the values at a declared path, and the values inside of them."""
+        kinds, reason = vector.kinds, node.reason or reason
+        self.census.look(vector.values, kinds, depth)
         is_leaf = kinds.isdisjoint((dict, list))
-        if is_leaf and node.is_read:  # what the column itself could not read it keeps
+        if is_leaf and node.is_read:  # the column reports the values that it cannot read
             return
-        takes: set[type] = {Missing}
-        entries, elements = node.below.get(Entries), node.below.get(Each)
+        expected: set[type] = {Missing}
+        entries, elements = node.children.get(Entries), node.children.get(Each)
         if dict in kinds and entries is not None:
-            takes.add(dict)
-            self.census.add_keys(place.objects)
-            self.visit(place.entries(), entries, depth + 1, why)
-        elif dict in kinds and node.below.keys() - {Each}:
-            takes.add(dict)
-            self._visit_fields(place, node, depth + 1, why)
+            expected.add(dict)
+            self.census.add_keys(vector.objects)
+            self.visit(vector.entries(), entries, depth + 1, reason)
+        elif dict in kinds and node.children.keys() - {Each}:
+            expected.add(dict)
+            self._visit_fields(vector, node, depth + 1, reason)
         if list in kinds and elements is not None:
-            takes.add(list)
-            self.visit(place.each(), elements, depth + 1, why)
-        rest = {dict, list} & kinds - takes
+            expected.add(list)
+            self.visit(vector.elements(), elements, depth + 1, reason)
+        rest = {dict, list} & kinds - expected
         if rest:
-            self.census.walk([v for v in place.values if type(v) in rest], depth)
+            self.census.walk([v for v in vector.values if type(v) in rest], depth)
         if node.is_read:
             return
         # Null is expected of fields and entries: an element that is null has no row.
-        if not node.why and depth and (place.tail or not place.level.in_array):
-            takes.add(type(None))
-        if not kinds <= takes:
-            self._keep(place, place.where(kinds - takes), why, "wrong type")
+        if not node.reason and depth and (vector.field_names or not vector.level.in_array):
+            expected.add(type(None))
+        if not kinds <= expected:
+            self._report(vector, vector.where(kinds - expected), reason, "wrong type")
 
-    def _visit_fields(self, place: Vector, node: FieldNode, depth: int, why: str | None) -> None:
-        """Visit the declared fields of objects, report the others; very many are keys of one."""
-        names = place.fields()
-        self.census.add_keys(place.objects, len(names))
-        new = {name for name in names if name not in node.below}
+    def _visit_fields(
+        self, vector: Vector, node: FieldNode, depth: int, reason: str | None
+    ) -> None:
+        """Visit the declared fields of objects and report other fields; very many are data keys."""
+        names = vector.fields()
+        self.census.add_keys(vector.objects, len(names))
+        new = {name for name in names if name not in node.children}
         are_many = len(new) > MAX_FIELDS
-        for name in [name for name in node.below if type(name) is str] if are_many else names:
-            field = place.field(name)
+        for name in [name for name in node.children if type(name) is str] if are_many else names:
+            field = vector.field(name)
             if name in new:
                 self.census.survey(field.values, field.kinds, depth)
-                self._keep(field, field.present, why, "new")
+                self._report(field, field.present, reason, "new")
             elif field.kinds != {Missing}:
-                self.visit(field, node.below[name], depth, why)
-        if are_many:
-            entries = place.entries()
+                self.visit(field, node.children[name], depth, reason)
+        if are_many:  # one path, whatever their keys
+            entries = vector.entries()
             rows = [row for row, key in enumerate(entries.level.keys or ()) if key in new]
             self.census.walk([entries.values[row] for row in rows], depth)
-            self._keep(entries, rows, why, "new")
+            self._report(entries, rows, reason, "new")
 
-    def _keep(self, place: Vector, rows: Rows, why: str | None, kind: str) -> None:
-        path = None if why else format_path(place.steps)
-        self.report.keep(place, rows, why or kind, path)
+    def _report(self, vector: Vector, rows: Rows, reason: str | None, kind: str) -> None:
+        path = None if reason else format_path(vector.steps)
+        self.report.add_extra(vector, rows, reason or kind, path)

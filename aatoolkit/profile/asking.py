@@ -23,7 +23,7 @@ from aatoolkit.availability.status import EMPTY, Cause
 from aatoolkit.client.options import read_options
 from aatoolkit.client.reading import in_order, progress_bar
 from aatoolkit.errors import AAToolkitError, NotAuthorized, NotVisible
-from aatoolkit.jsontree.paths import Field, leaves
+from aatoolkit.jsontree.paths import Field, leaf_values
 from aatoolkit.payload import Payload, Request
 from aatoolkit.profile.candidates import value_at
 from aatoolkit.scope import FILTERS, Scope
@@ -235,7 +235,7 @@ def _objects(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...
 
 def _alike(first: Any, other: Any) -> float:
     """The share of leaves that two documents have in common, at the same paths."""
-    a, b = Counter(leaves(first, "$")), Counter(leaves(other, "$"))
+    a, b = Counter(leaf_values(first, "$")), Counter(leaf_values(other, "$"))
     return (a & b).total() / max(a.total(), b.total(), 1)
 
 

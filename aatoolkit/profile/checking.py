@@ -12,7 +12,7 @@ from aatoolkit._util.show import show_as
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, raw, read_word
 from aatoolkit.errors import AAToolkitError, did_you_mean, near_matches
-from aatoolkit.jsontree.paths import leaves, parse_pattern
+from aatoolkit.jsontree.paths import leaf_values, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
@@ -171,7 +171,7 @@ def problem_of(
         values = [value for value in stated if value is not MISSING]
     if not values:
         paths = {
-            re.sub(r"\[\d+\]", "[]", path)[2:] for r in responses for path, _ in leaves(r, "$")
+            re.sub(r"\[\d+\]", "[]", path)[2:] for r in responses for path, _ in leaf_values(r, "$")
         }
         near = near_matches(rule.at, sorted({*paths, *(p.rpartition(".")[0] for p in paths)}))
         hint = did_you_mean(near, "look at the response for its fields")

@@ -16,7 +16,7 @@ from aatoolkit.jsontree.paths import (
     format_json_path,
     format_path,
     key_step,
-    leaves,
+    leaf_values,
     parse_path,
 )
 
@@ -49,7 +49,7 @@ def test_a_pattern_means_the_same_below_the_document(steps: list[Step]) -> None:
     st.recursive(st.none() | st.text(max_size=3), lambda b: st.dictionaries(NAMES, b), max_leaves=9)
 )
 def test_the_path_of_a_leaf_leads_to_it(value: object) -> None:
-    for path, _ in leaves(value, "$"):
+    for path, _ in leaf_values(value, "$"):
         node = value
         for step in parse_path(path):
             assert isinstance(step, Field)

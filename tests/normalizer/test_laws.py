@@ -58,7 +58,7 @@ def lost(name: str, answer: Any) -> list[str]:
     held += [set() for _ in kept_below(name)]
     return [
         path(place)
-        for place, value in leaves(answer)
+        for place, value in leaf_values(answer)
         if kept.get(path(place)) != json.dumps(value, ensure_ascii=False)
         and not holds(name, place, value, held)
     ]
@@ -129,7 +129,7 @@ def canonical(value: Any, dtype: str) -> tuple[str, Any]:
     return ("json", value.item() if hasattr(value, "item") else value)
 
 
-def leaves(value: Any, place: Node = ()) -> Iterator[tuple[Node, Any]]:
+def leaf_values(value: Any, place: Node = ()) -> Iterator[tuple[Node, Any]]:
     inner: Any = ()
     if isinstance(value, dict):
         inner = value.items()
@@ -138,7 +138,7 @@ def leaves(value: Any, place: Node = ()) -> Iterator[tuple[Node, Any]]:
     if not inner or not value:
         yield place, value
     for key, item in inner:
-        yield from leaves(item, (*place, key))
+        yield from leaf_values(item, (*place, key))
 
 
 def path(place: Node) -> str:

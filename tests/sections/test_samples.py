@@ -50,7 +50,7 @@ def test_every_leaf_of_the_sample_is_claimed(section: Section) -> None:
     kept = [parse_pattern(path) for path in section.kept]
     unclaimed = [
         place
-        for place, value in leaves(sample(section))
+        for place, value in leaf_values(sample(section))
         if place[0] not in ENVELOPE
         and not any(fits(place[: len(path)], path) for path in kept)
         and not any(claimed(place, value, path) for path in claims)
@@ -68,7 +68,7 @@ def test_what_is_kept_is_in_the_sample_and_in_no_column(section: Section) -> Non
 
 @each_section
 def test_levels_hold_every_value_of_the_sample(section: Section) -> None:
-    places = list(leaves(sample(section)))
+    places = list(leaf_values(sample(section)))
     for table in section:
         for column in table.columns:
             if column.dtype == "category":
@@ -91,7 +91,7 @@ def claimed(place: Place, value: object, path: tuple[Step, ...]) -> bool:
     return fits(place, path[: len(place)]) and (len(place) == len(path) or value is None)
 
 
-def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+def leaf_values(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     """Every scalar; what is empty counts as nothing."""
     inner: Mapping[Any, Any] | None = None
     if isinstance(value, dict):
@@ -102,7 +102,7 @@ def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
         yield place, None if inner is not None else value
         return
     for name, child in inner.items():
-        yield from leaves(child, (*place, name))
+        yield from leaf_values(child, (*place, name))
 
 
 def reaches(value: Any, path: tuple[Step, ...]) -> bool:

@@ -254,7 +254,9 @@ class Facts:
     def is_bare(self) -> bool:
         """Whether nothing was measured and there are only null or empty lists outside records."""
         single = [fact.values for fact in self.facts if fact.steps and not fact.in_list]
-        empty = [len(vector.each()) == 0 for vector in single if vector.kinds & {list, type(None)}]
+        empty = [
+            len(vector.elements()) == 0 for vector in single if vector.kinds & {list, type(None)}
+        ]
         return bool(empty) and all(empty) and not self.numbers
 
     @cached_property
@@ -288,7 +290,7 @@ class Facts:
             steps, vector, key, in_list = fact
             kinds = vector.kinds if len(steps) < _DEEPEST else set()
             if list in kinds:
-                waiting.append(Fact((*steps, Each()), vector.each(), key, True))
+                waiting.append(Fact((*steps, Each()), vector.elements(), key, True))
             below = vector.fields() if dict in kinds else []
             if len(below) > MOST_FIELDS:
                 waiting.append(Fact((*steps, Entries()), vector.entries(), key, in_list))

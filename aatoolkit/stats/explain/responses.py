@@ -230,7 +230,7 @@ class _ColumnCells:
         self.signals: list[tuple[Signal, str]] = []
         if self.declared is None:
             return
-        self.path = rows.path_in(self.declared)
+        self.path = rows.path_finder(self.declared)
         over = self.declared.aggregate.over or self.declared.aggregate.counts or ()
         self.over = over if {*over} <= {*frame.columns} else ()
         for signal in table.response.tables._parts.signals:
