@@ -331,7 +331,7 @@ class Dataset(Keyed[str, Tables]):
         parts = [
             fold(
                 f"<code>{markup(name)}</code> {len(tables)} tables, "
-                f"{sum(tables.rows.values()):,} rows {tables._marks}",
+                f"{sum(tables.rows.values()):,} rows {tables._symbols}",
                 tables._repr_html_(),
             )
             for name, tables in self.items()

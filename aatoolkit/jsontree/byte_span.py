@@ -1,8 +1,8 @@
 """Find the byte spans of values in a document by their paths.
 
-A container is read through once, the first time that something in it is asked for, and what it
-holds is passed over; a further value in it costs no more than its own path. It is for bodies that
-`~aatoolkit.jsontree.decode.decode` accepts: it looks for places and does not check again.
+An object or array is tokenized once, when the first of its items is looked up; further items are
+found in an index. Bodies are those that `~aatoolkit.jsontree.decode.decode` accepts: they are not
+validated again.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from aatoolkit.jsontree.decode import BOM
 from aatoolkit.jsontree.paths import KEY_SIGN, Field, Position, parse_path
 
 ByteSpan = tuple[int, int]
-"""The first byte of a value, and the one after its last; counted from 0 in the whole body."""
+"""The start and stop of a value in the body, as in a slice."""
 
 _STRING = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
 _TOKEN = re.compile(rb"[\[\]{}]|" + _STRING + rb"|[^\s,:\]}\[{]+", re.S)
 
 
 class ByteIndex:
-    r"""Index of a body that finds the byte spans of values.
+    r"""An index of the byte spans of values in a body.
 
     Parameters
     ----------
@@ -39,24 +39,24 @@ class ByteIndex:
 
     def __init__(self, body: bytes) -> None:
         self.body = body
-        self._members: dict[int, dict[str | int, tuple[ByteSpan | None, ByteSpan]]] = {}
+        self._items_of: dict[int, dict[str | int, tuple[ByteSpan | None, ByteSpan]]] = {}
 
     @cached_property
     def _root(self) -> ByteSpan | None:
         return next(self._values(len(BOM) if self.body.startswith(BOM) else 0), None)
 
     def span(self, path: str) -> ByteSpan | None:
-        """Return the byte span of the value at a concrete path; None if there is none.
+        """Return the byte span of the value at a concrete path; None if there is no such value.
 
         Parameters
         ----------
         path : str
-            A concrete path, such as ``$.points[0].rate``; one that ends in ``~`` is that of a key.
+            A concrete path, such as ``$.points[0].rate``; with ``~`` at its end, that of the key.
 
         Raises
         ------
         ValueError
-            If the path is none, or is a pattern.
+            If it is no path, or a pattern.
         """
         steps = parse_path(path.removesuffix(KEY_SIGN))
         key = value = self._root
@@ -64,22 +64,22 @@ class ByteIndex:
             if not isinstance(step, Field | Position):
                 raise ValueError(f"{path!r} is a pattern, not the path of one value")
             label = step.name if isinstance(step, Field) else step.number
-            key, value = self._held(value[0]).get(label, (None, None)) if value else (None, None)
+            key, value = self._items(value[0]).get(label, (None, None)) if value else (None, None)
         return key if path.endswith(KEY_SIGN) else value
 
-    def _held(self, start: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
-        """Index what the container holds that begins at a byte: the key, if any, and the value."""
-        if start not in self._members:
+    def _items(self, start: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
+        """Return the spans of key and value of the items of the container that starts at a byte."""
+        if start not in self._items_of:
             spans = [*self._values(start + 1)] if self.body[start] in b"[{" else []
-            self._members[start] = {number: (None, span) for number, span in enumerate(spans)}
+            self._items_of[start] = {number: (None, span) for number, span in enumerate(spans)}
             if self.body[start] == b"{"[0]:
                 pairs = zip(spans[::2], spans[1::2], strict=True)
                 keyed = {json.loads(self.body[slice(*key)]): (key, value) for key, value in pairs}
-                self._members[start] = {**keyed}
-        return self._members[start]
+                self._items_of[start] = {**keyed}
+        return self._items_of[start]
 
     def _values(self, start: int) -> Iterator[ByteSpan]:
-        """Yield the values, keys included, up to the end of the container they are in."""
+        """Yield the spans of keys and values from a byte to the end of their container."""
         depth = first = 0
         for token in _TOKEN.finditer(self.body, start):
             first = first if depth else token.start()

@@ -1,8 +1,8 @@
-"""Convert JSON values to typed Arrow arrays, exactly; what does not fit is reported.
+"""Convert JSON values to typed Arrow arrays; values that do not fit are reported, never guessed.
 
-Nothing is converted that could be another thing: a boolean is no number, a number in quotes is
-text, an instant without a zone is no instant. Where a column declares that it is written
-otherwise (`aatoolkit.sections.Column`: ``parse``, ``scale``, ``missing``), it is read so.
+A boolean is no number, a number in quotes is text, and a timestamp without a time zone does not
+fit. A column whose values are written in another way declares how they are parsed
+(`aatoolkit.sections.Column`: ``parse``, ``scale``, ``missing``).
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ ARROW: dict[str, pa.DataType] = {
 }
 """The Arrow type of each declared dtype; categories are text until their levels are known."""
 
-_MADE = {**ARROW, "string": pa.large_string()}
-"""The type that arrays are made of: text as pandas holds it."""
+_TYPES = {**ARROW, "string": pa.large_string()}
+"""The Arrow types in memory, with text in the type that pandas uses."""
 
 POOL = pa.system_memory_pool()
-"""Where columns are made: Arrow's own allocator keeps the buffers that a column outgrew."""
+"""The allocator of columns; Arrow's default one does not free the buffers of growing columns."""
 
 _NULL = type(None)
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
@@ -55,59 +55,59 @@ _INSTANT = (
 
 
 class Parsed(NamedTuple):
-    """The values of a column at one place, and the rows of those that are none.
+    """The parsed values of a column.
 
     Attributes
     ----------
     array : pyarrow.Array
-        The values, null where there is none.
-    odd, missing : list of int
-        The rows whose value does not fit, and those whose value means that there is none.
+        The values; null where a value is missing or does not fit.
+    invalid, missing : list of int
+        The rows whose value does not fit, and those whose value is declared to mean "missing".
     """
 
     array: pa.Array
-    odd: Sequence[int] = ()
+    invalid: Sequence[int] = ()
     missing: Sequence[int] = ()
 
 
 def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
     """Convert values to an Arrow array of a dtype; return it and the rows that do not fit.
 
-    Such a value is null in the array. Null and missing values are null and fit.
+    Values that do not fit are null in the array. Null and missing values fit.
 
     Parameters
     ----------
     values : sequence
-        JSON values, with `MISSING` where there is none.
+        JSON values, and `MISSING`.
     dtype : str
-        A dtype of `ARROW`; a ``category`` comes back as plain text.
+        A dtype of `ARROW`; a ``category`` is converted to text.
 
     Examples
     --------
-    >>> array, odd = coerce_values([1, None, "2", True], "Int64")
-    >>> array.to_pylist(), odd
+    >>> array, invalid = coerce_values([1, None, "2", True], "Int64")
+    >>> array.to_pylist(), invalid
     ([1, None, None, None], [2, 3])
     """
     parsed = read_as(values, Reading(dtype))
-    return parsed.array.cast(ARROW[dtype]), [*parsed.odd]
+    return parsed.array.cast(ARROW[dtype]), [*parsed.invalid]
 
 
 def exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array:
-    """Convert values to an Arrow array of a dtype.
+    """Convert values that all fit a dtype to an Arrow array.
 
     Parameters
     ----------
     values : iterable
-        JSON values; null or `MISSING` where there is none.
+        JSON values, and `MISSING`.
     kinds : set of type
-        The types of the values, or more.
+        The types of the values.
     dtype : str
         A dtype of `ARROW`.
 
     Raises
     ------
     ValueError, OverflowError
-        If one is not just what the dtype holds.
+        If a value does not fit.
     """
     if not kinds <= _EXACT[dtype]:
         raise ValueError
@@ -123,52 +123,56 @@ def exact_array(values: Iterable[Any], kinds: set[type], dtype: str) -> pa.Array
 
 
 def _array(values: Iterable[Any], dtype: str) -> pa.Array:
-    return pa.array(values, _MADE[dtype], memory_pool=POOL)
+    return pa.array(values, _TYPES[dtype], memory_pool=POOL)
 
 
 def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) -> Parsed:
-    """Parse all values at a place as a column reads them.
+    """Parse the values of a column as it declares.
 
     Parameters
     ----------
     values : sequence
-        What is in the response, with `MISSING` where there is nothing.
+        JSON values, and `MISSING`.
     reading : Reading or Column
-        How the column is written.
+        The dtype and how values are parsed.
     year : optional
-        For ``month day``: the year, or a day not before any of the column's.
+        For ``month day``: the year, or the last day that a value may mean.
 
     Examples
     --------
     >>> values = ["1,204", "34.5%", "—", "many", None, 7]
     >>> parsed = read_as(values, Reading("Float64", "number", missing=("—",)))
-    >>> parsed.array.to_pylist(), parsed.odd, parsed.missing
+    >>> parsed.array.to_pylist(), parsed.invalid, parsed.missing
     ([1204.0, 34.5, None, None, None, 7.0], [3], [2])
     """
     dtype, read = reading.dtype, _READ[reading.dtype]
-    marks = {*map(identity, reading.missing)}
-    missing = [r for r, value in enumerate(values) if identity(value) in marks] if marks else []
+    missing_values = {*map(identity, reading.missing)}
+    missing = (
+        [r for r, value in enumerate(values) if identity(value) in missing_values]
+        if missing_values
+        else []
+    )
     rows = [None if value is MISSING else value for value in values]
     for row in missing:
         rows[row] = None
     if reading.parse is None:
         exact = _EXACT[dtype]
-        odd = _read_rows(rows, [r for r, v in enumerate(rows) if type(v) not in exact], read)
+        invalid = _read_rows(rows, [r for r, v in enumerate(rows) if type(v) not in exact], read)
         try:
-            return Parsed(_scaled(exact_array(rows, set(), dtype), reading.scale), odd, missing)
+            return Parsed(_scaled(exact_array(rows, set(), dtype), reading.scale), invalid, missing)
         except (ValueError, OverflowError):
-            odd += _read_rows(rows, range(len(rows)), read)
+            invalid += _read_rows(rows, range(len(rows)), read)
     else:
         parse = partial(_PARSERS[reading.parse], dtype, year)
         read = parse if reading.parse == "any" else partial(_if_short, parse)
-        odd = _read_rows(rows, range(len(rows)), read)
-    return Parsed(_scaled(_array(rows, dtype), reading.scale), sorted(odd), missing)
+        invalid = _read_rows(rows, range(len(rows)), read)
+    return Parsed(_scaled(_array(rows, dtype), reading.scale), sorted(invalid), missing)
 
 
 def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], Any]) -> list[int]:
-    """Read the values in some rows, equal texts once; return the rows that do not fit."""
+    """Convert the values of some rows in place; return the rows that do not fit."""
     memo: dict[str, Any] = {}
-    odd = []
+    invalid = []
     for row in numbers:
         value = rows[row]
         if value is None:
@@ -184,22 +188,22 @@ def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], An
                 memo[value] = result
         rows[row] = None if result is MISSING else result
         if result is None:
-            odd.append(row)
-    return odd
+            invalid.append(row)
+    return invalid
 
 
 def _if_short(read: Callable[[Any], Any], value: Any) -> Any:
-    """Read a value, unless it is a text too long to be searched by a pattern."""
+    """Parse a value, unless it is a text that is too long for regular expressions."""
     return None if type(value) is str and len(value) > LONGEST else read(value)
 
 
 def identity(value: Any) -> Any:
-    """A key that tells True from 1; None for objects and arrays."""
+    """Return a hashable key of a JSON value, in which True differs from 1; None for containers."""
     return None if isinstance(value, dict | list) else (value, type(value) is bool)
 
 
 def _scaled(array: pa.Array, scale: float | None) -> pa.Array:
-    """Multiply numbers by a scale; divide where that is exact: 34.5 percent are 0.345."""
+    """Multiply numbers by a scale, exactly where it is one over a whole number, such as 0.01."""
     if scale is None:
         return array
     import pyarrow.compute as pc
@@ -214,7 +218,7 @@ def _scaled(array: pa.Array, scale: float | None) -> pa.Array:
 
 
 class _Memo(dict[Any, Any]):
-    """Texts as the numbers that Arrow holds of them; a text that is none raises."""
+    """A cache from texts to Arrow's numbers of days or timestamps; other texts raise ValueError."""
 
     def __init__(self, form: str, read: Callable[[str], int]) -> None:
         super().__init__({None: None, MISSING: None})
@@ -230,12 +234,12 @@ class _Memo(dict[Any, Any]):
 
 
 def _day_number(day: date) -> int:
-    """The number that Arrow holds of a day."""
+    """Return the days since 1970, as Arrow stores a date."""
     return day.toordinal() - date(1970, 1, 1).toordinal()
 
 
 def _instant_number(instant: datetime) -> int:
-    """The number that Arrow holds of an instant."""
+    """Return the microseconds since 1970, as Arrow stores a timestamp."""
     return (instant - _EPOCH) // _MICROSECOND
 
 
@@ -258,7 +262,7 @@ def _texts(value: Any) -> Any:
 
 
 def _integer(value: Any) -> int:
-    """A whole number of 64 bits; also one that is written as a float, where that is exact."""
+    """Convert a whole number of 64 bits, also from a float if that is exact."""
     if type(value) is float and value.is_integer() and abs(value) <= EXACT_FLOAT:
         value = int(value) if value or copysign(1, value) > 0 else None  # no integer is -0.0
     if type(value) is not int or not -(2**63) <= value < 2**63:
@@ -267,7 +271,7 @@ def _integer(value: Any) -> int:
 
 
 def _float(value: Any) -> float:
-    """A float, or a whole number that a float can hold."""
+    """Convert a float, or a whole number that a float stores exactly."""
     if type(value) is float or (type(value) is int and abs(value) <= EXACT_FLOAT):
         return float(value)
     raise ValueError
@@ -281,7 +285,7 @@ _EXACT: dict[str, set[type]] = {
     "boolean": {bool, _NULL, Missing},
     "list<string>": {list, _NULL, Missing},
 }
-"""The types of values that Arrow reads as a dtype."""
+"""The Python types that Arrow converts to a dtype without a change."""
 
 _READ: dict[str, Callable[[Any], Any]] = {
     "string": _text,
@@ -293,14 +297,14 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "timestamp": lambda value: _TIMES["timestamp"][_text(value)],
     "list<string>": _texts,
 }
-"""How a single value is read as a dtype."""
+"""The conversion of a single value to a dtype; None or an error if it does not fit."""
 
-# --- other ways of writing -------------------------------------------------------------------
+# --- other notations --------------------------------------------------------------------------
 
 _SPACES = "' \u00a0\u2009\u202f\u2019"
 _DIGITS = r"\s*#?[+\-\u2212]?(?:[0-9]{{1,3}}(?:[{0}" + _SPACES + r"][0-9]{{3}})+|[0-9]+)"
 LONGEST = 100
-"""Longer texts are no numbers, amounts, durations, days or instants."""
+"""Longer texts are not parsed as numbers, amounts, durations, days or timestamps."""
 _NUMBERS = {
     ".": re.compile(_DIGITS.format(",") + r"(?:\.[0-9]+)?\s*%?\s*"),
     ",": re.compile(_DIGITS.format(".") + r"(?:,[0-9]+)?\s*%?\s*"),
@@ -353,14 +357,14 @@ def _number(point: str, dtype: str, _: Any, value: Any) -> Any:
 
 
 def _of_text(parse: Callable[[str], Any], dtype: str, _: Any, value: Any) -> Any:
-    """Parse a text by a function; JSON numbers are kept in columns of floats."""
+    """Parse a text by a function; JSON numbers are valid in columns of floats."""
     if type(value) is str:
         return parse(value)
     return _plain(dtype, value) if dtype == "Float64" else None
 
 
 def _money(text: str) -> float | None:
-    """Parse the amount of a price; None where it may be read in two ways."""
+    """Parse the amount of a price; None if it is ambiguous."""
     match = _MONEY.fullmatch(text)
     if match is None or (match[1] and match[3]):
         return None
@@ -378,7 +382,7 @@ def currency(text: str) -> str | None:
 
 
 def _duration(text: str) -> float | None:
-    """Parse a duration, in seconds."""
+    """Parse a duration, such as ``1m 30s``; return its seconds."""
     word = text.strip().lower()
     clock, period = _CLOCK.fullmatch(word), _PERIOD.fullmatch(word)
     if clock is not None:
@@ -393,14 +397,14 @@ def _duration(text: str) -> float | None:
 
 
 def _of_any(dtype: str, _: Any, value: Any) -> str | None:
-    """The text of a text, a number or a flag."""
+    """Convert a text, a number or a boolean to text."""
     if type(value) in (int, float, bool):
         return json.dumps(value)
     return value if type(value) is str else None
 
 
 def _in_parts(dtype: str, _: Any, value: Any) -> Any:
-    """The number of an object: a ratio, or units and nanos; none over 0, or of nothing."""
+    """Convert an object to a number: a ratio, or units and nanos; `MISSING` over 0, or if empty."""
     if type(value) is not dict:
         return None
     parts = {name: _number(".", dtype, _, part) for name, part in value.items() if part is not None}
@@ -429,7 +433,7 @@ _DAYS = {
     "month day": _MONTH_DAY,
     "month day year": _MONTH_DAY + r",?\s+(?P<year>\d{4})",
 }
-"""The ways in which days are written, by their parts; what has no day is its first one."""
+"""The notations of days; a week, month or quarter is its first day."""
 
 
 def _day(form: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None:
@@ -451,7 +455,7 @@ def _day(form: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None
         moment = date(int(parts["year"]), int(parts["month"]), day)
     elif year is None:
         return None
-    else:  # in the year, or the latest that is not after a day
+    else:  # in that year, or the last time before that day
         last = date.fromisoformat(f"{year}-12-31" if len(str(year)) == 4 else str(year)[:10])
         is_after = (int(parts["month"]), day) > (last.month, last.day)
         moment = date(last.year - is_after, int(parts["month"]), day)
@@ -459,7 +463,7 @@ def _day(form: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None
 
 
 def _utc(dtype: str, _: Any, value: Any) -> int | None:
-    """An instant; without a zone it is in UTC."""
+    """Convert a timestamp; without a time zone it is in UTC."""
     if type(value) is not str or len(value) < 16 or value[10] not in "T ":
         return None
     moment = datetime.fromisoformat(value)
@@ -495,4 +499,4 @@ _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
     "epoch ms": partial(_epoch, 1000),
     "epoch days": partial(_epoch, Fraction(1, 86400)),
 }
-"""How one value is read, given its dtype and year, by the word of ``parse``."""
+"""The parsers of single values, given dtype and year, by the name that ``parse`` has."""

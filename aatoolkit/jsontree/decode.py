@@ -1,9 +1,8 @@
-"""Bytes to JSON, strictly: one document in UTF-8, or an error that names the problem.
+"""Decode JSON strictly: one document in UTF-8, or an error that names the problem.
 
-A body is decoded by orjson, which is fast and changes a few things without a word: it keeps the
-last of two equal keys, makes floats of integers beyond 64 bits, and reads 1024 levels deep. The
-body and what came of it show whether it met any of them. Where it may have, Python's own reader
-decides, with hooks that refuse what it lets pass.
+Bodies are decoded by orjson, which is fast and not strict: it keeps the last of two equal keys,
+converts integers beyond 64 bits to floats, and allows 1024 levels of nesting. Where the body or the
+result may have any of these, Python's own decoder is used instead, with hooks that raise errors.
 """
 
 from __future__ import annotations
@@ -39,27 +38,27 @@ _END_OF_KEY = re.compile(rb'(?<!\\)(?:\\\\)*"\s*\Z')
 
 
 class _Invalid(Exception):
-    """The problem of a document: the word for it and the sentence."""
+    """A document is not valid; the arguments are the problem in a word and in a sentence."""
 
 
 def decode(response: bytes | str | Any, **facts: Any) -> Any:
-    """Decode one JSON document, from bytes or text; or check that a value is one.
+    """Decode one JSON document from bytes or text, or check a decoded one.
 
-    A byte-order mark is dropped. Whole numbers stay exact, whatever their size.
+    A byte-order mark is ignored. Integers are exact, whatever their size.
 
     Parameters
     ----------
     response
-        The document, in UTF-8.
+        The document: bytes in UTF-8, text, or a JSON value.
     **facts
         Facts for the error: ``url``, ``status``, ``section``, ``scope``.
 
     Raises
     ------
     DecodeError
-        If it is not one JSON document: ``.problem`` is the word for it. What JSON readers
-        let pass is refused too: keys given twice, numbers that are not finite, text that is
-        no Unicode, and nesting deeper than 128.
+        If it is not one valid JSON document; ``.problem`` says why in a word. Duplicate keys,
+        numbers that are not finite, text that is no Unicode and nesting deeper than 128 are errors
+        too, which other decoders accept.
     PayloadError
         If an object is no JSON value.
 
@@ -81,16 +80,15 @@ def decode(response: bytes | str | Any, **facts: Any) -> Any:
 def read_document(
     response: bytes | str | Any, survey: Callable[[Any, bool], tuple[T, int]], **facts: Any
 ) -> T:
-    """Decode a document, as `decode` does, from bytes or text; or check a JSON value.
+    """Decode a document as `decode` does, and return the result of a function of it.
 
     Parameters
     ----------
     response
         The document.
     survey
-        Takes the value and whether it is exact for certain; returns what is asked for, and how
-        many keys its objects have. It is called again with another value if the first is not
-        exact.
+        A function of the decoded value and of whether that is exact for certain. It returns a
+        result, and the number of keys of all objects; it is called again if the value is not exact.
     **facts
         Facts for the error.
     """
@@ -108,7 +106,7 @@ def read_document(
 
 
 def keys_in(body: bytes) -> int:
-    """Count the keys that a document writes: of a key given twice, orjson keeps one.
+    """Count the keys in the bytes of a document, to find duplicates, which orjson drops.
 
     A key is a quote before a colon, with or without white space between.
     """
@@ -122,18 +120,18 @@ def keys_in(body: bytes) -> int:
         for colon in colons[is_doubtful].tolist():
             window = body[max(colon - 64, 0) : colon]
             if not window.strip(b'\\" \t\r\n'):
-                raise Inexact  # the text or key begins before
+                raise Inexact  # the string begins before the window
             keys += _END_OF_KEY.search(window) is not None
     return keys
 
 
 def decode_exactly(body: bytes, **facts: Any) -> Any:
-    """Decode one JSON document by the standard library: slower than `decode`, always exact."""
+    """Decode one JSON document by the standard library: slower than orjson, and always exact."""
     try:
         return _read(body.removeprefix(BOM))
     except _Invalid as refused:
         problem, sentence = refused.args
-    # Raised here, outside the handler: what the handlers caught holds parts of the body.
+    # Raised outside the handler, as the exception caught there contains parts of the body.
     raise DecodeError(
         f"the response is not a JSON document: {sentence}",
         problem=problem,
@@ -143,12 +141,12 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
 
 
 def checked_value(response: Any, **facts: Any) -> Any:
-    """Copy a value that holds only JSON's own types.
+    """Copy a value of JSON types.
 
     Raises
     ------
     PayloadError
-        If an object is none.
+        If an object in it is of another type.
     """
     try:
         value = decode_exactly(json.dumps(response).encode(), **facts)
@@ -163,7 +161,7 @@ def checked_value(response: Any, **facts: Any) -> Any:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause the garbage collector, which would search every new object for cycles."""
+    """Disable the garbage collector within a block that creates many objects without cycles."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -174,7 +172,7 @@ def gc_paused() -> Iterator[None]:
 
 
 def excerpt(body: bytes) -> str:
-    r"""The beginning of a body as one safe line of at most 200 characters.
+    r"""Return the beginning of a body as one printable line of at most 200 characters.
 
     Examples
     --------
@@ -186,7 +184,7 @@ def excerpt(body: bytes) -> str:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether text can be encoded: it has no unpaired surrogate."""
+    """Whether a text can be encoded: it has no unpaired surrogate."""
     try:
         return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:

@@ -29,7 +29,7 @@ from typing import Any, Final
 from aatoolkit._util.text import json_text, plain_json
 
 KEY_SIGN: Final = "~"
-"""Ends the path of a key, which is else that of its value; no concrete path of a value does."""
+"""The last character of the path of a key; the rest is the path of its value."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,10 @@ class Position:
 
 @dataclass(frozen=True)
 class Each:
-    """All elements of an array; with ``at`` the one at the position of a row's array.
+    """All elements of an array; with ``at``, the element at the position of a row.
 
-    The arrays and objects on the way to rows are numbered from 0, the outermost first.
+    ``at`` counts the arrays and objects on the path to the row from 0, the outermost first: the
+    position is that of the row in this array.
     """
 
     at: int | None = None
@@ -58,9 +59,9 @@ class Each:
 
 @dataclass(frozen=True)
 class Entries:
-    """All entries of an object whose keys are data; those with some keys if ``only`` is given.
+    """All entries of an object whose keys are data, or those with the keys ``only``.
 
-    With ``at`` the one under the key of a row's object.
+    With ``at``, the entry with the key of a row; see `Each`.
     """
 
     only: tuple[str, ...] = ()
@@ -69,7 +70,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Named:
-    """One element of an array, at the position that a name has in a header elsewhere."""
+    """One element of an array, at the position of a name in a header, which is another array."""
 
     header: tuple[Step, ...]
     name: str
@@ -170,7 +171,7 @@ def _unquoted(path: str, text: str) -> str:
 
 
 def format_path(steps: Iterable[Step]) -> str:
-    """Format steps as a pattern; the keys that entries are limited to are left out.
+    """Format steps as a pattern, without the keys that entries are limited to.
 
     Examples
     --------
@@ -194,7 +195,7 @@ def format_path(steps: Iterable[Step]) -> str:
 
 
 def format_json_path(steps: Iterable[Step]) -> str:
-    """Format steps as a path from the document.
+    """Format steps as a concrete path, which starts at the document, ``$``.
 
     Examples
     --------
@@ -219,7 +220,7 @@ def key_step(key: str) -> str:
 
 
 def is_within(path: str, outer: str) -> bool:
-    """Whether a concrete path, of a value or of its key, is another one or leads from it down.
+    """Whether a concrete path is equal to another one, or inside of it.
 
     Examples
     --------
@@ -235,8 +236,7 @@ def is_within(path: str, outer: str) -> bool:
 def leaf_values(value: Any, path: str, ends: Container[str] = ()) -> list[tuple[str, str]]:
     """List the leaf values of a JSON value: their concrete paths and JSON texts.
 
-    A leaf is a value that contains no other; an empty object or array is one, and so is what is
-    at a path of ``ends``.
+    A leaf value is a scalar, an empty object or array, or any value at a path of ``ends``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Convert any JSON document to Arrow tables and back, without loss or any declaration.
+"""Convert any JSON document to Arrow tables and back, without loss and without a declaration.
 
 The layout of the tables is a contract.
 
@@ -131,21 +131,21 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
         text = canonical_json(plan).encode()
         arrow = pa.table(table.columns).replace_schema_metadata({PLAN: text})
         tables[_short(table.name)] = arrow
-        waiting += reversed(table.below)
+        waiting += reversed(table.children)
     return tables
 
 
 class _Table:
-    """One table: its rows, and the tables below it."""
+    """One table: its name, rows and columns, and its child tables."""
 
     def __init__(self, name: str, values: Sequence[Any]) -> None:
         self.name, self.values = name, values
         self.columns: dict[str, pa.Array] = {}
-        self.below: list[_Table] = []
+        self.children: list[_Table] = []
 
     def cell(self, values: Sequence[Any], label: str, census: Census) -> _Plan:
-        """Add the columns of values, one a row; return the plan: which column holds which kind."""
-        census.look(values, set(), 0)
+        """Add the columns of a field, one value per row; return the plan of these columns."""
+        census.count_path(values, set(), 0)
         column, plan = label or VALUE, _Plan()
         kinds = [*map(_KINDS.__getitem__, map(type, values))]
         present = {*kinds}
@@ -185,32 +185,32 @@ class _Table:
         for kind, sign in (("array", ITEMS), ("entries", ENTRIES)):
             if kind in present:
                 self.columns[column + sign] = self._child(of_kind(kind), label, sign)
-                plan[sign] = [column + sign, self.below[-1].name]
+                plan[sign] = [column + sign, self.children[-1].name]
         if "object" in present:
-            place = Vector(values)
+            vector = Vector(values)
             plan["fields"] = {
-                name: self.cell(place.field(name).values, _field(label, name), census)
-                for name in sorted(place.fields())
+                name: self.cell(vector.field(name).values, _field(label, name), census)
+                for name in sorted(vector.fields())
             }
         return plan
 
     def _child(self, containers: Sequence[Any], label: str, sign: str) -> pa.Array:
-        """Open the table of the elements of arrays, or of the entries of objects."""
-        above = "" if self.name == DOCUMENT else self.name
-        name = f"{above}.{label}{sign}" if above and label else f"{above}{label}{sign}"
-        place = Vector(containers)
-        inner = place.elements() if sign == ITEMS else place.entries()
-        child = _Table(name, inner.values)
-        child.columns[PARENT] = pa.array(inner.level.parents)
-        child.columns[PLACE] = pa.array(inner.level.positions, pa.int32())
+        """Add the child table of array elements or object entries; return the column of lengths."""
+        prefix = "" if self.name == DOCUMENT else self.name
+        name = f"{prefix}{'.' if prefix and label else ''}{label}{sign}"
+        vector = Vector(containers)
+        items = vector.elements() if sign == ITEMS else vector.entries()
+        child = _Table(name, items.values)
+        child.columns[PARENT] = pa.array(items.level.parents)
+        child.columns[PLACE] = pa.array(items.level.positions, pa.int32())
         if sign == ENTRIES:
-            child.columns[KEY] = pa.array(inner.level.keys, pa.string())
-        self.below.append(child)
+            child.columns[KEY] = pa.array(items.level.keys, pa.string())
+        self.children.append(child)
         return pa.array([None if c is None else len(c) for c in containers], pa.int32())
 
 
 def _are_distinguishable(values: Sequence[Any]) -> bool:
-    """Whether a column of floats keeps the integers among its numbers distinguishable."""
+    """Whether integers can be told from floats after a conversion to floats."""
     return all(
         not value.is_integer() if type(value) is float else abs(value) <= EXACT_FLOAT
         for value in values
@@ -219,14 +219,14 @@ def _are_distinguishable(values: Sequence[Any]) -> bool:
 
 
 def _field(record: str, key: str) -> str:
-    """The name of a field of an object; characters with a meaning in names become ``%2E``."""
+    """Return the name of a field's column; special characters are escaped, as ``.`` by ``%2E``."""
     step = _SPECIAL.sub(lambda sign: f"%{ord(sign[0]):02X}", key) or "%"
     step = f"%5F{key[1:]}" if key in (PARENT, PLACE, KEY, VALUE) else step
     return f"{record}.{step}" if record else step
 
 
 def _short(name: str) -> str:
-    """A table's name; a long one is truncated, with a hash of the whole at its end."""
+    """Return a table's name; a long one is truncated and ends in a hash of the full name."""
     if len(name.encode()) <= _LONGEST:
         return name
     return f"{name[:32]}~{hashlib.blake2b(name.encode(), digest_size=12).hexdigest()}"
@@ -252,18 +252,18 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     >>> unshred(shred('{"chats": [{"id": 1}, {}], "total": null}'))
     {'chats': [{'id': 1}, {}], 'total': None}
     """
-    held = {}
+    planned = {}
     for name, table in tables.items():
         try:
             plan = json.loads(table.schema.metadata[PLAN])
-            held[plan["table"]] = table, plan
+            planned[plan["table"]] = table, plan
         except (AttributeError, KeyError, TypeError, ValueError):
             raise MetadataError(
                 f"the table {name} has no plan that can be read; give unshred the tables that "
                 "shred made, with the metadata of their schemas"
             ) from None
     try:
-        (value,) = _values(held, DOCUMENT)
+        (value,) = _values(planned, DOCUMENT)
         return value
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         problem = f"the tables do not fit their plans ({type(error).__name__}: {error})"
@@ -274,14 +274,14 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
 
 
 def _values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
-    """Rebuild the JSON value of each row of a table."""
+    """Return the JSON value of each row of a table."""
     if name not in tables:
         raise ValueError(f"the table {_short(name)} is missing")
     table, plan = tables[name]
     if table.num_columns and table.num_rows != plan["rows"]:
         raise ValueError(f"the table {_short(name)} had {plan['rows']} rows")
 
-    def rebuilt(cell: _Plan) -> list[Any]:
+    def cell_values(cell: _Plan) -> list[Any]:
         kinds = table.column(cell["kind"]).to_pylist() if "kind" in cell else []
         kinds = kinds or [cell.get("bare", "null")] * plan["rows"]
         values: list[Any] = [MISSING if kind == "missing" else None for kind in kinds]
@@ -292,20 +292,18 @@ def _values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
                     values[row] = int(value) if kind == BIG or is_whole else value
         for sign in (ITEMS, ENTRIES):
             if sign in cell:
-                column, below = cell[sign]
+                column, child_name = cell[sign]
                 lengths = table.column(column).to_pylist()
-                inner, child = _values(tables, below), tables[below][0]
+                items, child = _values(tables, child_name), tables[child_name][0]
                 parents = [row for row, length in enumerate(lengths) for _ in range(length or 0)]
                 if child.column(PARENT).to_pylist() != parents:
-                    raise ValueError(
-                        f"the table {_short(below)} does not have the rows that are referred to"
-                    )
+                    raise ValueError(f"rows of the table {_short(child_name)} are missing")
                 if sign == ENTRIES:
-                    inner = [*zip(child.column(KEY).to_pylist(), inner, strict=True)]
+                    items = [*zip(child.column(KEY).to_pylist(), items, strict=True)]
                 start = 0
                 for row, length in enumerate(lengths):
                     if length is not None:
-                        part = inner[start : start + length]
+                        part = items[start : start + length]
                         values[row] = part if sign == ITEMS else dict(part)
                         start += length
         if "fields" in cell:
@@ -313,10 +311,10 @@ def _values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
             for row in objects:
                 values[row] = {}
             for key, field in cell["fields"].items():
-                inner = rebuilt(field)
+                items = cell_values(field)
                 for row in objects:
-                    if inner[row] is not MISSING:
-                        values[row][key] = inner[row]
+                    if items[row] is not MISSING:
+                        values[row][key] = items[row]
         return values
 
-    return rebuilt(plan["cell"])
+    return cell_values(plan["cell"])

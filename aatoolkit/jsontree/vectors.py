@@ -134,8 +134,8 @@ class Vector:
     Examples
     --------
     >>> document = Vector([{"a": [{"b": 1}, {}, {"b": None}]}])
-    >>> inner = document.field("a").each().field("b")
-    >>> inner.values, inner.path(2), inner.field("c").field_absent
+    >>> inner = document.field("a").elements().field("b")
+    >>> inner.values, inner.path(2), inner.field("c").is_absent
     ([1, MISSING, None], '$.a[2].b', False)
     """
 

@@ -141,7 +141,7 @@ class BuiltTable:
             year = next((value for value in years if value is not MISSING), None)
         parsed = read_as(vector.values, column, year)
         report.add_extra(vector, rows_of(parsed.missing), "missing")
-        report.add_extra(vector, rows_of(parsed.odd), "wrong type", column.pattern)
+        report.add_extra(vector, rows_of(parsed.invalid), "wrong type", column.pattern)
         array = parsed.array
         if index is not vector.level.rows:
             rows = pa.array(index, mask=index < 0)

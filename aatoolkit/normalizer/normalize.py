@@ -17,7 +17,7 @@ from aatoolkit import sections
 from aatoolkit.availability.detect import Hint, Signal, detect, raw
 from aatoolkit.errors import ArgumentError, PayloadError, SchemaDriftWarning
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
-from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES, Census
+from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES
 from aatoolkit.jsontree.paths import Field, is_within, leaf_values, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.metadata import attrs
@@ -179,9 +179,9 @@ class _Reader:
         """Read a response by a declaration, or by a draft if that is tentative and does not fit."""
 
         def survey(value: Any, is_exact: bool) -> tuple[tuple[Vector, Walk], int]:
-            document, walk = Vector([value]), Walk(Census(self.max_nodes, is_exact))
+            document, walk = Vector([value]), Walk(self.max_nodes, is_exact)
             walk.visit(document, field_map(declared))
-            return (document, walk), walk.census.keys
+            return (document, walk), walk.keys
 
         body, facts = response, {"section": declared.name}
         about: dict[str, Any] = {"options": self.options}
@@ -200,8 +200,8 @@ class _Reader:
             )
         body = dict(body) if isinstance(body, Mapping) else body
         document, walk = read_document(body, survey, **facts)
-        census, value = walk.census, document.values[0]
-        has_many = census.most_keys > MAX_FIELDS
+        value = document.values[0]
+        has_many = walk.most_keys > MAX_FIELDS
         if has_many:
             detection = detect(_abridged(value), declared.availability, vector=None, **about)
         else:
@@ -252,7 +252,7 @@ class _Reader:
         def reread() -> Tables:
             return quietly(again, response, is_kept=True)
 
-        is_released = is_immutable and not is_kept and census.keys > _MANY_KEYS
+        is_released = is_immutable and not is_kept and walk.keys > _MANY_KEYS
         if is_released:
             for table in built.values():
                 table.release()

@@ -605,24 +605,25 @@ def _first_leaf(value: Any) -> str:
     return json_text(value)
 
 
-class Walk:
+class Walk(Census):
     """A walk through a response, which counts its paths and keys and reports undeclared values.
 
     Parameters
     ----------
-    census : Census
-        The counts.
+    limit, is_exact
+        As for `Census`.
     """
 
-    def __init__(self, census: Census) -> None:
-        self.census, self.report = census, DriftReport()
+    def __init__(self, limit: int, is_exact: bool) -> None:
+        super().__init__(limit, is_exact)
+        self.report = DriftReport()
 
     def visit(
         self, vector: Vector, node: FieldNode, depth: int = 0, reason: str | None = None
     ) -> None:
         """Visit the values at a declared path, and the values inside of them."""
         kinds, reason = vector.kinds, node.reason or reason
-        self.census.look(vector.values, kinds, depth)
+        self.count_path(vector.values, kinds, depth)
         is_leaf = kinds.isdisjoint((dict, list))
         if is_leaf and node.is_read:  # the column reports the values that it cannot read
             return
@@ -630,7 +631,7 @@ class Walk:
         entries, elements = node.children.get(Entries), node.children.get(Each)
         if dict in kinds and entries is not None:
             expected.add(dict)
-            self.census.add_keys(vector.objects)
+            self.add_keys(vector.objects)
             self.visit(vector.entries(), entries, depth + 1, reason)
         elif dict in kinds and node.children.keys() - {Each}:
             expected.add(dict)
@@ -640,7 +641,7 @@ class Walk:
             self.visit(vector.elements(), elements, depth + 1, reason)
         rest = {dict, list} & kinds - expected
         if rest:
-            self.census.walk([v for v in vector.values if type(v) in rest], depth)
+            self.walk([v for v in vector.values if type(v) in rest], depth)
         if node.is_read:
             return
         # Null is expected of fields and entries: an element that is null has no row.
@@ -654,20 +655,20 @@ class Walk:
     ) -> None:
         """Visit the declared fields of objects and report other fields; very many are data keys."""
         names = vector.fields()
-        self.census.add_keys(vector.objects, len(names))
+        self.add_keys(vector.objects, len(names))
         new = {name for name in names if name not in node.children}
         are_many = len(new) > MAX_FIELDS
         for name in [name for name in node.children if type(name) is str] if are_many else names:
             field = vector.field(name)
             if name in new:
-                self.census.survey(field.values, field.kinds, depth)
+                self.survey(field.values, field.kinds, depth)
                 self._report(field, field.present, reason, "new")
             elif field.kinds != {Missing}:
                 self.visit(field, node.children[name], depth, reason)
         if are_many:  # one path, whatever their keys
             entries = vector.entries()
             rows = [row for row, key in enumerate(entries.level.keys or ()) if key in new]
-            self.census.walk([entries.values[row] for row in rows], depth)
+            self.walk([entries.values[row] for row in rows], depth)
             self._report(entries, rows, reason, "new")
 
     def _report(self, vector: Vector, rows: Rows, reason: str | None, kind: str) -> None:

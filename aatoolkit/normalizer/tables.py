@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MARKS = {
+_SYMBOLS = {
     "available": "●",
     "partial": "◐",
     "unavailable": "○",
     "not applicable": "–",
     "unknown": "?",
 }
-"""A sign for each status, so that what was measured is seen before it is read."""
+"""A symbol for each status of availability."""
 
 _EMPTY = {
     "available": "available, and there is nothing",
@@ -46,21 +46,21 @@ _EMPTY = {
     "unavailable": "unavailable: the service gives no reason",
     "unknown (absent)": "unknown: the response gives nothing here",
 }
-"""Shown for an empty table where its availability alone does not explain it."""
+"""The availability of an empty table in words, where the status alone does not explain it."""
 
 
 @dataclass(frozen=True, eq=False)
 class ResponseAtHand:
-    """A response in memory, and how it was normalised.
+    """A response in memory, and the function that normalises it.
 
     Parameters
     ----------
     source : Source
-        Which response it is.
+        The source of the response.
     response : Payload, bytes or str
         The response.
     read : callable
-        Reads it as it was read.
+        A function that normalises a response as this one was.
     """
 
     source: Source
@@ -69,37 +69,37 @@ class ResponseAtHand:
 
     @property
     def body(self) -> bytes:
-        """The response's bytes."""
+        """The bytes of the response."""
         response = self.response
         if isinstance(response, Payload):
             return response.body
         return response.encode() if isinstance(response, str) else response
 
     def tables(self) -> Tables:
-        """The response's tables, normalised again."""
+        """Normalise the response again; return its tables."""
         return quietly(self.read, self.response)
 
 
 def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Read without warnings: they were given already, or the tables list the drift."""
+    """Call a function without warnings of this package."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
         return read(*arguments, **options)
 
 
 class TableParts(NamedTuple):
-    """The parts that frames are made of, for writers that need no frames.
+    """The data that frames are built from, for writers and explanations.
 
     Parameters
     ----------
     built : mapping
-        Each table with the metadata of its columns.
+        The built tables, by name.
     rows : callable
-        Gives where the rows of each table are in the response.
+        A function that returns the rows of the tables in the response, by name.
     signals : sequence of Signal
-        What the response says of itself.
+        The statements of the response about availability.
     held : sequence
-        The response, if it can be read again.
+        The response, if it is in memory.
     """
 
     built: Mapping[str, BuiltTable] = {}
@@ -116,22 +116,24 @@ class Tables(Keyed[str, "pd.DataFrame"]):
     main : pandas.DataFrame
         The section's main table.
     extra : pandas.DataFrame
-        Every leaf of the response that no column took: ``path`` (its JSON path), ``value`` (as
-        JSON text) and ``why`` (``envelope``, ``known``, ``new``, ``wrong type`` …).
+        Every value of the response that no column has: ``path`` (its JSON path), ``value`` (as JSON
+        text) and ``why`` (``envelope``, ``known``, ``new``, ``wrong type`` …).
     availability : pandas.DataFrame
-        What the response states about itself: ``scope``, ``target``, ``rows``, ``status``,
-        ``cause``, ``reason``, ``sample_size``, ``as_of``, ``evidence``, ``rule``, ``raw``.
+        The statements of the response about availability: ``scope``, ``target``, ``rows``,
+        ``status``, ``cause``, ``reason``, ``sample_size``, ``as_of``, ``evidence``, ``rule``,
+        ``raw``.
     drift : pandas.DataFrame
-        Where response and declaration differ: ``kind``, ``path``, ``count``, ``example``.
+        The differences between response and declaration: ``kind``, ``path``, ``count``,
+        ``example``.
     hints : pandas.DataFrame
-        What may be about availability and was not read: ``path``, ``value``, ``why``. One line
-        teaches it: `Section.with_rule`.
+        Values that may be about availability, which no rule reads: ``path``, ``value``, ``why``.
+        `Section.with_rule` adds a rule.
     payload : Payload or None
-        The response itself, where it was fetched.
+        The response, if it was fetched.
     declaration : Section or None
-        The declaration that the response was read by.
+        The declaration by which the response was normalised.
     drafted : bool
-        Whether that is a draft, made of this very response: another may give other columns.
+        Whether the declaration was drafted from this response; another may have other columns.
 
     Examples
     --------
@@ -206,7 +208,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def extra(self) -> pd.DataFrame:
-        """Every leaf of the response that no column took."""
+        """The values of the response that no column has, one row each."""
         return self._listings["extra"]()  # type: ignore[no-any-return]
 
     @cached_property
@@ -221,19 +223,19 @@ class Tables(Keyed[str, "pd.DataFrame"]):
 
     @cached_property
     def hints(self) -> pd.DataFrame:
-        """Values that may be about availability and were not read, one row each."""
+        """Values that may be about availability, which no rule reads, one row each."""
         return self._listing("hints")
 
     @cached_property
     def _provenance(self) -> dict[str, pa.Table]:
-        """The place of every value in the response, which `rebuild` uses; it holds no values."""
+        """The JSON path of every cell, for `rebuild`; see `aatoolkit.normalizer.provenance`."""
         return self._listings.get("provenance", dict)()  # type: ignore[no-any-return]
 
     def _listing(self, name: str) -> pd.DataFrame:
         return show_as(self._listings[name]())
 
     def explain(self, path: str) -> Explanation:
-        """Explain a place of the response: which cells hold it, or why none does.
+        """Explain a value of the response: the cells that have it, or why none does.
 
         Parameters
         ----------
@@ -243,8 +245,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Returns
         -------
         Explanation
-            The value with its bytes; its children are the cells that hold it or parts of it, and
-            the values that are kept in ``extra``, each with the reason.
+            The value with its bytes; its children are the cells that have it or parts of it, and
+            the values in ``extra`` with their reasons.
 
         Raises
         ------
@@ -266,7 +268,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return explain_path(self, path)
 
     def rebuild(self) -> Any:
-        """Rebuild the whole response from the tables and ``extra`` as they are now.
+        """Rebuild the response from the tables and ``extra`` as they are now.
 
         Returns
         -------
@@ -352,7 +354,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
             f"  {visible(name):<{width}}  {self.rows[name]:>7,} rows  {visible(self._state(name))}"
             for name in self
         ]
-        return "\n".join([f"<Tables of {visible(self.section)}{self._noted()}>", *lines])
+        return "\n".join([f"<Tables of {visible(self.section)}{self._notes()}>", *lines])
 
     _repr_pretty_ = wrapped_in_ipython
 
@@ -361,25 +363,25 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return table_html(
             ("table", "rows", "availability"),
             rows,
-            caption=clipped(f"{self.section}{self._noted()}"),
+            caption=clipped(f"{self.section}{self._notes()}"),
             numbers=[1],
             codes=[0],
             labels=1,
         )
 
     def _state(self, name: str) -> str:
-        """Describe the availability of a table, with its mark; of an empty one, why it is empty."""
+        """Describe the availability of a table with its symbol; of an empty one, the reason."""
         words = joined(self._words[name])
-        mark = next((mark for status, mark in _MARKS.items() if words.startswith(status)), "?")
-        return f"{mark} {words if self.rows[name] else _EMPTY.get(words, words)}"
+        found = (symbol for status, symbol in _SYMBOLS.items() if words.startswith(status))
+        return f"{next(found, '?')} {words if self.rows[name] else _EMPTY.get(words, words)}"
 
     @property
-    def _marks(self) -> str:
-        """The mark of each table's availability, in their order."""
+    def _symbols(self) -> str:
+        """The symbols of the availability of all tables, in their order."""
         return "".join(self._state(name)[0] for name in self)
 
-    def _noted(self) -> str:
-        """Describe in words whether it was drafted, and the number of drifts and hints."""
+    def _notes(self) -> str:
+        """Describe whether the declaration was drafted, and count the drifts and hints."""
         draft = ", drafted from this response" if self.drafted else ""
         drifts = f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
         plural = "s" if len(self.hints) > 1 else ""

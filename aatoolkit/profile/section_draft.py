@@ -319,7 +319,7 @@ def _check_values(column: ColumnFinding) -> None:
     dtype, parse = column.reading.dtype, column.reading.parse
     if column.reading.year is not None or not values:
         return
-    odd = read_as(values, Reading(dtype, parse, None, None, column.reading.missing)).odd
+    odd = read_as(values, Reading(dtype, parse, None, None, column.reading.missing)).invalid
     if odd:
         texts = [*dict.fromkeys(raw(values[row]) for row in odd)]
         how = f"parse={parse!r}" if parse else f"dtype={dtype!r}"

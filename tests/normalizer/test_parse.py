@@ -83,7 +83,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 def test_a_value_is_read_as_it_is_meant(dtype: str, parse: str, written: Any, value: Any) -> None:
     result = read_as([written, None], Reading(dtype, parse), "2026-11-20")
     assert result.array.to_pylist() == [value, None]
-    assert not len(result.odd)
+    assert not len(result.invalid)
     assert not len(result.missing)
 
 
@@ -125,7 +125,7 @@ def test_a_value_is_read_as_it_is_meant(dtype: str, parse: str, written: Any, va
 def test_what_does_not_fit_is_named_and_never_bent(dtype: str, parse: str, written: Any) -> None:
     result = read_as([written, None], Reading(dtype, parse), "2026-11-20")
     assert result.array.to_pylist() == [None, None]
-    assert result.odd == [0]
+    assert result.invalid == [0]
 
 
 def test_percents_become_fractions_without_a_rounding_error() -> None:
@@ -139,7 +139,7 @@ def test_a_sentinel_is_missing_and_not_odd() -> None:
     result = read_as(values, Reading("Int64", missing=marks))
     assert result.array.to_pylist() == [3, None, None, None, None, None, None, None]
     assert result.missing == [1, 2, 3, 4, 7]
-    assert result.odd == [6]
+    assert result.invalid == [6]
 
 
 def test_the_year_of_a_day_is_beside_it() -> None:

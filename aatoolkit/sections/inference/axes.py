@@ -199,7 +199,7 @@ class Structure:
                 names = dict.fromkeys(name for value in objects for name in value)
                 if any(pair <= names.keys() for pair in _PAIRS):
                     parsed = read_as(dicts, Reading("Float64", "parts"))
-                    if not parsed.odd and parsed.array.null_count < len(dicts):
+                    if not parsed.invalid and parsed.array.null_count < len(dicts):
                         self.variables.append(Variable(axis, steps, dicts))
                 for name in names:
                     inner = [MISSING if o is MISSING else o.get(name, MISSING) for o in dicts]

@@ -132,7 +132,7 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
 def _parsed(values: Sequence[Any], dtype: str, parse: str | None, missing: Any) -> Any:
     """The values as a column reads them; None if it cannot read them all."""
     parsed = read_as(values, Reading(dtype, parse, None, None, missing))
-    return None if parsed.odd else parsed.array
+    return None if parsed.invalid else parsed.array
 
 
 # --- numbers ------------------------------------------------------------------------------------
@@ -295,7 +295,11 @@ def as_month_days(values: Iterable[Any], reading: FieldReading, year: str) -> Fi
     """
     texts = [v for v in values if v is not MISSING and v is not None and v not in reading.missing]
     way = Reading("date", "month day", None, None, ())
-    if not texts or not all(type(text) is str for text in texts) or read_as(texts, way, "2024").odd:
+    if (
+        not texts
+        or not all(type(text) is str for text in texts)
+        or read_as(texts, way, "2024").invalid
+    ):
         return reading
     evidence = f"days without a year, which {year} has"
     return replace(reading, dtype="date", parse="month day", year=year, evidence=evidence)
