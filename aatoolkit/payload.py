@@ -1,4 +1,4 @@
-"""One request to the API, and one response: its bytes, and where they came from.
+"""Requests and responses of the API, with the bytes of the body.
 
 `Request` and `Response` are what HTTP carries and what every store keeps (`ResponseStore`);
 `Payload` is a response as it is handed to somebody who reads it: from the service or from a store,
@@ -37,7 +37,7 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True)
 class Request:
-    """One request to the API: all that looking up a response depends on.
+    """One request to the API; equal requests have equal responses.
 
     Parameters
     ----------
@@ -78,19 +78,19 @@ class Request:
 
     @classmethod
     def for_scope_options(cls, host: str, *, refresh: bool = False) -> Request:
-        """The request for the scope options of a project."""
+        """Return the request for the scope options of a project."""
         params = {"refresh": "1"} if refresh else {}
         return cls("scope-options", host, params=params, refresh=refresh)
 
     @classmethod
     def for_section(cls, host: str, section: str | None, scope: Scope, **options: Any) -> Request:
-        """The request for one section, or for the combined view where it is None."""
+        """Return the request for one section, or for the combined view where it is None."""
         named = {} if section is None else {"section": section}
         params = {**named, **scope._params()}
         return cls("agent-analytics", host, section, scope, params, **options)
 
     def at(self, base_url: str) -> Request:
-        """The same request of a service."""
+        """Return the request with the base URL of a service."""
         return self if self.base_url == base_url else replace(self, base_url=base_url)
 
     @property
@@ -100,7 +100,7 @@ class Request:
 
     @cached_property
     def url(self) -> str:
-        """The whole address, with its parameters."""
+        """The full URL, with its parameters."""
         query = "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in self.params.items())
         return f"{self.base_url}{self.path}{'?' if query else ''}{query}"
 
@@ -123,7 +123,7 @@ class Request:
         return self.base_url, self.host, self.resource, *question
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a store writes down of the request, as JSON values."""
+        """Return the request as JSON values, which stores write."""
         origin = "/".join(self.base_url.split("/", 3)[:3])
         return {
             "method": "GET",
@@ -135,7 +135,7 @@ class Request:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Request:
-        """Return the request that `to_dict` wrote down.
+        """Return the request that `to_dict` wrote.
 
         Raises
         ------
@@ -163,7 +163,7 @@ class Request:
 
 
 class _Hashed:
-    """What a response and a payload have in common: bytes, and their hash."""
+    """A base class of responses and payloads: a body with its hash."""
 
     body: bytes
 
@@ -179,7 +179,7 @@ class _Hashed:
 
 @dataclass(frozen=True)
 class Response(_Hashed):
-    """One response of the API, as it came and as every store keeps it.
+    """One response of the API, as stores keep it.
 
     Parameters
     ----------
@@ -214,11 +214,11 @@ class Response(_Hashed):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The key of its request."""
+        """The key of the request."""
         return self.request.key
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all but the body as JSON values; in its place are its SHA-256 and size."""
+        """Return the response as JSON values, with the hash and size of the body instead of it."""
         moment = self.fetched_at.astimezone(UTC).replace(tzinfo=None)
         return {
             "request": self.request.to_dict(),
@@ -233,7 +233,7 @@ class Response(_Hashed):
     def from_dict(
         cls, facts: Mapping[str, Any], body: bytes, request: Request | None = None
     ) -> Response:
-        """Return the response that `to_dict` wrote down, with its body.
+        """Return the response that `to_dict` wrote, with its body.
 
         Parameters
         ----------
@@ -262,7 +262,7 @@ class Response(_Hashed):
 
 
 class ResponseStore(Protocol):
-    """Responses by the requests that they answer; the cache, a study and an archive are such.
+    """A protocol for stores of responses by request: the cache, studies and archives.
 
     What holds for each of them (``tests/helpers/stores.py`` checks it):
 
@@ -279,18 +279,18 @@ class ResponseStore(Protocol):
         """Return the latest response to a request, or None."""
 
     def put(self, response: Response) -> None:
-        """Keep a response; it takes the place of an earlier one to an equal request."""
+        """Store a response; it replaces an earlier one to an equal request."""
 
     def __iter__(self) -> Iterator[Response]:
         """Yield the latest response to each request."""
 
     def verify(self) -> list[str]:
-        """Return a sentence for each response that is not as it was put."""
+        """Return a sentence for each response that has changed in the store."""
 
 
 @dataclass(frozen=True, repr=False)
 class Payload(_Hashed, metaclass=Chaptered):
-    """One response, as it came: frozen, comparable, picklable.
+    """One response as a client returns it: frozen, comparable, picklable.
 
     Parameters
     ----------
@@ -367,7 +367,7 @@ class Payload(_Hashed, metaclass=Chaptered):
 
     @cached_property
     def json(self) -> Any:
-        """The body, decoded strictly; treat it as read-only, it is decoded once.
+        """The decoded body; treat it as read-only.
 
         None where a status says that there is no body, and there is none.
 
@@ -392,7 +392,7 @@ class Payload(_Hashed, metaclass=Chaptered):
 
 
 def window_of(document: Any) -> tuple[str | None, str | None]:
-    """The first and the last day that a response says it covers; None where it does not say.
+    """Return the first and the last day of a response's window; None where it has none.
 
     Examples
     --------

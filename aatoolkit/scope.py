@@ -70,7 +70,7 @@ class Scope(NamesNear):
     brand: tuple[str, ...] = ()
 
     def __new__(cls, *_: Any, **filters: Any) -> Self:
-        """Refuse unknown filters with near matches, where Python would raise a `TypeError`."""
+        """Raise a `ScopeError` with near matches for an unknown filter, instead of a TypeError."""
         for name in filters:
             if name != "days" and name not in FILTERS:
                 raise _unknown_filter(name)
@@ -102,7 +102,7 @@ class Scope(NamesNear):
 
     @property
     def _filters(self) -> dict[str, tuple[str, ...]]:
-        """The filters that are set, by name.
+        """The filters with values, by name.
 
         Examples
         --------
@@ -207,7 +207,7 @@ class Scope(NamesNear):
 
 
 class ScopeOptions(NamesNear):
-    """The filter values that a project allows: the six parts of the scope-options response.
+    """The filter values that a project allows.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ class ScopeOptions(NamesNear):
         """Whether the response says when engines ran."""
 
     def _tagged(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
-        """The rows that are values of a filter; the others are counted in `untagged`."""
+        """Return the rows that are filter values, and count the others in `untagged`."""
         if name not in frame:
             return frame
         without = frame[name].eq(UNTAGGED).fillna(False).to_numpy(bool)
@@ -293,7 +293,7 @@ class ScopeOptions(NamesNear):
         )
 
     def _size(self, name: str) -> str:
-        """The number of a filter's values, in words where they are not known."""
+        """Return the number of a filter's values, or "unknown"."""
         return "unknown" if name in self.unknown else str(len(self.values(name)))
 
     _repr_pretty_ = wrapped_in_ipython
@@ -320,7 +320,7 @@ def _filter_values(name: str, stated: str | Iterable[str] | None) -> tuple[str, 
 
 
 def _unknown_filter(name: str) -> ScopeError:
-    """Make the error for a filter that there is not, with near matches."""
+    """Return the error for an unknown filter, with near matches."""
     names = ("days", *FILTERS)
     return ScopeError(
         unknown("filter", name, names),

@@ -1,4 +1,4 @@
-"""What public classes have in common: help that is a chapter, near matches, the end of ``with``."""
+"""Base classes of public classes: short help, near matches of attributes, ``with`` blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ V = TypeVar("V")
 
 
 class Chaptered(ABCMeta):
-    """The type of classes whose help is a chapter: what it is for, then a line for each member.
+    """A metaclass of classes whose ``help`` is short: the docstring, then one line per member.
 
     ``help(Class.member)`` has the arguments and examples of one.
 
@@ -55,7 +55,7 @@ _INDENT = 17
 
 
 def _members(kind: type) -> list[tuple[str, str]]:
-    """The public members that the package declares, with the first line of their docstrings."""
+    """List the public members of a class with the first line of their docstrings."""
     members = {}
     for base in reversed(kind.__mro__):
         for name, member in vars(base).items():
@@ -69,7 +69,7 @@ def _members(kind: type) -> list[tuple[str, str]]:
 
 
 class NamesNear(metaclass=Chaptered):
-    """A class whose missing attributes are an `AttributeError` with near matches.
+    """A base class whose `AttributeError` for a missing attribute names near matches.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class NamesNear(metaclass=Chaptered):
     """What the error calls an object; the name of its class where nothing is said."""
 
     def _item_named(self, name: str) -> str:
-        """Suggest the subscript where a missing attribute is the name of an item; else nothing."""
+        """Suggest the subscript for a missing attribute that is the key of an item; else ""."""
         return ""
 
     if not TYPE_CHECKING:  # type checkers go by what is declared
@@ -97,7 +97,7 @@ class NamesNear(metaclass=Chaptered):
 
 
 class Keyed(Mapping[K, V], NamesNear):
-    """A mapping over its ``_items``, with Tab completion of keys."""
+    """A base class of mappings whose keys Tab completes."""
 
     _items: Mapping[K, Any]
 
@@ -115,10 +115,10 @@ class Keyed(Mapping[K, V], NamesNear):
 
 
 class Closing(metaclass=Chaptered):
-    """Calls ``close`` at the end of a ``with`` block."""
+    """A base class of objects that a ``with`` block closes."""
 
     def close(self) -> None:
-        """Release the resources that the object holds."""
+        """Close the object, and release what it uses."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Cancellation: end a group of calls at once, whatever threads they run in."""
+"""Cancel a group of calls at once, whatever threads they run in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CANCELLED: ContextVar[threading.Event | None] = ContextVar("cancelled", default
 
 
 class CallGroup:
-    """Calls that are cancelled together.
+    """A group of calls that are cancelled together.
 
     After `cancel` those that still run end in an error within a moment; nobody waits for it.
 
@@ -33,7 +33,7 @@ class CallGroup:
         self._context.run(_CANCELLED.set, self._event)
 
     def run(self, action: Callable[..., T], *arguments: object) -> T:
-        """Run an action as part of the group; several threads may run one each."""
+        """Call a function as part of the group; several threads may do so."""
         return self._context.copy().run(action, *arguments)
 
     def cancel(self) -> None:

@@ -1,4 +1,4 @@
-"""Defaults and constants that several packages name: each is stated here and nowhere else."""
+"""Defaults and constants that several packages use."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ EXTRAS = {
 
 @contextmanager
 def needed(purpose: str, extra: str) -> Iterator[None]:
-    """Import optional packages, with an error that says what to install.
+    """Import optional packages in a block; if one is missing, raise an error that names its extra.
 
     Parameters
     ----------

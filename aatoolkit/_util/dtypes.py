@@ -1,4 +1,4 @@
-"""The dtypes that a column may be declared with, and what each is called elsewhere."""
+"""The dtypes of declared columns, and their names in Python, pandas and reports."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Dtype:
 
 @dataclass(frozen=True)
 class Reading:
-    """The parser of a column whose values are not plain JSON of its dtype.
+    """How the values of a column are parsed, if they are not plain JSON of its dtype.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all, whatever happens meanwhile.
+"""Write files and folders atomically: a failed or killed writer leaves the old version.
 
 What is written is beside its target under a temporary name, is made durable, and then replaces
 the target in one step. A writer that fails leaves what was there. One that is killed
@@ -47,7 +47,7 @@ _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP)
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a file whole or not at all.
+    """Write a file atomically: yield a temporary file, which replaces the file at the end.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Write bytes to a file, whole or not at all, as `writing` does.
+    """Write bytes to a file atomically.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
 
 @contextlib.contextmanager
 def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
-    """Fill a folder that appears whole or not at all.
+    """Write a folder atomically: yield a temporary folder, which replaces it at the end.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
 
 
 def sweep(folder: str | os.PathLike[str]) -> list[Path]:
-    """Remove what killed writers left in a folder, and say what it was.
+    """Remove the temporary files of killed writers from a folder; return their paths.
 
     A folder that was moved aside by a writer that was killed before it put another in its
     place is moved back.
@@ -163,7 +163,7 @@ _sweep_once = lru_cache(maxsize=1024)(sweep)
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
-    """The place itself where the path is a link."""
+    """Return the absolute path, with links resolved."""
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:  # a null byte, or what no file system can spell
@@ -173,7 +173,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def _reporting(target: Path, state: str = "was not written") -> Iterator[None]:
-    """Convert system errors to `NotWritten`, which names what became of the new version."""
+    """Convert an `OSError` to `NotWritten`, whose message says what happened to the file."""
     try:
         yield
     except NotWritten:
@@ -185,7 +185,7 @@ def _reporting(target: Path, state: str = "was not written") -> Iterator[None]:
 
 @contextlib.contextmanager
 def _unfinished(place: Path, *, is_folder: bool) -> Iterator[Path]:
-    """Yield a new, locked temporary file or folder in a place, and remove it afterwards."""
+    """Yield a new, locked temporary file or folder, and remove it at the end."""
     _make(place)
     _sweep_once(place)
     while True:
@@ -203,7 +203,7 @@ def _unfinished(place: Path, *, is_folder: bool) -> Iterator[Path]:
 
 
 def _lock(path: Path, until: contextlib.ExitStack) -> bool | None:
-    """Lock a file or folder; False if another process holds the lock, None without locks."""
+    """Lock a file or folder; False if another process has locked it, None without locks."""
     if fcntl is None:
         return None
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
@@ -218,7 +218,7 @@ def _lock(path: Path, until: contextlib.ExitStack) -> bool | None:
 
 
 def read_regular_file(path: Path, limit: int) -> str:
-    """Read the text of a small file; pipes and devices, which may never end, are refused.
+    """Read the text of a small regular file; pipes and devices are errors.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def read_regular_file(path: Path, limit: int) -> str:
 
 
 def _mode(target: Path) -> int | None:
-    """The permissions of a file that is to be replaced; None where there is none."""
+    """Return the permissions of a file that will be replaced; None if there is none."""
     try:
         facts = target.stat()
     except FileNotFoundError:
@@ -245,12 +245,12 @@ def _mode(target: Path) -> int | None:
 
 
 def _is_taken(target: Path) -> bool:
-    """Whether a folder is there already and is not empty."""
+    """Whether a folder exists and is not empty."""
     return target.exists() and any(target.iterdir())
 
 
 def _make(folder: Path) -> None:
-    """Make a folder and those above it, each durable in its own."""
+    """Create a folder and its parents, and sync them to disk."""
     if folder.is_dir():
         return
     _make(folder.parent)
@@ -259,7 +259,7 @@ def _make(folder: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or folder; what cannot be removed is left to the next sweep."""
+    """Remove a file or folder, and ignore errors."""
     with contextlib.suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -268,14 +268,14 @@ def _remove(path: Path) -> None:
 
 
 def _replace(path: Path, target: Path) -> None:
-    """Rename in one step over a file or an empty folder."""
+    """Rename a file or folder to a target, which may be a file or an empty folder."""
     if os.name == "nt" and target.is_dir():
         target.rmdir()
     os.replace(path, target)
 
 
 def _exchange(new: Path, target: Path) -> None:
-    """Put a folder in the place of another; `sweep` undoes it where it was not ended.
+    """Replace a folder by another; `sweep` restores it if the process is killed meanwhile.
 
     On Linux ``renameat2`` does it in one step, so that a kill leaves one of the two in place and
     writers do not meet; the other is then under the name of the first.
@@ -295,13 +295,13 @@ def _exchange(new: Path, target: Path) -> None:
 
 
 def _sync_all(folder: Path) -> None:
-    """Make a folder durable with everything in it."""
+    """Sync a folder and all files in it to disk."""
     for path in (*folder.rglob("*"), folder):
         _sync(path)
 
 
 def _sync(path: Path) -> None:
-    """Make a file, or the names in a folder, survive a loss of power."""
+    """Sync a file, or the entries of a folder, to disk."""
     is_folder = path.is_dir()
     if is_folder and os.name == "nt":
         return
@@ -321,7 +321,7 @@ def _sync(path: Path) -> None:
 
 
 def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield how the hashes of files differ from those expected: what it is, and the name.
+    """Yield the differences between expected and actual file hashes: the kind and the name.
 
     Examples
     --------
@@ -338,7 +338,7 @@ def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterat
 
 
 class FileList(list[Path]):
-    """The files that were written: a list that prints how many there are, and where.
+    """A list of written files, whose ``repr`` is their number and common folder.
 
     Examples
     --------

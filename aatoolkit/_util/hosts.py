@@ -1,4 +1,4 @@
-"""The canonical form of host names, under which a project is requested and cached."""
+"""Host names in their canonical form, by which projects are requested and cached."""
 
 from __future__ import annotations
 

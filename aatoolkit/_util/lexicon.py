@@ -1,4 +1,4 @@
-"""The lexicon: what the words of names and sentences mean, for units, names and availability.
+"""The lexicon: the meanings of words in field names and texts of services.
 
 All of it is data: ``lexicon.txt`` beside this file has a line for each concept, state and form.
 """
@@ -39,7 +39,7 @@ def fold(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def spaced(name: str, without: Collection[str] = ()) -> str:
-    """Join the words of a name by blanks, without some of them.
+    """Join the words of a name by spaces, without some of them.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def spaced(name: str, without: Collection[str] = ()) -> str:
 
 @cache
 def words(*concepts: str) -> frozenset[str]:
-    """Return all words of some concepts.
+    """Return all words of one or several concepts.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def words(*concepts: str) -> frozenset[str]:
 
 @cache
 def pairs(concept: str) -> Mapping[str, str]:
-    """Return the pairs of a concept, written ``word=other``.
+    """Return the pairs ``word=other`` of a concept as a mapping.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def pairs(concept: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=16384)
 def names(key: str, concept: str) -> bool:
-    """Whether any word of a key is of a concept.
+    """Whether a word of a field name is of a concept.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def names(key: str, concept: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def ends(key: str, concept: str) -> bool:
-    """Whether the last word of a key is of a concept.
+    """Whether the last word of a field name is of a concept.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def ends(key: str, concept: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def is_whole(key: str, concept: str) -> bool:
-    """Whether a complete key is a word of a concept.
+    """Whether a complete field name is a word of a concept.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def is_whole(key: str, concept: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def fits(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) -> bool:
-    """Whether the words of a key, without some of them, have a form of the lexicon.
+    """Whether the words of a field name, without some of them, match a form of the lexicon.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def fits(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) ->
 
 @cache
 def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
-    """Return the regular expressions of a kind, by name and strength: state, flag, stem, form."""
+    """Return the patterns of a kind (state, flag, stem or form) by name and strength."""
     texts: dict[tuple[str, str | None], list[str]] = {}
     for of, name, strength, text in _data()[1]:
         if of == kind:
@@ -132,7 +132,7 @@ def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
 
 
 def _either(concept: re.Match[str]) -> str:
-    """Match any word or phrase of a concept."""
+    """Return a pattern that matches any word or phrase of a concept."""
     text = _concepts()[concept[1]]
     return f"(?:{text if '|' in text else '|'.join(text.split())})"
 
@@ -145,7 +145,7 @@ def _concepts() -> Mapping[str, str]:
 
 @cache
 def _data() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
-    """Read the file: the words of each concept, and the patterns with their kind and name."""
+    """Read the lexicon: the words of each concept, and the rows of patterns."""
     concepts: dict[str, str] = {}
     rows: list[tuple[str, ...]] = []
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():

@@ -1,4 +1,4 @@
-"""How a number is written: counts, rates, points, money, p-values, in tables, pictures and text.
+"""Format numbers: counts, rates, percentage points, money and p-values.
 
 Units are those that columns are declared with. Signs are typographic: ``−2.2 pp``, not ``-2.2``.
 """
@@ -15,7 +15,7 @@ _NONE = "–"
 
 
 def number(value: float, unit: str | None = None, *, exact: bool = False) -> str:
-    """Write a number in its unit; ``exact`` keeps a decimal of rates for text that compares them.
+    """Format a number in its unit; ``exact`` keeps one decimal of percentages.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
 
 
 def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
-    """Write the numbers of one column, all with as many decimals.
+    """Format the numbers of one column, all with the same number of decimals.
 
     Examples
     --------
@@ -66,9 +66,9 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
 
 
 def alike(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
-    """Write the numbers of a table's column, with four digits of the largest; NaN is ``<NA>``.
+    """Format the numbers of a table's column with four significant digits of the largest.
 
-    What would look like zero beside larger numbers, and is none, has digits of its own.
+    NaN is ``<NA>``; a small number that would be rounded to zero has more digits than the others.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def alike(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
 
 
 def tick(value: float, unit: str | None = None) -> str:
-    """Write a tick of an axis, with no more digits than it needs.
+    """Format the tick label of an axis, without unnecessary digits.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def tick(value: float, unit: str | None = None) -> str:
 
 
 def signed(value: float, unit: str | None = None) -> str:
-    """Write a difference with its sign, with enough digits not to look like none.
+    """Format a difference with its sign; small differences keep a digit that is not 0.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def signed(value: float, unit: str | None = None) -> str:
 
 
 def p_value(value: float) -> str:
-    """Write a p-value.
+    """Format a p-value.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def p_value(value: float) -> str:
 
 
 def _is_whole(value: float) -> bool:
-    """Whether a number is whole but for the noise of floats."""
+    """Whether a number is an integer up to floating-point error."""
     near = round(value)
     return value == near or (near != 0 and abs(value - near) <= 1e-9 * abs(value))
 

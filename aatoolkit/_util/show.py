@@ -1,4 +1,4 @@
-"""Tables as text of a given width and as HTML: the one way in which they are shown.
+"""Format tables as text of a given width, and as HTML.
 
 A verb may return a `Frame` with a `ShowAs`: which columns say how, and so come where there is room,
 which one is the verdict, and what is to be remarked below. A listing has no such columns: each of
@@ -58,7 +58,7 @@ def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[Marks, list[str]]
 
 @dataclass(frozen=True)
 class ShowAs:
-    """How a verb wants its result to be shown.
+    """Display options of a result: which columns matter, and notes below the table.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class ShowAs:
 
 
 class Frame(pd.DataFrame):
-    """A DataFrame that keeps its ``attrs`` when plain pandas merges it with one that has none.
+    """A DataFrame with display options, which keeps its ``attrs`` in merges with plain frames.
 
     It is a `pandas.DataFrame` in all it does, and is one after a pickle. A verb that returns it
     may say how it is shown (`show_as`).
@@ -137,7 +137,7 @@ class Frame(pd.DataFrame):
 
 
 def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
-    """Make a frame that shows what matters of each row, with no cell cut.
+    """Create a `Frame` with display options, which prints its essential columns untruncated.
 
     In a terminal sentences are wrapped within their column, in a notebook the page wraps them.
 
@@ -197,17 +197,17 @@ def _is_left_to_pandas(frame: pd.DataFrame) -> bool:
 
 
 def block(content: str) -> str:
-    """A part of a page in which TeX is not looked for."""
+    """Wrap HTML so that MathJax ignores it."""
     return f'<div class="tex2jax_ignore">{content}</div>'
 
 
 def fold(title: str, content: str) -> str:
-    """A part of a page that opens at its title; both are HTML."""
+    """Return HTML of a block that opens when its title is clicked; both arguments are HTML."""
     return f"<details><summary>{title}</summary>{content}</details>"
 
 
 def markup_long(text: str) -> str:
-    """Text of any length as HTML."""
+    """Escape a text of any length as HTML."""
     return html.escape(visible(text))
 
 
@@ -223,12 +223,12 @@ class _Column(NamedTuple):
 
     @property
     def natural(self) -> int:
-        """The width in which no cell is wrapped."""
+        """The width without wrapping."""
         return max(map(len, (self.name, *self.cells)))
 
     @property
     def least(self) -> int:
-        """The width below which it cannot be read."""
+        """The minimum width at which the column is readable."""
         if self.is_number:
             return self.natural
         words = [word for cell in self.cells for word in cell.split()]
@@ -239,7 +239,7 @@ class _Column(NamedTuple):
 
 
 def _listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
-    """The index and the columns that hold a value, all if none does; notes on the rest."""
+    """Return the index and the columns with values, and notes on the other columns."""
     is_held = frame.notna().any().to_numpy()
     is_held = is_held if is_held.any() else ~is_held
     names = [visible(str(name)) for name in frame.columns[~is_held]]
@@ -250,7 +250,7 @@ def _listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
 def _in_sight(
     frame: pd.DataFrame, view: ShowAs, width: int
 ) -> tuple[list[_Column], list[str], list[str]]:
-    """The columns that fit, the notes below them, and the names of those left out.
+    """Return the columns that fit in a width, the notes, and the names of the other columns.
 
     What rows are sorted by and the verdict always fit; of the others come the first, and those
     that say how a number was made come last. A word that is the same in all rows is a note.
@@ -291,7 +291,7 @@ def _more(frame: pd.DataFrame, most: int) -> list[str]:
 
 
 def _columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
-    """The levels of the index and the columns, as texts."""
+    """Convert the levels of the index and the columns to texts."""
     is_mixed = "unit" in rows and rows["unit"].nunique(dropna=False) > 1
     labels = [
         _column("" if name is None else str(name), pd.Series(rows.index.get_level_values(at)))
@@ -309,7 +309,7 @@ def _columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
 
 
 def _column(name: str, values: pd.Series, is_mixed: bool = False) -> _Column:
-    """A column as texts: numbers with as many digits as each other, days without midnight."""
+    """Convert a column to texts: floats with equal digits, days without midnight."""
     kind = values.dtype
     is_number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
     if pd.api.types.is_float_dtype(kind):
@@ -324,14 +324,14 @@ def _column(name: str, values: pd.Series, is_mixed: bool = False) -> _Column:
 
 
 def cell_text(value: Any) -> str:
-    """A cell on one line, safe to show."""
+    """Format a cell on one printable line."""
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return "<NA>"
     return joined(visible(str(value)).replace("\\n", " "))
 
 
 def _name_parts(word: str) -> list[str]:
-    """The parts of a name that is so long that it may be broken."""
+    """Split a long name at the characters where it may wrap."""
     return name_parts(word) if len(word) > _NAME else [word]
 
 
@@ -339,7 +339,7 @@ def _name_parts(word: str) -> list[str]:
 
 
 def _blocks(columns: Sequence[_Column], levels: int, width: int) -> list[str]:
-    """The columns that fit beside the labels, block below block."""
+    """Format columns in blocks that fit in a width, one block below the other."""
     labels, blocks = [*columns[:levels]], [[*columns[:levels]]]
     for column in columns[levels:]:
         part = [*blocks[-1], column]
@@ -352,7 +352,7 @@ def _blocks(columns: Sequence[_Column], levels: int, width: int) -> list[str]:
 
 
 def _lines(columns: Sequence[_Column], width: int) -> str:
-    """The columns beside each other; the widest give way first, down to what can be read."""
+    """Format columns side by side; the widest are wrapped first, down to their minimum width."""
     least, natural = ([getattr(c, size) for c in columns] for size in ("least", "natural"))
     room = max(width - _GAP * (len(columns) - 1), sum(least))
     cap = max(natural)
@@ -392,7 +392,7 @@ def table_html(
     codes: Collection[int] = (),
     labels: int = 0,
 ) -> str:
-    """Format texts as a table of HTML.
+    """Format texts as an HTML table.
 
     Numbers are on the right, all else on the left; columns of sentences keep a width in which they
     can be read, and long names are broken where their parts meet.
@@ -442,7 +442,7 @@ def table_html(
 
 
 def row_ranges(index: pd.Index, chosen: np.ndarray) -> str:
-    """Name the chosen rows as ranges; without numeric labels only count them.
+    """Format the selected rows as ranges; without a RangeIndex, return their number.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Text: made safe to show or to write, wrapped within a terminal, shown as a title and a list."""
+"""Format text: printable and escaped, wrapped to the terminal, as titles with lists."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ESCAPABLE = re.compile(rf"[\r{_UNSAFE}]|\\(?=u[0-9a-f]{{4}})")
 
 
 def visible(text: str) -> str:
-    r"""Text that cannot steer a terminal or reorder a line: what does not print is escaped.
+    r"""Escape the characters of a text that are not printable.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def visible(text: str) -> str:
 
 
 def name_parts(word: str) -> list[str]:
-    """Split a long name where it may be broken, which is after dots, slashes and the like.
+    """Split a long name after dots, slashes and the like, where it may wrap.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def joined(text: str) -> str:
-    """Drop the full stop before a separator in joined sentences.
+    """Remove full stops before semicolons, in sentences joined by semicolons.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def joined(text: str) -> str:
 
 
 def clipped(text: str) -> str:
-    """Visible text, cut to a length for display.
+    """Escape unprintable characters and truncate a text for display.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def clipped(text: str) -> str:
 
 
 def combined_reason(reasons: Iterable[str | None]) -> str | None:
-    """Reasons as one text, each once, separated by ``"; "``; one alone stays as it is.
+    """Join reasons by ``"; "`` without duplicates; a single reason is unchanged.
 
     A reason may be joined itself: its parts are separate reasons. Full stops before a separator
     are left out, so that `str.split` gives the same parts in whatever order they were joined.
@@ -143,7 +143,7 @@ def combined_reason(reasons: Iterable[str | None]) -> str | None:
 
 
 def some_of(names: Sequence[str], most: int = 3, separator: str = ", ") -> str:
-    """Name the first few of several things, and count the others.
+    """Join the first few names, and count the others.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def some_of(names: Sequence[str], most: int = 3, separator: str = ", ") -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Format a number of things, such as "3 rows".
+    """Format a number with a noun, such as "3 rows".
 
     Examples
     --------
@@ -184,7 +184,7 @@ def capitalized(text: str) -> str:
 
 
 def markup(text: str) -> str:
-    """Text as HTML: clipped, visible and escaped.
+    """Escape a text as HTML; long texts are truncated.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def markup(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """One line of HTML that shows text unchanged, as code.
+    """Format a text as one line of HTML code.
 
     Examples
     --------
@@ -211,7 +211,7 @@ _DEFAULT = 80
 
 
 def terminal_width() -> int:
-    """The width to print in: that of pandas where one is set, or of the terminal, or 80.
+    """Return the width to print in: pandas' ``display.width``, the terminal's, or 80.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def terminal_width() -> int:
 
 
 def wrap_cell(text: str, width: int) -> list[str]:
-    """Wrap a text; names that are too long are broken where their parts meet.
+    """Wrap a text to a width; long names are broken after dots, slashes and the like.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def wrap_cell(text: str, width: int) -> list[str]:
 
 
 def wrap_lines(text: str) -> str:
-    r"""Wrap each line that is wider than the terminal; it goes on two letters to its right.
+    r"""Wrap lines that are wider than the terminal, with continuation lines indented.
 
     Examples
     --------
@@ -269,12 +269,12 @@ def wrap_lines(text: str) -> str:
 
 
 def wrapped_in_ipython(thing: Any, printer: Any, cycle: bool) -> None:
-    """Print within the terminal's width: the method ``_repr_pretty_`` of what has long lines."""
+    """Print a ``repr`` wrapped to the terminal's width: for use as ``_repr_pretty_``."""
     printer.text(wrap_lines(repr(thing)))
 
 
 class Described(metaclass=Chaptered):
-    """The base class of what shows itself as a title and a list of lines.
+    """A base class of objects that print as a title and a list of lines.
 
     Its ``repr`` may be complete; ``print``, a terminal with IPython and a notebook show the list.
     """
@@ -285,7 +285,7 @@ class Described(metaclass=Chaptered):
         cls._repr_pretty_ = Described._repr_pretty_  # type: ignore[method-assign]
 
     def _described(self) -> tuple[str, Sequence[str]]:
-        """The title, and the lines below it."""
+        """Return the title, and the lines below it."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -316,7 +316,7 @@ def parse_moment(text: str) -> date | datetime | None:
 
 
 def fresh(name: str, taken: Iterable[str]) -> str:
-    """Return a name that is not taken yet.
+    """Return a name that is not taken, with a number appended if necessary.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Units: what numbers are in. A unit is its name in words, and what is known of it stands here.
+"""The units of numbers: names in words, with their range and how they are written.
 
 So it reads the same in a code book, in Parquet and in a picture. A name that is not here is a
 unit as well, of which nothing more is known.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Unit:
-    """What is known of a unit.
+    """The properties of a unit.
 
     Parameters
     ----------

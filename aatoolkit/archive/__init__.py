@@ -1,4 +1,4 @@
-"""Archives: every response of many hosts over time, as Delta tables, and what is derived of them.
+"""Archives: the responses of many hosts over time, and tables of them, as Delta tables.
 
 In come a client, a study or payloads (`Archive.add`); out come frames with metadata, histories,
 SQL and files that any engine reads. In reading order:

@@ -1,4 +1,4 @@
-"""Add responses to an archive, of a service, a study or at hand; continue where a run ended."""
+"""Add responses to an archive: from a service, a study, or in memory; resume interrupted runs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ Target = tuple["Project", Scope, list[str]]
 
 @dataclass(frozen=True, repr=False)
 class AddReport:
-    """The result of adding responses to an archive: counts and failures; true if none failed.
+    """The result of adding responses to an archive; true if nothing failed.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ def add_groups(
     resumed: Sequence[ArchivedResponse] = (),
     skipped: int = 0,
 ) -> AddReport:
-    """Store groups of outcomes as they come, derive their tables and commit the run.
+    """Store groups of responses, derive their tables, and commit the run.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def add_groups(
 
 
 def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
-    """Groups that are stored in one commit; raises if the token is not accepted for the first."""
+    """Yield batches of groups to store together; raise if the first group is unauthorized."""
     waiting: list[Group] = []
     count = size = 0
     begun = time.monotonic()
@@ -210,7 +210,7 @@ def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
 
 
 def payloads_of(source: Any) -> Iterator[Payload]:
-    """The responses that a study or something iterable gives.
+    """Yield the responses of a study or of an iterable.
 
     Raises
     ------
@@ -248,7 +248,7 @@ def plan(
     *,
     refresh: bool,
 ) -> tuple[list[Target], list[ArchivedResponse], int]:
-    """The requests to send, what an unfinished run has fetched of them, and how many are skipped.
+    """Return the requests to send, the responses of an unfinished run, and the number skipped.
 
     Those that have a response of today are not sent again.
     """
@@ -275,7 +275,7 @@ def plan(
 
 
 def fetch_groups(client: Client, targets: Sequence[Target]) -> Generator[Group]:
-    """Ask a service concurrently; the outcomes of requests, in order."""
+    """Send requests concurrently; yield their outcomes in order."""
     calls = [(project, scope, name) for project, scope, names in targets for name in names]
     if not calls:
         return
@@ -290,7 +290,7 @@ def fetch_groups(client: Client, targets: Sequence[Target]) -> Generator[Group]:
 
 
 def outcome(result: Callable[[], Payload]) -> Payload | AAToolkitError:
-    """Return the response of a request, or the error that it raises."""
+    """Return the result of a function, or the error that it raises."""
     try:
         return result()
     except AAToolkitError as error:
@@ -324,7 +324,7 @@ Reading = tuple[Profile | None, int]
 def fetch_by_workers(
     client: Client, targets: Sequence[Target], executor: Executor, reading: Reading
 ) -> Generator[Group]:
-    """Have workers ask a service; the groups come as they are done, a bounded number at a time.
+    """Fetch in the workers of an executor; yield the groups as they finish.
 
     Raises
     ------

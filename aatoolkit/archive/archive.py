@@ -1,4 +1,4 @@
-"""`Archive`: every response of many hosts over time, and the tables that were made of them."""
+"""`Archive`: the responses of many hosts over time, and the tables derived from them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from aatoolkit.study.study import Study
 
 
 class Archive(metaclass=Chaptered):
-    """Every response of many hosts over time, and the tables that were made of them.
+    """The responses of many hosts over time, and the tables derived from them.
 
     The responses are the truth, the tables are derived from them. Both are Delta tables in one
     folder or below one prefix of an object store: several processes may add at a time, and
@@ -113,7 +113,7 @@ class Archive(metaclass=Chaptered):
         progress: bool | None = None,
         executor: Executor | None = None,
     ) -> AddReport:
-        """Add responses, in one run that is whole or not there.
+        """Add responses in one run, which is committed completely or not at all.
 
         What has a response of today (in UTC) is not asked for again, so that adding again continues
         where a run was interrupted. Requests run concurrently, and memory stays constant however
@@ -208,7 +208,7 @@ class Archive(metaclass=Chaptered):
         return add_groups(self._store, profile, max_nodes, groups, index, progress=progress, **more)
 
     def _check_place(self) -> None:
-        """Raise if a folder holds something else than an archive."""
+        """Raise if the folder contains anything but an archive."""
         folder, problem = Path(self._store.root), ""
         try:
             if self._store.is_local and folder.exists() and not (folder / "runs").is_dir():
@@ -243,7 +243,7 @@ class Archive(metaclass=Chaptered):
         until: When | None = None,
         scope: Scope | None = None,
     ) -> pd.DataFrame:
-        """Read the rows of a table, of every response that was fetched in a time.
+        """Read the rows of a table from all responses fetched in a period.
 
         Windows of responses overlap; `df.aa.aggregate` adds rows of responses only where they are
         disjoint. One row per day, from all responses about it, gives `history`.
@@ -292,7 +292,7 @@ class Archive(metaclass=Chaptered):
         scope: Scope | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Read what is known of each day: one row per key and day, however often it was seen.
+        """Read the latest known value of each day: one row per key and day.
 
         For tables whose key has a day or moment, such as ``overview_trend``. Windows overlap, so
         that a day is seen in many responses: the newest known value counts. Days that no response
@@ -329,7 +329,7 @@ class Archive(metaclass=Chaptered):
 
     @typed
     def sql(self, query: str) -> Any:
-        """Run an SQL query over the tables with DuckDB, which changes nothing.
+        """Run an SQL query over the tables with DuckDB, read-only.
 
         The declared tables are views of their names (``SECTION__TABLE`` where two sections have
         one), and so are ``responses``, ``runs``, ``availability`` (what responses state of it),
@@ -368,7 +368,7 @@ class Archive(metaclass=Chaptered):
         return snapshot.relation(query, sql_tables(snapshot), self._until)
 
     def _sql_frame(self, query: str) -> pd.DataFrame:
-        """The rows of a query; values that pandas cannot hold are an `ArchiveError` too."""
+        """Return the rows of a query as a DataFrame."""
         with self._snapshot().typed(()):
             frame: pd.DataFrame = self.sql(query).df()
             return frame
@@ -398,7 +398,7 @@ class Archive(metaclass=Chaptered):
     @property
     @typed
     def changes(self) -> pd.DataFrame:
-        """The changes of tables and their columns, and when: one row each."""
+        """The changes of tables and columns over time, one row each."""
         rows = self._snapshot().store.rows_of(CHANGES) or []
         rows.sort(key=lambda row: row["at"])
         return show_as(to_frame(pa.Table.from_pylist(rows, CHANGES_SCHEMA)))
@@ -411,7 +411,7 @@ class Archive(metaclass=Chaptered):
     # -- looking back --------------------------------------------------------------------------
 
     def as_of(self, when: When) -> Archive:
-        """Return the archive as it was at a moment, read-only: later responses are not seen.
+        """Return the archive as it was at a moment, read-only.
 
         Parameters
         ----------
@@ -437,7 +437,7 @@ class Archive(metaclass=Chaptered):
         return "the archive"
 
     def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
-        """Yield the archived responses that may be the one of a source."""
+        """Yield the archived responses that a source may refer to."""
         parts = [USABLE]
         for name in ("sha256", "host", "section", "scope"):
             fact = getattr(source, name)
@@ -449,7 +449,7 @@ class Archive(metaclass=Chaptered):
                 yield StoredResponse(response_source, row.payload, self._profile, self._max_nodes)
 
     def _archived_frame(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
-        """Read a frame from the archive again, as it was read before.
+        """Read a frame again by the method and arguments that it was read with.
 
         Parameters
         ----------
@@ -518,7 +518,7 @@ class Archive(metaclass=Chaptered):
 
     @typed
     def compact(self, *, keep_hours: float = 168.0) -> UpkeepReport:
-        """Join small files, sort them by host, and delete the ones no reader needs any more.
+        """Join small files, sort them by host, and delete files that are no longer needed.
 
         What interrupted runs left behind is removed after a day. Others may read and add
         meanwhile.
@@ -546,7 +546,7 @@ class Archive(metaclass=Chaptered):
     def forget(
         self, hosts: str | Iterable[str] | None = None, *, before: When | None = None
     ) -> UpkeepReport:
-        """Remove responses with all rows derived of them, and the files that held them.
+        """Delete responses, and all rows derived from them.
 
         On an object store the commits of the last 30 days stay, whose statistics may name a host.
 
@@ -575,7 +575,7 @@ class Archive(metaclass=Chaptered):
 
     @typed
     def verify(self, *, replay: bool = False) -> ArchiveCheck:
-        """Check every file, every response against its hash, every table against its responses.
+        """Verify files and responses by their hashes, and the number of rows of each table.
 
         Data files and the entries of logs are compared with the SHA-256 that they were written
         with, bodies with their own, the number of commits and runs with those recorded, and the
@@ -599,7 +599,7 @@ class Archive(metaclass=Chaptered):
     def rebuild(
         self, *, profile: ProfileSource | None = None, progress: bool | None = None
     ) -> AddReport:
-        """Rebuild the tables from the stored responses, after a declaration or a profile changed.
+        """Derive all tables again from the responses, after a declaration or a profile changed.
 
         Each table changes in one commit, and `changes` says what changed. Runs that were under
         way cannot be committed after it: adding again continues them.
@@ -631,7 +631,7 @@ class Archive(metaclass=Chaptered):
         scope: Scope | None = None,
         **about: Any,
     ) -> Study:
-        """Cut a study from the archive: a sealed folder of responses, to cite and to publish.
+        """Create a sealed study of some responses, to cite and to publish.
 
         Parameters
         ----------

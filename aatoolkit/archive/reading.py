@@ -1,4 +1,4 @@
-"""One table of a snapshot: its rows, its history, as frames with availability, units and sources.
+"""Read one table of a snapshot as DataFrames with availability, units and sources.
 
 `overview` and `sql_tables` are about all tables; `dask_frame` is one for other machines.
 """
@@ -55,7 +55,7 @@ _MOST_STATEMENTS = 400
 
 @dataclass(frozen=True)
 class ResponseState:
-    """The availability that one response states for a table's columns, as text, and its source."""
+    """The availability that one response states for the columns of a table, and its source."""
 
     host: str
     fetched_at: datetime
@@ -64,7 +64,7 @@ class ResponseState:
 
 
 class TableReader:
-    """One table of a snapshot, as frames of a selection.
+    """A reader of one table of a snapshot.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class TableReader:
         self.place = {"section": owner, "table": self.stored.table.name}
 
     def read(self, selection: Selection) -> pd.DataFrame:
-        """The rows of a selection, ordered by host, time and key."""
+        """Return the rows of a selection, ordered by host, time and key."""
         order = ["host", "fetched_at", "days", *self.stored.key, "_row"]
         sql = (
             f"SELECT * FROM {identifier(_ROWS)} WHERE {selection.where} "
@@ -104,7 +104,7 @@ class TableReader:
         return self._frame(self._query(sql), selection, recipe, CONTEXT, key)
 
     def history(self, fetched: Selection, days: Selection) -> pd.DataFrame:
-        """One row per key and day, from responses fetched in one range, about days in another."""
+        """Return one row per key and day, of responses fetched in one period about another."""
         rows = self._query(_history_sql(self.stored, fetched.where, days), FRAMES)
         context = ["host", *(name for name in _FILTERS if rows[name].null_count < rows.num_rows)]
         moment = {"as_of": fetched.until.isoformat()} if fetched.until else {}
@@ -122,7 +122,7 @@ class TableReader:
         return rows.cast(pa.schema(fields))
 
     def _states(self, selection: Selection) -> tuple[list[ResponseState], int]:
-        """The availability that responses state for the table, and how many requests failed."""
+        """Return the stated availability by response, and the number of failed requests."""
         same = " AND ".join(f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _PLACE)
         rows = self.snapshot.rows(
             "SELECT a.* EXCLUDE (body), f.states FROM "
@@ -195,7 +195,7 @@ class TableReader:
     def _columns(
         self, names: Sequence[str], responses: Sequence[ResponseState], moment: str
     ) -> dict[str, ColumnMetadata]:
-        """The metadata of columns: statements about rows where responses differ."""
+        """Return the metadata of columns, with statements where responses differ."""
         table = self.stored
         declared = {table.stored(column.name): column.name for column in table.table.columns}
         renamed = {old: new for new, old in declared.items()}
@@ -227,7 +227,7 @@ class TableReader:
 def _conditions(
     groups: Mapping[str, Sequence[ResponseState]], moment: str
 ) -> list[tuple[str, tuple[Condition, ...]]] | None:
-    """Conditions that find the rows of each group of responses; None if there are too many.
+    """Return conditions on host and time for each group of responses; None if too many.
 
     Rows are found by their host, and by the time of fetch where a host is in several groups.
     """
@@ -247,7 +247,7 @@ def _conditions(
 
 
 def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
-    """Cast texts to categories: the declared levels first, after them those that are new."""
+    """Convert texts to categories: the declared levels first, then new ones."""
     for name, column in table.columns.items():
         if column.dtype != "category" or name not in rows.column_names:
             continue
@@ -264,7 +264,7 @@ def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
 
 
 def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
-    """The SQL query for the history of a dated table, whose own columns begin with "aa "."""
+    """Return the SQL query of the history of a dated table."""
     moment = identifier(str(table.moment))
     key = ["host", *_FILTERS, *table.key, "_row"]
     values = [name for name in table.columns if name not in key]
@@ -320,7 +320,7 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
 
 
 def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
-    """The tables by their names in SQL; a list where two sections have one of a name."""
+    """Return the tables by their names in SQL; a list for a name in two sections."""
     tables: dict[str, Any] = {}
     for path, (section, table) in stored_tables(snapshot.store).items():
         tables[table] = [table] if table in tables else path
@@ -329,7 +329,7 @@ def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _columns_of(snapshot: Snapshot) -> pa.Table:
-    """Unit, rule and meaning of every column of the declared tables."""
+    """Return unit, rule and meaning of every column of the declared tables."""
     rows = []
     for path in filter(snapshot.has, stored_tables(snapshot.store)):
         stored = declaration_of(snapshot.store, path)
@@ -350,7 +350,7 @@ def _columns_of(snapshot: Snapshot) -> pa.Table:
 
 
 def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
-    """One row per table: rows, responses, hosts, days, files and bytes."""
+    """Return one row per table: rows, responses, hosts, days, files and bytes."""
     rows: list[dict[str, Any]] = []
     for path, (section, table) in stored_tables(snapshot.store).items():
         files = snapshot.files(path)
@@ -375,7 +375,7 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
 
 
 def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
-    """A table as a Dask DataFrame, one partition a file."""
+    """Return a table as a Dask DataFrame, one partition a file."""
     with needed("a Dask DataFrame needs", "scale"):
         import dask.dataframe as dd
     files = snapshot.files(path)
@@ -392,7 +392,7 @@ def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
 def _read_file(
     file: str, *, store: ArchiveStore, schema: pa.Schema, condition: ds.Expression
 ) -> pd.DataFrame:
-    """One file, in whichever process; only an object store needs its table opened there."""
+    """Read one file of a table, in any process."""
     part = ds.dataset(
         file if store.is_local else file.removeprefix(f"{store.root}/"),
         schema=schema,

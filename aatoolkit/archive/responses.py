@@ -1,4 +1,4 @@
-"""Responses as rows of an archive, and back; a body that did not change is stored once.
+"""Responses as rows of an archive; equal bodies are stored once.
 
 `ResponseIndex` knows which there are; `groups_of` reads them with their bodies.
 """
@@ -57,7 +57,7 @@ Question = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class ArchivedResponse:
-    """One response of an archive: where, when and what; a failed request has an error.
+    """One response in an archive; a failed request has an error.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class ArchivedResponse:
 
     @classmethod
     def of(cls, run: str, payload: Payload) -> ArchivedResponse:
-        """The row of a usable response.
+        """Return the row of a usable response.
 
         Raises
         ------
@@ -143,7 +143,7 @@ class ArchivedResponse:
     def of_error(
         cls, run: str, question: Question, error: AAToolkitError, moment: datetime
     ) -> ArchivedResponse:
-        """The row of a request that failed."""
+        """Return the row of a request that failed."""
         body = error.body if isinstance(error, StatusError) else None
         facts = {"kind": type(error).__name__, "message": error.message}
         return cls(
@@ -169,7 +169,7 @@ class ArchivedResponse:
 
     @property
     def identity(self) -> Identity:
-        """The key that no two responses of an archive share."""
+        """The unique key of the response."""
         return *self.question, self.fetched_at, self.sha256 or ""
 
     @property
@@ -183,7 +183,7 @@ class ArchivedResponse:
         return self.body is not None
 
     def payload(self) -> Payload:
-        """The response, as it was read when it was added."""
+        """Return the response as a payload."""
         payload = Payload(
             self.body or b"",
             url=self.url,
@@ -225,7 +225,7 @@ class ArchivedResponse:
 
 
 def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
-    """Build the rows of the table ``responses``; bodies are compressed."""
+    """Build rows of the table ``responses``, with compressed bodies."""
     codec = pa.Codec(_CODEC, _LEVEL)
     rows = []
     for response in responses:
@@ -236,7 +236,7 @@ def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
 
 
 def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
-    """A response from its row, with its body where the row has it.
+    """Return the response of a row, with its body if the row has it.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
 
 
 def source_of(row: Mapping[str, Any]) -> Source:
-    """The source that a response's row describes."""
+    """Return the source of a response's row."""
     moment = row["fetched_at"].astimezone(UTC)
     return Source(
         row["host"],
@@ -274,7 +274,7 @@ def source_of(row: Mapping[str, Any]) -> Source:
 
 
 class ResponseIndex:
-    """The responses of an archive month by month, each loaded when it is first needed.
+    """An index of the responses in an archive, which is loaded month by month.
 
     Parameters
     ----------
@@ -313,22 +313,22 @@ class ResponseIndex:
                 self._bodies.add((*question, row["sha256"]))
 
     def has(self, response: ArchivedResponse) -> bool:
-        """Whether this response is in the archive already."""
+        """Whether a response is in the archive."""
         self._load(response.month)
         return response.error is None and response.identity in self._seen
 
     def is_archived(self, question: Question, day: date) -> bool:
-        """Whether a question has a response of a day."""
+        """Whether a request has a response of a day."""
         self._load(f"{day:%Y-%m}")
         return (question, day) in self._archived
 
     def has_body(self, response: ArchivedResponse) -> bool:
-        """Whether the body of a response is stored with an earlier response to its question."""
+        """Whether an earlier response to the same request has the same body."""
         self._load(response.month)
         return (*response.question, response.sha256 or "") in self._bodies
 
     def add(self, response: ArchivedResponse) -> None:
-        """Enter a response that was stored into the index."""
+        """Add a stored response to the index."""
         if response.error is None:
             self._seen.add(response.identity)
             if response.body is not None:
@@ -340,7 +340,7 @@ _AT_ONCE = 2000
 
 
 def groups_of(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[ArchivedResponse]]:
-    """Responses that meet a condition, those of one run, host and scope together.
+    """Yield responses that meet a condition, grouped by run, host and scope.
 
     A response whose body is nowhere has None.
 

@@ -1,4 +1,4 @@
-"""Declared tables as Delta schemas: context columns first, the declaration stored once.
+"""The Delta schemas of declared tables: context columns first, the declaration as a property.
 
 Every table has the columns of `CONTEXT_FIELDS` before its own. What its columns mean (unit, rule,
 key, words) stands in the properties of the table, and nowhere else.
@@ -69,7 +69,7 @@ ROW = Column("_row", "Int64", "The row's place in its response, where its key is
 
 @dataclass(frozen=True)
 class StoredTable:
-    """A table of an archive: its declaration, and the names that its columns have here.
+    """A table of an archive: its declaration, and the stored names of its columns.
 
     Parameters
     ----------
@@ -92,16 +92,16 @@ class StoredTable:
 
     @property
     def columns(self) -> dict[str, Column]:
-        """The declared columns by the names that they have here."""
+        """The declared columns by stored name."""
         return {self.stored(column.name): column for column in self.table.columns}
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The declared key, by the names that its columns have here."""
+        """The stored names of the declared key."""
         return tuple(map(self.stored, self.table.key))
 
     def stored(self, name: str) -> str:
-        """The name that a declared column has here: another where the context or a history has it.
+        """Return the stored name of a column; it has an underscore appended if it is reserved.
 
         Examples
         --------
@@ -115,22 +115,22 @@ class StoredTable:
 
     @cached_property
     def _moment(self) -> str | None:
-        """The declared column of the key that holds a day or a moment."""
+        """The declared key column with a day or timestamp; None if there is none."""
         kinds = {name: self.table[name].dtype for name in self.table.key}
         return next((name for name, kind in kinds.items() if kind in ("date", "timestamp")), None)
 
     @property
     def moment(self) -> str | None:
-        """The column of the key that holds a row's day or moment; None if there is none."""
+        """The stored name of the key column with a day or timestamp; None if there is none."""
         return self._moment and self.stored(self._moment)
 
     def schema(self) -> pa.Schema:
-        """The schema that the table is created with."""
+        """Return the Arrow schema of the table."""
         fields = [pa.field(name, ARROW[column.dtype]) for name, column in self.columns.items()]
         return pa.schema([*CONTEXT_FIELDS, *fields, pa.field("_row", pa.int64())])
 
     def configuration(self) -> dict[str, str]:
-        """The declaration as properties of the Delta table, which `load` reads."""
+        """Return the Delta properties that store the declaration."""
         return {
             SECTION: self.section,
             PREFIX: self.prefix,
@@ -139,7 +139,7 @@ class StoredTable:
 
     @classmethod
     def load(cls, configuration: Mapping[str, str], path: str) -> StoredTable:
-        """The table that metadata describes; its columns are found under their names.
+        """Return the table that Delta properties describe.
 
         Raises
         ------
@@ -161,7 +161,7 @@ class StoredTable:
 
 
 def path_of(section: str, table: str) -> str:
-    """The path of a table below the archive's root.
+    """Return the path of a table, relative to the archive.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def path_of(section: str, table: str) -> str:
 
 
 def _folder(name: str) -> str:
-    """The name of a folder: of a name that no file system could hold, its letters and its hash."""
+    """Return a valid folder name: the name itself, or its letters with a hash."""
     if _FOLDER.fullmatch(name) and len(name.encode()) <= _LONGEST_FOLDER:
         return name
     words = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
@@ -180,7 +180,7 @@ def _folder(name: str) -> str:
 
 
 def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Conform a table to the columns of a schema; missing ones are null.
+    """Convert a table to a schema; missing columns are null.
 
     Raises
     ------
@@ -225,7 +225,7 @@ _NEW = "new table"
 
 
 def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
-    """The declared tables that an archive has: section and table by path, main tables first.
+    """Return section and table name of the declared tables by path, main tables first.
 
     They are those that ``changes`` calls new: an object store has no folders to look for.
     """
@@ -235,7 +235,7 @@ def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
 
 
 def declaration_of(store: ArchiveStore, path: str) -> StoredTable:
-    """The declaration of a table.
+    """Return the declaration of a table.
 
     Raises
     ------
@@ -249,14 +249,14 @@ def declaration_of(store: ArchiveStore, path: str) -> StoredTable:
 
 
 def prepare(store: ArchiveStore, tables: Iterable[StoredTable]) -> None:
-    """Enter tables into the list of changes before they are created."""
+    """Record new tables in ``changes`` before they are created."""
     existing = stored_tables(store)
     new = [table for table in tables if table.name not in existing]
     record(store, [(table.section, table.table.name, None, _NEW, None, None) for table in new])
 
 
 def ensure(store: ArchiveStore, wanted: StoredTable) -> Any:
-    """The Delta table for a declared table, with all its columns.
+    """Return the Delta table of a declared table; create it, and add new columns.
 
     Raises
     ------
@@ -301,7 +301,7 @@ def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
 
 
 def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
-    """List how two declarations differ such that their rows cannot share a table."""
+    """List the differences of two declarations for which rows cannot share a table."""
 
     def meaning(column: Column) -> dict[str, str]:
         return {
@@ -323,7 +323,7 @@ def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
 
 
 def record(store: ArchiveStore, changes: Iterable[Change]) -> None:
-    """Append changes of declarations to the table ``changes``, one a microsecond."""
+    """Append changes of declarations to the table ``changes``."""
     now = datetime.now(UTC)
     rows = [
         {"at": now + timedelta(microseconds=at), **dict(zip(_CHANGE, change, strict=True))}

@@ -1,4 +1,4 @@
-"""Snapshots: the rows of committed runs as of one moment, which of them are wanted, and SQL.
+"""Snapshots of an archive: the rows of committed runs, selections of rows, and SQL queries.
 
 Runs are read before a table and after it. What was committed before is seen; rows of any run that
 had begun by then and was not committed before are not, so that no run is seen in part. Whatever is
@@ -35,7 +35,7 @@ OWN = (RUNS, "responses", *BESIDE, CHANGES)
 
 
 def quoted(value: Any) -> str:
-    """A value as a literal of SQL.
+    """Format a value as an SQL literal.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def quoted(value: Any) -> str:
 
 
 def identifier(name: str) -> str:
-    """A name as an identifier of SQL.
+    """Format a name as an SQL identifier.
 
     Examples
     --------
@@ -59,20 +59,20 @@ def identifier(name: str) -> str:
 
 
 def in_list(column: str, values: Iterable[str]) -> str:
-    """The condition of SQL that a column has one of some values, of which there may be none."""
+    """Return the SQL condition that a column has one of some values; ``false`` without values."""
     texts = ", ".join(map(quoted, sorted(values)))
     return f"{identifier(column)} IN ({texts})" if texts else "false"
 
 
 @cache
 def _database(process: int) -> Any:
-    """The DuckDB of a process, kept as it starts slowly; each cursor has its own views."""
+    """Return the DuckDB connection of this process."""
     atexit.register(_database.cache_clear)
     return _new_database()
 
 
 def _new_database() -> Any:
-    """An engine in memory that fetches nothing."""
+    """Return a DuckDB connection in memory, which installs no extensions."""
     config = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
     connection = duckdb().connect(config=config)
     connection.execute("SET TimeZone = 'UTC'")
@@ -87,7 +87,7 @@ When = str | date | datetime
 
 @dataclass(frozen=True)
 class Selection:
-    """Rows by host, time of fetch and scope.
+    """A selection of rows by host, time of fetch and scope.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Selection:
         until: When | None = None,
         scope: Scope | None = None,
     ) -> Selection:
-        """Validate arguments, and return the selection that they describe.
+        """Validate arguments, and return the selection.
 
         Raises
         ------
@@ -130,19 +130,19 @@ class Selection:
         return cls(names, first, last, scope)
 
     def before(self, limit: datetime | None) -> Selection:
-        """Return the selection limited to what was fetched until a moment."""
+        """Return the selection limited to responses fetched until a moment."""
         if limit is None:
             return self
         return replace(self, until=limit if self.until is None else min(self.until, limit))
 
     def within(self, column: str) -> list[str]:
-        """The conditions in SQL that the day or moment of a column is in the time."""
+        """Return the SQL conditions that a column is in the selected period."""
         limits = {">=": self.since, "<=": self.until}
         return [f"{column} {sign} {quoted(limit)}" for sign, limit in limits.items() if limit]
 
     @property
     def where(self) -> str:
-        """The condition in SQL on the context columns, which every table has."""
+        """The SQL condition of the selection on the context columns."""
         parts = [] if self.hosts is None else [in_list("host", self.hosts)]
         limits = {">=": self.since, "<=": self.until}
         parts += [f"month {sign} '{day:%Y-%m}'" for sign, day in limits.items() if day]
@@ -156,7 +156,7 @@ class Selection:
         return " AND ".join(parts) or "true"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is selected as JSON values, which `Archive.read` takes; all is left out."""
+        """Return the selection as JSON values, without defaults."""
         facts = {
             "hosts": self.hosts and [*self.hosts],
             "since": self.since and self.since.isoformat(),
@@ -167,7 +167,7 @@ class Selection:
 
 
 def moment(value: When, name: str, *, last: bool = False) -> datetime:
-    """Parse a moment in UTC; of a day, its first or its last moment.
+    """Parse a moment in UTC; of a day, its start, or its end if ``last``.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def moment(value: When, name: str, *, last: bool = False) -> datetime:
 
 @dataclass(frozen=True)
 class VisibleFiles:
-    """The files of one table, and which of their rows are not seen.
+    """The files of one table, and the runs whose rows are hidden.
 
     Parameters
     ----------
@@ -219,13 +219,13 @@ class VisibleFiles:
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of the table."""
+        """The Arrow schema of the table."""
         assert self.table is not None
         return pa.schema(self.table.schema().to_arrow())
 
 
 class Snapshot:
-    """An archive as it was when this was made; ``exists`` says whether there was one.
+    """A snapshot of an archive; ``exists`` is false if there was none.
 
     Parameters
     ----------
@@ -249,14 +249,14 @@ class Snapshot:
         self._files: dict[str, VisibleFiles] = {}
 
     def files(self, name: str) -> VisibleFiles:
-        """The files of a table that may be read."""
+        """Return the files of a table, with the hidden runs."""
         if name not in self._files:
             table = self._tables.get(name) or self.store.peek(name)
             self._files[name] = VisibleFiles(None) if table is None else self._visible(name, table)
         return self._files[name]
 
     def has(self, name: str) -> bool:
-        """Whether there is a table of this name."""
+        """Whether a table exists."""
         return self.files(name).table is not None
 
     def _visible(self, name: str, table: Any) -> VisibleFiles:
@@ -275,7 +275,7 @@ class Snapshot:
     def query(
         self, sql: str, *names: str, values: list[Any] | None = None, **views: Any
     ) -> pa.Table:
-        """The result of a query of tables, by their own names or by those of views.
+        """Run an SQL query on tables, and return an Arrow table.
 
         A view is of a table's path, or of a table of Arrow.
 
@@ -298,11 +298,11 @@ class Snapshot:
                 raise ArchiveError(message, path=self.store.root) from None
 
     def rows(self, sql: str, *names: str, **options: Any) -> list[dict[str, Any]]:
-        """The rows of a query, as dictionaries."""
+        """Run an SQL query on tables, and return one dict per row."""
         return list(self.query(sql, *names, **options).to_pylist())
 
     def _add_view(self, connection: Any, view: str, path: str, where: str = "true") -> None:
-        """Add a view of a table's rows to a connection.
+        """Create a view of a table's visible rows.
 
         Raises
         ------
@@ -350,7 +350,7 @@ class Snapshot:
 
     @cached_property
     def _grown(self) -> frozenset[str]:
-        """The tables that have columns which older files lack."""
+        """The tables with columns that older files lack."""
         return frozenset(
             path_of(row["section"], row["table"])
             for row in self.store.rows_of(CHANGES) or []
@@ -360,7 +360,7 @@ class Snapshot:
     # -- queries of users ----------------------------------------------------------------------
 
     def relation(self, query: str, tables: Mapping[str, Any], until: datetime | None) -> Any:
-        """Ask a query of views of the tables; it can reach no other file, and no setting.
+        """Run a user's SQL query, which cannot read other files or change settings.
 
         Parameters
         ----------
@@ -411,7 +411,7 @@ class Snapshot:
 
     @contextlib.contextmanager
     def typed(self, tables: Iterable[str]) -> Iterator[None]:
-        """Convert the errors of DuckDB to `ArchiveError`, with what to do."""
+        """Convert the errors of DuckDB to `ArchiveError`."""
         try:
             yield
         except (duckdb().Error, UnicodeError) as error:
@@ -429,7 +429,7 @@ _UNKNOWN_TABLE = re.compile(r"Table (?:Function )?with name (?P<name>\S+) does n
 
 
 def _table_names(tree: Any) -> Iterator[str]:
-    """Yield the names of tables in the syntax tree of a query."""
+    """Yield the table names in the syntax tree of a query."""
     for name, part in tree.items() if isinstance(tree, dict) else enumerate(tree):
         if name == "table_name" and isinstance(part, str):
             yield part.strip('"')

@@ -1,4 +1,4 @@
-"""The Delta tables of an archive: open, create, append, with typed errors; runs; checksums.
+"""The Delta tables of an archive, its log of runs, and its checksums.
 
 The table ``runs`` is a log. A run is ``begun`` before anything of it is written, ``alive`` while
 it goes on, ``committed`` when all of it is in place; ``removing`` before what a dead one left is
@@ -55,7 +55,7 @@ REBUILD = "archive.verify() says more, and archive.rebuild() makes tables anew f
 
 
 def engine() -> ModuleType:
-    """The package deltalake.
+    """Import and return deltalake.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def engine() -> ModuleType:
 
 
 def duckdb() -> ModuleType:
-    """The package duckdb.
+    """Import and return duckdb.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def duckdb() -> ModuleType:
 
 
 class ArchiveStore:
-    """Delta tables below one folder or one prefix of an object store.
+    """The Delta tables in one folder, or below one prefix of an object store.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class ArchiveStore:
 
     @cached_property
     def files(self) -> FileSystem:
-        """All files of the archive.
+        """The file system of the archive.
 
         The files of a folder are read by Arrow alone. A file system written in Python, as deltalake
         gives, is released by threads of Arrow, which end the process with an error where the
@@ -140,7 +140,7 @@ class ArchiveStore:
         return PyFileSystem(DeltaStorageHandler(self.root, self.options or None))
 
     def write(self, path: str, content: bytes) -> None:
-        """Write a file, which is whole or not there."""
+        """Write a file atomically."""
         if self.is_local:
             self.files.create_dir(path.rpartition("/")[0])
             with self.files.open_output_stream(f"{path}.part") as stream:
@@ -153,11 +153,11 @@ class ArchiveStore:
         stream.close()
 
     def uri(self, name: str) -> str:
-        """The address of a table."""
+        """Return the path or URI of a table."""
         return f"{self.root}/{name}"
 
     def open(self, name: str) -> Any | None:
-        """A table as it is now, as a ``DeltaTable``; None if there is none."""
+        """Open the latest version of a table; None if there is none."""
         deltalake = engine()
         with self.errors(name):
             if self.is_local and not Path(self.uri(name), "_delta_log").is_dir():
@@ -168,7 +168,7 @@ class ArchiveStore:
                 return None
 
     def peek(self, name: str) -> Any | None:
-        """A table as it is now, to be read only; None if there is none.
+        """Return the latest version of a table, cached, to read only; None if there is none.
 
         It is opened again only if its log has changed, which the name and the time of the last
         file of the log show. In an object store it is opened each time.
@@ -181,7 +181,7 @@ class ArchiveStore:
         return table
 
     def rows_of(self, name: str) -> list[dict[str, Any]] | None:
-        """All rows of a small table as it is now; None if there is none."""
+        """Return all rows of a small table, cached; None if there is none."""
         table = self.peek(name)
         if table is None:
             return None
@@ -193,12 +193,12 @@ class ArchiveStore:
         return list(rows)
 
     def dataset(self, name: str, table: Any) -> ds.Dataset:
-        """A table as an Arrow dataset."""
+        """Return a table as an Arrow dataset."""
         files = SubTreeFileSystem(self.uri(name), LocalFileSystem()) if self.is_local else None
         return table.to_pyarrow_dataset(filesystem=files)
 
     def _last(self, name: str) -> tuple[Any, ...] | None:
-        """The identity of a table's newest log file; None if there is none."""
+        """Return the identity of a table's latest log file; None if there is none."""
         folder = Path(self.uri(name), "_delta_log")
         with contextlib.suppress(OSError, ValueError):
             last = max(file for file in os.listdir(folder) if file.endswith(".json"))
@@ -214,7 +214,7 @@ class ArchiveStore:
         partitioned: bool = True,
         configuration: Mapping[str, str] | None = None,
     ) -> Any:
-        """Open a table, creating it where it is missing; of two processes only one creates it."""
+        """Open a table, and create it if it is missing."""
         deltalake = engine()
         table = self.open(name)
         if table is not None:
@@ -266,7 +266,7 @@ class ArchiveStore:
             commit()
 
     def actions(self, name: str, table: Any) -> list[dict[str, Any]]:
-        """The data files of an open table: their bytes, rows and months."""
+        """Return the data files of an open table: their bytes, rows and months."""
         with self.errors(name):
             actions = pa.table(table.get_add_actions(flatten=True))
         kept = [name for name in _FACTS if name in actions.column_names]
@@ -274,7 +274,7 @@ class ArchiveStore:
 
     @contextlib.contextmanager
     def errors(self, what: str) -> Iterator[None]:
-        """Convert the errors of the engines to errors of this package."""
+        """Convert errors of deltalake and Arrow to errors of this package."""
         kinds = engine().exceptions
         try:
             yield
@@ -295,7 +295,7 @@ class ArchiveStore:
 
     @contextlib.contextmanager
     def typed(self) -> Iterator[None]:
-        """Convert whatever the content of an archive leads to, to `ArchiveError`.
+        """Convert all errors that the files of an archive cause to `ArchiveError`.
 
         An archive may hold anything: rows of other shapes, metadata that is no JSON.
         """
@@ -311,13 +311,13 @@ class ArchiveStore:
 
 
 def one_line(message: object) -> str:
-    """A message of an engine, on one line and without colours."""
+    """Return the message of an error on one line, without colours."""
     line = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", str(message)).split())
     return visible(line if len(line) <= 500 else f"{line[:499]}…")
 
 
 def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """Have a method of an archive raise errors of this package alone, see `ArchiveStore.typed`."""
+    """Decorate a method of an archive so that it raises only errors of this package."""
 
     bind = inspect.signature(method).bind
 
@@ -331,7 +331,7 @@ def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any,
 
 
 def again(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
-    """Retry an action that lost a race with another writer, with growing waits.
+    """Retry a function while another writer conflicts, with growing waits.
 
     ``before`` is called before each retry.
     """
@@ -345,7 +345,7 @@ def again(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
 
 
 def written() -> Any:
-    """The writer properties of data files: compression."""
+    """Return the options by which data files are written."""
     return engine().WriterProperties(compression="ZSTD", compression_level=6)
 
 
@@ -369,7 +369,7 @@ DEAD_AFTER = timedelta(hours=24)
 
 
 def new_run() -> str:
-    """Make a name for a run; names sort by time.
+    """Create the name of a run; names sort by time.
 
     Examples
     --------
@@ -381,7 +381,7 @@ def new_run() -> str:
 
 @dataclass(frozen=True)
 class RunLog:
-    """The log of runs as it was at one moment.
+    """The log of runs at one moment.
 
     Parameters
     ----------
@@ -396,31 +396,31 @@ class RunLog:
 
     @property
     def committed(self) -> frozenset[str]:
-        """The runs that readers see."""
+        """The runs whose rows are visible."""
         return self._of("committed")
 
     @property
     def unfinished(self) -> frozenset[str]:
-        """The runs that were begun, and of which rows may be in the tables."""
+        """The runs that were begun and not committed."""
         return self._of("begun", "alive") - self._of("committed", "removed")
 
     @property
     def begun(self) -> frozenset[str]:
-        """All runs of which rows may be in the tables, committed or not."""
+        """The runs that may have rows in the tables, committed or not."""
         return self._of("begun", "alive", "committed") - self._of("removed")
 
     @property
     def removing(self) -> frozenset[str]:
-        """The runs that are being or were swept: they cannot be committed any more."""
+        """The runs whose rows are being removed, or were: they cannot be committed."""
         return self._of("removing", "removed")
 
     @property
     def rebuilding(self) -> frozenset[str]:
-        """The rebuilds that were begun, and neither ended nor repeated."""
+        """The rebuilds that were begun and not completed."""
         return self._of("rebuilding") - self._of("rebuilt")
 
     def dead(self, now: datetime) -> frozenset[str]:
-        """The unfinished runs that have given no sign for long."""
+        """Return the unfinished runs that have logged nothing for long."""
         signs: dict[str, datetime] = {}
         for row in self.rows:
             signs[row["run"]] = max(row["at"], signs.get(row["run"], row["at"]))
@@ -428,7 +428,7 @@ class RunLog:
 
 
 def read_runs(store: ArchiveStore) -> tuple[RunLog, bool]:
-    """The runs, and whether there is an archive."""
+    """Return the log of runs, and whether the archive exists."""
     rows = store.rows_of(RUNS)
     return RunLog(rows or []), rows is not None
 
@@ -441,7 +441,7 @@ def log(
     check: Callable[[RunLog], None] = lambda _: None,
     **counts: int,
 ) -> None:
-    """Append a row to the log; ``check`` sees what was appended before it, and may raise.
+    """Append a row to the log of runs; ``check`` may raise after it saw the rows before.
 
     Raises
     ------
@@ -470,7 +470,7 @@ _BLOCK = 1 << 20
 
 
 class Checksums:
-    """The recorded checksums of an archive.
+    """The recorded checksums of the files of an archive.
 
     Parameters
     ----------
@@ -511,7 +511,7 @@ class Checksums:
                     self.files.setdefault(table, {}).update(sums)
 
     def _part(self, name: str) -> dict[str, Any]:
-        """Read one file of checksums; empty if the file was altered."""
+        """Read one file of checksums; empty if it is damaged."""
         parts = self._store.checksums
         if name not in parts:
             with self._store.files.open_input_stream(f"{FOLDER}/{name}") as stream:
@@ -523,7 +523,7 @@ class Checksums:
         return parts[name]
 
     def problems(self, name: str) -> Iterator[str]:
-        """Yield differences of a table's files from their recorded checksums."""
+        """Yield the differences of a table's files from their checksums."""
         try:
             table = self._store.open(name)
             if table is not None:
@@ -553,7 +553,7 @@ class Checksums:
 
 
 def note(store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[str] = ()) -> None:
-    """Record the checksums of new files of open tables, which some runs wrote."""
+    """Record the checksums of new files that some runs wrote."""
     recorded = Checksums(store).files
     sums = {}
     for name, table in tables.items():
@@ -570,7 +570,7 @@ def note(store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[s
 def note_all(
     store: ArchiveStore, tables: Mapping[str, Any | None], *, anew: Collection[str] = ()
 ) -> None:
-    """Record the checksums of all tables in one file, in place of those that there are.
+    """Record the checksums of all tables in one file, which replaces all others.
 
     Parameters
     ----------
@@ -597,7 +597,7 @@ def note_all(
 def _sums(
     store: ArchiveStore, name: str, table: Any | None, recorded: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the files of a table, each with the checksum that it was written with."""
+    """Yield the files of a table with their checksums."""
     with store.errors(name):
         for path in () if table is None else paths_of(store, name, table):
             yield path, recorded.get(path) or _sha256(store, f"{name}/{path}")
@@ -612,7 +612,7 @@ def _write(store: ArchiveStore, content: Mapping[str, Any]) -> str:
 
 
 def paths_of(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
-    """The files of a table that never change: its data, and the entries of its log."""
+    """Yield the immutable files of a table: its data and its log."""
     # Not get_add_actions, which converts the statistics of every column.
     for uri in table.file_uris():
         yield unquote("/".join(uri.rsplit("/", 2)[-2 if "/month=" in unquote(uri) else -1 :]))
@@ -623,7 +623,7 @@ def paths_of(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
 
 
 def _version(path: str) -> int:
-    """The version that a commit made; -1 of another file."""
+    """Return the version of a log file; -1 for another file."""
     folder, _, name = path.partition("/")
     return int(name[:20]) if folder == "_delta_log" and name[20:] == ".json" else -1
 

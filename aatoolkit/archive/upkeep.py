@@ -1,4 +1,4 @@
-"""Keep an archive small, forget, verify its tables against the responses, and make them anew."""
+"""Maintain an archive: compact, forget, verify and rebuild."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _RETENTION = "delta.logRetentionDuration"
 
 @dataclass(frozen=True)
 class UpkeepReport:
-    """The result of compacting or forgetting: files and bytes before and after, rows removed.
+    """The result of `Archive.compact` or `Archive.forget`.
 
     Attributes
     ----------
@@ -92,18 +92,18 @@ class UpkeepReport:
 
 
 def names_of(store: ArchiveStore) -> list[str]:
-    """The tables with rows of hosts: responses, declared tables, and what responses state."""
+    """Return the names of the tables with rows of hosts."""
     return [RESPONSES, *stored_tables(store), *BESIDE]
 
 
 def all_tables(store: ArchiveStore) -> dict[str, Any]:
-    """Every table of an archive that there is, open, by name."""
+    """Open all tables of an archive; return them by name."""
     tables = {name: store.open(name) for name in (*names_of(store), RUNS, CHANGES)}
     return {name: table for name, table in tables.items() if table is not None}
 
 
 def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepReport:
-    """Sweep dead runs, join small files, sort by host, and remove files no reader needs."""
+    """Remove dead runs, join small files, sort them by host, and delete old files."""
     before = _measured(store, all_tables(store))
     _sweep(store)
     busy = []
@@ -124,7 +124,7 @@ def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepR
 
 
 def _sweep(store: ArchiveStore) -> None:
-    """Remove the rows of dead runs, which cannot be committed after that."""
+    """Remove the rows of dead runs, which cannot be committed afterwards."""
     runs, _ = read_runs(store)
     dead = sorted(runs.dead(datetime.now(UTC)))
     for run in dead:
@@ -156,7 +156,7 @@ def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> N
 def forget(
     store: ArchiveStore, hosts: Sequence[str] | None, before: datetime | None
 ) -> UpkeepReport:
-    """Remove the responses of hosts, or those fetched before a moment, with all that is of them."""
+    """Delete the responses of hosts, or before a moment, with all rows derived from them."""
     if hosts is None and before is None:
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
     # From here on no run that began before can be committed: it may refer to what goes.
@@ -187,7 +187,7 @@ def _literal(moment: datetime) -> str:
 
 
 def _delete(store: ArchiveStore, condition: str, before: datetime | None = None) -> int:
-    """Remove rows from all tables, table by table; returns how many."""
+    """Delete rows from all tables; return their number."""
     return sum(
         again(lambda name=name: _delete_from(store, name, condition, before))  # type: ignore[misc]
         for name in names_of(store)
@@ -195,7 +195,7 @@ def _delete(store: ArchiveStore, condition: str, before: datetime | None = None)
 
 
 def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetime | None) -> int:
-    """Remove rows in one commit; a body that other rows use moves to the first of them."""
+    """Delete rows of one table; a body that later rows refer to is moved to the first."""
     table = store.open(name)
     if table is None:
         return 0
@@ -222,7 +222,7 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
 
 
 def _heirs(snapshot: Snapshot, before: str) -> pa.Table:
-    """Later rows that refer to a removed row's body; the first of them takes the body over."""
+    """Return later rows that refer to a deleted row's body, which moves to the first of them."""
     names = ", ".join(SCHEMA.names)
     return snapshot.query(
         f"""
@@ -248,7 +248,7 @@ def _heirs(snapshot: Snapshot, before: str) -> pa.Table:
 
 
 def _measured(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
-    """Count the data files of open tables, and their bytes."""
+    """Count the data files of tables, and their bytes."""
     rows = [row for name, table in tables.items() for row in store.actions(name, table)]
     return len(rows), sum(row["size_bytes"] or 0 for row in rows)
 
@@ -308,7 +308,7 @@ class ArchiveCheck:
 def verify(
     store: ArchiveStore, profile: Profile | None, max_nodes: int, *, replay: bool
 ) -> ArchiveCheck:
-    """Check every file, response and table; with ``replay``, also that these give the rows."""
+    """Verify files, responses and row counts; with ``replay``, also every row."""
     checksums = Checksums(store, anew=True)
     problems = [(FOLDER, f"the file {name} is not what was written") for name in checksums.damaged]
     # Files are compared before any is read as a table, which damage would end.
@@ -341,7 +341,7 @@ def verify(
 
 
 def _responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
-    """Check every body against its hash, and that no response is there twice."""
+    """Verify the hash of every body, and that there are no duplicates."""
     count, problems = 0, []
     for group in groups_of(snapshot):
         count += len(group)
@@ -362,7 +362,7 @@ def _responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
 
 
 def _counts(snapshot: Snapshot) -> Iterator[Problem]:
-    """Compare the number of rows of each table with what its responses gave."""
+    """Compare the number of rows of each table with the number that its responses gave."""
     place = ", ".join(_PLACE)
     same = " AND ".join(f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _PLACE)
     tables = stored_tables(snapshot.store).items() if snapshot.has(FRAMES) else ()
@@ -383,7 +383,7 @@ def _counts(snapshot: Snapshot) -> Iterator[Problem]:
 
 
 def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> list[Problem]:
-    """Derive the tables again from the responses, and compare them with the rows stored."""
+    """Derive the tables again from the responses, and compare them with the stored rows."""
     problems: list[Problem] = []
     buffer = TableBuffer()
     for row, derived in derive_stored(groups_of(snapshot), profile, max_nodes):
@@ -396,7 +396,7 @@ def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> li
 
 
 def _compared(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
-    """Yield the tables in which a derived row is missing; surplus rows show in the counts."""
+    """Yield the tables that lack a derived row."""
     for name in buffer.declared:
         table = buffer.rows(name, declaration_of(snapshot.store, name).schema())
         if table is None:
@@ -415,7 +415,7 @@ def _compared(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
 def derive_stored(
     groups: Iterable[Sequence[ArchivedResponse]], profile: Profile | None, max_nodes: int
 ) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
-    """Yield stored responses, grouped by host, scope and run, each with what is derived of it."""
+    """Yield stored responses, each with the tables derived from it."""
     for group in groups:
         payloads = []
         for row in group:
@@ -433,7 +433,7 @@ def derive_stored(
 def rebuild(
     store: ArchiveStore, profile: Profile | None, max_nodes: int, progress: bool | None
 ) -> dict[str, AAToolkitError]:
-    """Replace the rows of every table by those derived of the responses today.
+    """Replace the rows of all tables by those derived from the responses.
 
     Each table changes in one commit. Until all have, nothing can be added; a rebuild that was
     interrupted is done again, and so ended. Returns the responses that give no tables, and why.
@@ -482,7 +482,7 @@ def rebuild(
 def _replace(
     store: ArchiveStore, tables: Mapping[str, StoredTable], files: Mapping[str, Sequence[Path]]
 ) -> None:
-    """Replace the rows that are there, table by table."""
+    """Replace the rows of tables, one table after the other."""
     existing = stored_tables(store)
     changes: list[Change] = []
     for name, table in tables.items():

@@ -1,4 +1,4 @@
-"""From responses to rows, and one run: responses first, tables next, the row in ``runs`` last.
+"""Derive rows from responses, and write a run: responses, then tables, then its commit.
 
 Rows of many responses are gathered in a `TableBuffer` until they are written.
 """
@@ -50,7 +50,7 @@ from aatoolkit.sections import Profile, Section
 
 @dataclass(frozen=True)
 class DerivedResponse:
-    """The tables derived from one response, and what it states of each.
+    """The tables derived from one response, and the availability that it states.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class DerivedResponse:
 def derive(
     payloads: Sequence[Payload], profile: Profile | None = None, max_nodes: int = MAX_NODES
 ) -> list[DerivedResponse]:
-    """The tables of responses of one host, scope and run."""
+    """Derive the tables of responses of one host, scope and run."""
     return [_derived(payload, profile=profile, max_nodes=max_nodes) for payload in payloads]
 
 
@@ -108,7 +108,7 @@ def _derived(payload: Payload, **how: Any) -> DerivedResponse:
 
 
 class TableBuffer:
-    """Rows of many responses, gathered until they are written."""
+    """A buffer of derived rows."""
 
     def __init__(self) -> None:
         self._contexts: list[ArchivedResponse] = []
@@ -121,7 +121,7 @@ class TableBuffer:
         return len(self._contexts)
 
     def add(self, response: ArchivedResponse, derived: DerivedResponse) -> None:
-        """Take the rows of one response."""
+        """Add the rows of one response."""
         at = len(self)
         self._contexts.append(replace(response, body=None))  # bodies are stored by now
         self._beside += ((at, *row) for row in derived.beside)
@@ -136,7 +136,7 @@ class TableBuffer:
                 self.size += arrow.nbytes
 
     def rows(self, name: str, schema: pa.Schema) -> pa.Table | None:
-        """The rows of a declared table with their context, in the schema that it has.
+        """Return the rows of a declared table with context columns, in a schema.
 
         Raises
         ------
@@ -159,7 +159,7 @@ class TableBuffer:
         return self._with_context(places, fit).select(schema.names)
 
     def beside(self) -> Iterator[tuple[str, pa.Table]]:
-        """What the responses state, by the names of the tables of it."""
+        """Yield the rows of the tables ``frames`` and ``availability``."""
         for name, stated in STATEMENT_SCHEMAS.items():
             parts = [(at, row) for at, of, row in self._beside if of == name]
             rows = [dict(zip(stated.names, row, strict=True)) for _, row in parts]
@@ -167,7 +167,7 @@ class TableBuffer:
             yield name, self._with_context(places, pa.Table.from_pylist(rows, stated))
 
     def leave_out(self, stored: StoredTable) -> None:
-        """Take back what the responses state of a table that cannot hold their rows."""
+        """Remove the rows of ``frames`` about a table that cannot be stored."""
         place = (stored.section, stored.table.name)
         self._beside = [row for row in self._beside if (row[1], *row[2][:2]) != (FRAMES, *place)]
 
@@ -191,7 +191,7 @@ Derive = Callable[[Sequence[ArchivedResponse]], list[DerivedResponse]]
 
 
 class _Doubled(Exception):
-    """Other runs that were committed meanwhile hold some of the same responses."""
+    """A run committed meanwhile has some of the same responses."""
 
     def __init__(self, identities: set[Identity]) -> None:
         super().__init__()
@@ -199,7 +199,7 @@ class _Doubled(Exception):
 
 
 class RunWriter:
-    """One run of an archive, from ``begun`` to ``committed``; none if nothing of it is new.
+    """A writer of one run, from its begin to its commit.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class RunWriter:
         self._has_begun = False
 
     def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
-        """Store responses in one commit; returns those that were not there already."""
+        """Store responses in one commit; return those that are new."""
         fresh = [replace(row, run=self.run) for row in responses if not self.index.has(row)]
         rows = []
         for row in fresh:
@@ -253,7 +253,7 @@ class RunWriter:
         self._began = runs
 
     def take(self, pairs: Iterable[tuple[ArchivedResponse, DerivedResponse]]) -> None:
-        """Buffer the derived rows of stored responses; many of them are written at once."""
+        """Buffer the derived rows of stored responses, and write them when there are many."""
         for response, tables in pairs:
             if tables.error is None:
                 self._buffer.add(response, tables)
@@ -264,7 +264,7 @@ class RunWriter:
             log(self.store, self.run, "alive")
 
     def flush(self) -> None:
-        """Write the buffered rows; nobody sees them before the run is committed."""
+        """Write the buffered rows, which are hidden until the run is committed."""
         buffer, self._buffer = self._buffer, TableBuffer()
         new = (table for name, table in buffer.declared.items() if name not in self._tables)
         schema.prepare(self.store, new)
@@ -287,7 +287,7 @@ class RunWriter:
             self.store.append(self._table(name, BESIDE[name]), rows)
 
     def commit(self) -> str | None:
-        """Make the run visible, whole; returns its name, or None if nothing of it was new.
+        """Commit the run; return its name, or None if it has no new response.
 
         Raises
         ------
@@ -324,7 +324,7 @@ class RunWriter:
         return self.commit()
 
     def _check(self, runs: RunLog) -> None:
-        """Raise unless the run may be committed after what was committed before it."""
+        """Raise if the run must not be committed after the rows logged before it."""
         if self.run in runs.removing:
             raise ArchiveConflict(
                 "this run gave no sign for so long that it was taken for dead and removed; add "
@@ -347,7 +347,7 @@ class RunWriter:
             self._seen = runs
 
     def _identities(self, runs: frozenset[str]) -> set[Identity]:
-        """The identities of the responses of some runs."""
+        """Return the identities of the responses of some runs."""
         snapshot = Snapshot(self.store, runs)
         if not snapshot.has(RESPONSES):
             return set()

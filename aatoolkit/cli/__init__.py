@@ -99,7 +99,7 @@ def _interrupted() -> int:
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Print warnings as notes, each once, without the line of code that they came from."""
+    """Print each warning once as a note, without the line of code."""
     seen = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:

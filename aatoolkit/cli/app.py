@@ -1,4 +1,4 @@
-"""The commands: those that read a service or serve one, profiles, studies, archives, explanations.
+"""The commands of ``aatoolkit``.
 
 Each loads what it needs when it runs, so that ``--help`` loads no pandas.
 """
@@ -140,7 +140,7 @@ def demo(args: Args) -> int:
 
 
 def _errors(dataset: Dataset, of: str = "") -> dict[str, str]:
-    """The sections that failed, each of which is noted."""
+    """Return the errors of failed sections, and print them as notes."""
     errors = {name: str(error) for name, error in dataset.errors.items()}
     for name, error in errors.items():
         note(f"aatoolkit: {of}{name} failed: {error}")
@@ -197,14 +197,14 @@ def read(args: Args) -> int:
 
 
 def _facts_of(options: ScopeOptions) -> dict[str, Any]:
-    """The values of the filters."""
+    """Return the scope options as JSON values."""
     tables = {name: records(getattr(options, name)) for name in FILTERS.values()}
     lists = {"own_terms": [*options.own_terms], "days": [*options.days]}
     return {"host": options.host, **tables, "untagged": options.untagged, **lists}
 
 
 def _lines_of(options: ScopeOptions) -> Iterator[str]:
-    """The values of the filters, a table each."""
+    """Yield the scope options as lines, one table per filter."""
     for name in FILTERS.values():
         frame = getattr(options, name)
         yield from (f"{name}:", *grid(frame.columns, frame.to_numpy(object)), "")
@@ -736,7 +736,7 @@ def add(args: Args) -> int:
 
 
 def _hosts_in(file: Path | None) -> list[str]:
-    """The hosts in a file, a line each; what follows # is a comment."""
+    """Read hosts from a file, one per line; ``#`` starts a comment."""
     if file is None:
         return []
     lines = file.read_text("utf-8", errors="replace").splitlines()
@@ -745,7 +745,7 @@ def _hosts_in(file: Path | None) -> list[str]:
 
 
 def _first_line(report: object) -> str:
-    """The first line of a report without the brackets and the name of its type."""
+    """Return the first line of a report's ``repr``, without brackets and type name."""
     return repr(report).splitlines()[0].strip("<>").partition(": ")[2]
 
 
@@ -880,7 +880,7 @@ def explain(args: Args) -> int:
 
 
 def _opened(path: Path) -> Any:
-    """The study, packed study, publication or archive at a path."""
+    """Open the study, packed study, publication or archive at a path."""
     from aatoolkit.study.files import PACKED
 
     if (path / "responses" / "_delta_log").is_dir():

@@ -1,4 +1,4 @@
-"""What commands have in common: how they are declared, understood and refused, and what they print.
+"""What commands share: their declaration, parsing, error messages, and output formats.
 
 A command is a line of usage and a list of options, each of which is a line as help shows it and a
 sentence: ``option("--table NAME", "One table of it.")``. A function gets what was typed as one
@@ -56,13 +56,13 @@ NO_TOKEN = (
 
 
 def is_token_option(word: str) -> bool:
-    """Whether a word of the command line would be followed by a token."""
+    """Whether an argument is an option such as ``--token``, which is refused."""
     name = word.partition("=")[0]
     return name in ("--token", "-token", "--bearer", "--api-key", "--password")
 
 
 def problem_of(error: click.UsageError) -> str:
-    """Say what is wrong with a command line; what was typed may be a token, and is not repeated."""
+    """Describe an error of the command line, without the values that were typed."""
     command: Any = error.ctx and error.ctx.command
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return "name a command"
@@ -95,14 +95,14 @@ def _takes(kind: Any) -> str:
 
 
 class Output(click.Path):
-    """A file or folder to write, which is checked before anything else is done."""
+    """The type of an option for an output file or folder, checked before the command runs."""
 
     def __init__(self, *suffixes: str, is_folder: bool = False) -> None:
         super().__init__()
         self._suffixes, self._is_folder = suffixes, is_folder
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path, unless it cannot be written; None for standard output."""
+        """Return the path, or None for standard output; raise if it cannot be written."""
         path, problem = Path(value), ""
         place = path if path.exists() else path.absolute().parent
         if value == "-" and not (self._is_folder or param.required):
@@ -121,7 +121,7 @@ class Output(click.Path):
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Complete names of sections, of engines, and of tables: of one section if it was typed."""
+    """Complete the names of sections, engines and tables."""
     section = context.params.get("section")
     names = {"section": SECTIONS, "engine": ENGINES}.get(parameter.name or "") or [
         table.name
@@ -136,7 +136,7 @@ _PATHS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEBOOK")
 
 
 def _kind(name: str, value: str, kind: Any) -> dict[str, Any]:
-    """The type of an argument or option by its value in capitals, and what shells complete."""
+    """Return the type of an argument or option, and its completion in shells."""
     return {
         "type": kind or (Path if value in _PATHS else None),
         "shell_complete": _complete if name in ("section", "table", "engine") else None,
@@ -146,7 +146,7 @@ def _kind(name: str, value: str, kind: Any) -> dict[str, Any]:
 def option(
     line: str, text: str, kind: Any = None, default: Any = None, **more: Any
 ) -> click.Option:
-    """An option as help shows it, such as ``-o --out FILE`` or ``--section SECTION ...``."""
+    """Create an option from its line of help, such as ``-o --out FILE``."""
     words = line.split()
     flags = [word for word in words if word.startswith("-")]
     values, name = words[len(flags) :], flags[-1].strip("-").replace("-", "_")
@@ -162,7 +162,7 @@ def option(
 
 
 def _argument(word: str, kinds: Mapping[str, Any]) -> click.Argument:
-    """An argument as usage shows it: ``HOST``, ``[SECTION]``, ``HOST...``."""
+    """Create an argument from its word in the usage: ``HOST``, ``[SECTION]``, ``HOST...``."""
     name = word.strip("[].")
     return click.Argument(
         [name.lower()],
@@ -273,30 +273,30 @@ SYNTHETIC = (
 
 
 def values_of(args: Args, *names: str) -> dict[str, Any]:
-    """The values of some options that were given, by name."""
+    """Return the values of some options, without those that were not given."""
     values = {name: vars(args).get(name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def scope_of(args: Args) -> aa.Scope:
-    """The filters that were given."""
+    """Create the scope from the filter options."""
     return aa.Scope(days=int(args.days), **values_of(args, *FILTERS))
 
 
 def client_of(args: Args) -> aa.Client:
-    """Make a client from the options of the connection."""
+    """Create a client from the connection options."""
     names = ("offline", "profile", "workers", "deadline", "max_nodes")
     cache = not vars(args).get("no_cache")
     return aa.Client(args.base_url, token_of(args), cache=cache, **values_of(args, *names))
 
 
 def project_of(args: Args) -> aa.Project:
-    """Make a project from the options of the connection."""
+    """Create a project from the connection options."""
     return client_of(args).project(args.host)
 
 
 def token_of(args: Args) -> Secret | None:
-    """The token in the file that ``--token-file`` names."""
+    """Read the token from the file that ``--token-file`` names; None without that option."""
     from aatoolkit.client.client import token_in
 
     return None if args.token_file is None else token_in(args.token_file, "--token-file")
@@ -306,14 +306,14 @@ def token_of(args: Args) -> Secret | None:
 
 
 def prepare() -> None:
-    """Let no letter that a stream's encoding lacks be an error."""
+    """Escape letters that the encoding of standard output or standard error lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="backslashreplace")
 
 
 def note(text: str) -> None:
-    """Print a note to standard error; that nobody reads it any more is no error."""
+    """Print a note to standard error; a closed pipe is ignored."""
     try:
         print(text, file=sys.stderr, flush=True)
     except BrokenPipeError:
@@ -321,7 +321,7 @@ def note(text: str) -> None:
 
 
 def discard(stream: TextIO) -> None:
-    """Discard what else is written to a stream that nobody reads.
+    """Redirect a closed stream to the null device, so that the interpreter ends without an error.
 
     Without this the interpreter would complain when it ends.
     """
@@ -329,14 +329,14 @@ def discard(stream: TextIO) -> None:
 
 
 def write_data(content: bytes) -> None:
-    """Write data to standard output, byte for byte."""
+    """Write bytes to standard output."""
     sys.stdout.flush()
     sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()
 
 
 def show(args: Args, facts: Any, lines: Iterable[str] = ()) -> None:
-    """Print facts as JSON where that was asked for, and else lines for people."""
+    """Print facts as JSON if ``--json`` was given; else lines."""
     if args.json:
         write_data(f"{json_text(facts, indent=2)}\n".encode())
     else:
@@ -345,12 +345,12 @@ def show(args: Args, facts: Any, lines: Iterable[str] = ()) -> None:
 
 
 def show_frame(args: Args, frame: pd.DataFrame) -> None:
-    """Print a frame in columns, or as JSON records."""
+    """Print a DataFrame in columns, or as JSON."""
     show(args, records(frame) if args.json else None, grid(frame.columns, frame.to_numpy(object)))
 
 
 def grid(heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
-    """Yield the lines of a table: all of it for a file or a pipe, what fits for a terminal."""
+    """Yield the lines of a table: complete for a file or a pipe, what fits for a terminal."""
     names = [*map(str, heads)]
     text = [names, *([_cell(value) for value in row] for row in rows)]
     if sys.stdout.isatty():
@@ -383,7 +383,7 @@ def _cell(value: Any) -> str:
 
 
 def table_format(args: Args, out: Path | None = None) -> str:
-    """Return the format that options and the suffix of a file ask for, ``grid`` without any.
+    """Return the format of the options and the file's suffix; ``grid`` without any.
 
     Raises
     ------
@@ -402,7 +402,7 @@ def table_format(args: Args, out: Path | None = None) -> str:
 
 
 def write_table(frame: pd.DataFrame, name: str, form: str, out: Path | None) -> None:
-    """Write a table in a format other than ``grid`` to a file, or as data to standard output."""
+    """Write a table in a format to a file, or to standard output."""
     from aatoolkit._util.files import write_whole
 
     if form in _FILES:
@@ -414,7 +414,7 @@ def write_table(frame: pd.DataFrame, name: str, form: str, out: Path | None) -> 
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows as JSON objects: each number with all its digits, days and moments in ISO 8601."""
+    """Convert a DataFrame to a list of JSON objects, without rounding; dates in ISO 8601."""
     columns = {str(name): _json_values(frame[name]) for name in frame.columns}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 

@@ -1,4 +1,4 @@
-"""One service, asked as one account: `Client`; one host of it: `Project`; and the entry points.
+"""The client of a service, `Client`; one host of it, `Project`; `project` and `demo`.
 
 Base URL and token come from the call, the environment, a file or the key store. While a notebook
 is rerun from a study, `stand_in` replaces every client of the process.
@@ -63,7 +63,7 @@ T = TypeVar("T")
 
 
 class AnswerSource(Protocol):
-    """The source of a client's responses: a fetcher, or a study that records or replays."""
+    """A protocol for where a client's responses come from: a fetcher, or a study."""
 
     offline: bool
     has_token: bool
@@ -77,7 +77,7 @@ class AnswerSource(Protocol):
 
 @final
 class Client(Closing, NamesNear):
-    """The connection to one service as one account; its projects share cache and connections.
+    """A connection to one service with one account; its projects share cache and connections.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class Client(Closing, NamesNear):
         profile: Profile | None = None,
         max_nodes: int = MAX_NODES,
     ) -> Client:
-        """Make a client that gets its responses from somewhere else than a fetcher of its own."""
+        """Create a client whose responses come from a given source instead of a fetcher."""
         client = cls.__new__(cls)
         client.base_url, client.workers, client._source = base_url, workers, source
         client.offline, client._profile = source.offline, profile
@@ -185,12 +185,12 @@ class Client(Closing, NamesNear):
 
     @property
     def profile(self) -> Profile:
-        """The profile of the service; the default profile where none was given."""
+        """The profile of the service; by default the default profile."""
         return default_profile() if self._profile is None else self._profile
 
     @property
     def _options(self) -> ReadingOptions:
-        """How responses of the service become tables."""
+        """The options by which responses are normalised."""
         return ReadingOptions(self._profile, self.max_nodes)
 
     def project(self, host: str, *, alias: str | None = None) -> Project:
@@ -227,7 +227,7 @@ class Client(Closing, NamesNear):
         *,
         progress: bool | None = None,
     ) -> Collection:
-        """Read the sections of many hosts into memory; an `Archive` takes any number of them.
+        """Read sections of many hosts into memory; for more than fits there, see `Archive`.
 
         Requests run concurrently, as many as the client has ``workers``.
 
@@ -272,7 +272,7 @@ class Client(Closing, NamesNear):
         *,
         progress: bool | None = None,
     ) -> Iterator[tuple[str, Scope, Dataset]]:
-        """Read one dataset at a time: few responses are in memory, however many hosts there are."""
+        """Read and yield one dataset at a time, so that few responses are in memory."""
         names = known_sections(sections, self._profile)
         projects = {project.host: project for project in map(self.project, each_of(hosts, str))}
         targets = [
@@ -295,7 +295,7 @@ class Client(Closing, NamesNear):
                 yield project.host, scope, dataset
 
     def close(self) -> None:
-        """Close the connections; the client may be used again, with a connection for each call."""
+        """Close the connections; later calls open a connection each."""
         self._source.close()
 
     def __repr__(self) -> str:
@@ -306,7 +306,7 @@ class Client(Closing, NamesNear):
 
 
 class Project(NamesNear):
-    """One host at one service: its scope options and its sections.
+    """One host of a service: its scope options and its sections.
 
     Made by ``aa.project``, ``aa.demo`` or ``Client.project``. Filters are given as a `Scope`, as
     keywords, or as both: keywords replace filters of the scope.
@@ -346,7 +346,7 @@ class Project(NamesNear):
         self.client.close()
 
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
-        """Fetch the filter values that the project allows.
+        """Fetch the values of filters that the project allows.
 
         They also say which engines could not report, which `aatoolkit.normalize` adds to what a
         response states if it is given them. No read fetches the scope options on its own.
@@ -372,7 +372,7 @@ class Project(NamesNear):
         return read_options(name, payload, self.client._options)
 
     def _get(self, request: Request) -> Payload:
-        """Fetch a response; where the host has an alias, it names that."""
+        """Fetch a response, and replace the host by the alias, if any."""
         payload = self.client._source.get(request)
         if self.alias is None:
             return payload
@@ -506,7 +506,7 @@ class Project(NamesNear):
         progress: bool | None = None,
         **filters: Any,
     ) -> Dataset:
-        """Read many sections concurrently; the result has the requested order.
+        """Read many sections concurrently.
 
         Parameters
         ----------
@@ -551,7 +551,7 @@ class Project(NamesNear):
     def combined(
         self, scope: Scope | None = None, *, refresh: bool = False, **filters: Any
     ) -> Dataset:
-        """Read the combined view, split by section.
+        """Read the combined view, which is all sections in one response.
 
         Its shape is not documented. Sections are found by name, wherever they are in the response;
         what is beside them stays in the payload. Where none is found the whole response is under
@@ -574,7 +574,7 @@ class Project(NamesNear):
         return read_combined(payload, self.client._options)
 
     def _section_names(self) -> tuple[str, ...]:
-        """The sections that may be read; Tab offers them."""
+        """Return the names of the sections, which Tab completes."""
         return section_names(self.client._profile)
 
     def _item_named(self, name: str) -> str:
@@ -587,7 +587,7 @@ class Project(NamesNear):
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
-    """Replace filters of a scope by those given as keywords; refuse what cannot be requested."""
+    """Merge a scope with filters given by name, and validate it."""
     scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):
         raise ScopeError(
@@ -719,7 +719,7 @@ _lock = threading.Lock()
 
 @lru_cache(maxsize=64)
 def _serve_synthetic(seed: int, answers: int, icc: float) -> tuple[str, Secret]:
-    """Start a service with synthetic data, which stops with the process; its address and token."""
+    """Start a service with synthetic data in this process; return its base URL and token."""
     from aatoolkit.http import Secret
 
     if seed < 0 or answers < 0 or not 0 <= icc < 1:
@@ -751,7 +751,7 @@ _MAX_FILE = 1 << 16
 
 
 def find_token(stated: Secret | None, origin: str) -> Secret | None:
-    """Return the token given, or else from the environment, a file it names, or the key store.
+    """Return the given token, else that of the environment, of its token file, or the key store.
 
     Raises
     ------
@@ -775,7 +775,7 @@ def find_token(stated: Secret | None, origin: str) -> Secret | None:
 
 
 def token_in(file: Path, setting: str) -> Secret:
-    """Read the token in a file that a setting names.
+    """Read a token from a file.
 
     Raises
     ------
@@ -804,10 +804,10 @@ _made_by: list[MakeClient] = []
 
 
 def stand_in(make: MakeClient) -> None:
-    """Replace every client that is made from now on in this process by another one."""
+    """Replace all clients created from now on in this process, for the rerun of a notebook."""
     _made_by[:] = [make]
 
 
 def has_stand_in() -> bool:
-    """Whether the clients of this process are replaced by another one."""
+    """Whether the clients of this process are replaced."""
     return bool(_made_by)

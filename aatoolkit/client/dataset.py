@@ -22,7 +22,7 @@ from aatoolkit.scope import Scope
 
 
 class Dataset(Keyed[str, Tables]):
-    """Several sections of one host and scope: a mapping from section to its `Tables`.
+    """The sections of one host and scope: a mapping from section to its `Tables`.
 
     Attributes
     ----------
@@ -347,7 +347,7 @@ HostScope = tuple[str, Scope]
 
 
 class Collection(Keyed[HostScope, Dataset]):
-    """The datasets of many hosts and scopes: a mapping, in the requested order.
+    """The datasets of many hosts and scopes: a mapping from host and scope to `Dataset`.
 
     Its keys are pairs of host and `Scope`. Where there is only one scope, as usual, the host alone
     will do: ``collected["acme.example"]``.
@@ -450,7 +450,7 @@ class Collection(Keyed[HostScope, Dataset]):
         return _with_failures(frame, missing, len(parts)) if missing else frame
 
     def _listing(self) -> Frame:
-        """A row for each dataset: its host, scope, sections, rows and failures."""
+        """Return a row for each dataset: host, scope, sections, rows and failures."""
         rows = [
             {
                 "host": host,
@@ -476,7 +476,7 @@ class Collection(Keyed[HostScope, Dataset]):
 
 
 def _with_failures(frame: pd.DataFrame, failed: Sequence[str], read: int) -> pd.DataFrame:
-    """Mark every column as lacking the rows of hosts of which a request failed."""
+    """Set the columns to partial for hosts with a failed request."""
     from aatoolkit.metadata.attrs import metadata_of
     from aatoolkit.metadata.recorded import attach_changed
 

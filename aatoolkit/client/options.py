@@ -1,4 +1,4 @@
-"""The scope options of a project, read from any response, and names that Tab completes."""
+"""The scope options of a project, and the completion of names in IPython."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeO
 
 
 def _is_recognised(table: Table, document: Any) -> bool:
-    """Whether a response has the list of a filter's values: an empty one, or one with its key."""
+    """Whether a response has the list of a filter's values, which may be empty."""
     keys = [(table[name].source or ".").split(".")[0] for name in table.key]
     values = [document]
     for step in table.rows.steps:
@@ -75,7 +75,7 @@ def _is_recognised(table: Table, document: Any) -> bool:
 
 
 def _as_values(declared: Section, payload: Payload) -> Section:
-    """Return the declaration with tables of plain values where the response lists them so."""
+    """Adapt the declaration to a response whose lists have plain texts instead of objects."""
 
     def fitted(table: Table) -> Table:
         kinds = {*map(type, _list_of(payload, table.rows.path.removesuffix("[]")))}
@@ -107,7 +107,7 @@ _IDENTIFIER = "aatoolkit.names"
 
 
 def offer_names() -> None:
-    """Let the running shell complete sections and filters, once; outside of IPython do nothing."""
+    """Register the completion of sections and filters in IPython, once."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython is not None else None
     completer = getattr(shell, "Completer", None)

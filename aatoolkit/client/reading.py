@@ -63,7 +63,7 @@ _AHEAD = 2
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How responses become tables: one value, which a client hands on."""
+    """The options by which responses are normalised, as of `normalize`."""
 
     profile: Profile | None = None
     max_nodes: int = MAX_NODES
@@ -87,7 +87,7 @@ def read_many(
     workers: int,
     progress: bool | None,
 ) -> Generator[Dataset]:
-    """Yield one dataset per host and scope, in order, as the responses come in."""
+    """Fetch sections of many hosts concurrently; yield one dataset per host and scope, in order."""
     calls = [(place, name) for place in range(len(fetches)) for name in names]
     if not calls:
         yield from (Dataset({}) for _ in fetches)
@@ -107,7 +107,7 @@ def read_many(
 def normalized(
     responses: Iterable[tuple[str, Callable[[], Payload]]], options: ReadingOptions
 ) -> Dataset:
-    """Normalise a response of each section; one that fails is in ``.errors`` of the dataset."""
+    """Normalise one response per section; errors are in ``.errors`` of the dataset."""
     results: dict[str, Tables] = {}
     failed: dict[str, AAToolkitError] = {}
     for name, response in responses:
@@ -119,7 +119,7 @@ def normalized(
 
 
 def to_tables(section: str | Section, payload: Payload, **how: Any) -> Tables:
-    """Normalise a response; an internal error says that it is one and carries the response.
+    """Normalise a response; an unexpected exception becomes an `InternalError`.
 
     Raises
     ------
@@ -142,14 +142,14 @@ def to_tables(section: str | Section, payload: Payload, **how: Any) -> Tables:
 
 
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
-    """Raise one error if all sections failed with it, as with a wrong token."""
+    """Raise the common error if all sections failed with one error type."""
     errors = {type(error) for error in dataset.errors.values()}
     if not len(dataset) and len(errors) == 1 and errors <= {*kinds}:
         raise next(iter(dataset.errors.values()))
 
 
 def section_names(profile: Profile | None) -> tuple[str, ...]:
-    """The sections that may be requested: the API's, and those that a profile adds."""
+    """Return the names of the sections of the API and of a profile."""
     if profile is None:
         return sections.names()
     return tuple(sorted({*PROFILE.names, *profile.names}))
@@ -158,7 +158,7 @@ def section_names(profile: Profile | None) -> tuple[str, ...]:
 def known_sections(
     sections: Iterable[str] | None, profile: Profile | None = None
 ) -> tuple[str, ...]:
-    """Validate section names and drop duplicates; all sections if None.
+    """Validate section names, without duplicates; by default all sections.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def known_sections(
 
 
 def each_of(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
-    """Return one value or several as a list without duplicates."""
+    """Return a value, or several ones, as a list without duplicates."""
     if isinstance(values, kind):
         return [values]
     return list(dict.fromkeys(cast("Iterable[T]", () if values is None else values)))
@@ -222,7 +222,7 @@ def read_by(
 
 
 def _concatenated(by: str, parts: Mapping[str, Tables]) -> Tables:
-    """The tables of several reads in one, with the value of the filter as first column."""
+    """Concatenate the tables of several reads, with the filter's value as first column."""
     first = next(iter(parts.values()))
     names = list(dict.fromkeys(name for tables in parts.values() for name in tables))
     listings: dict[str, Any] = {
@@ -262,7 +262,7 @@ def _concat(by: str, name: str, parts: Mapping[str, Tables]) -> pd.DataFrame:
 
 
 def _words(name: str, parts: Mapping[str, Tables]) -> str:
-    """The availability of a table in words: the common ones, or which values lack a part."""
+    """Return the availability in words that the reads share, or the values of partial ones."""
     words = {value: tables._words.get(name, "unknown") for value, tables in parts.items()}
     if len({*words.values()}) == 1:
         return next(iter(words.values()))
@@ -280,7 +280,7 @@ def _listing(by: str, parts: Mapping[str, Tables], name: str) -> pd.DataFrame:
 
 
 def read_combined(payload: Payload, options: ReadingOptions) -> Dataset:
-    """Return the tables of a combined view, by section; under ``combined`` where none is found."""
+    """Return the tables of a combined view by section, or all as a section ``combined``."""
     parts = split(payload, section_names(options.profile))
     if not parts:
         drafted = replace(options, profile=options.profile or Profile("undescribed"))
@@ -289,7 +289,7 @@ def read_combined(payload: Payload, options: ReadingOptions) -> Dataset:
 
 
 def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
-    """Return one payload per section, in the order of the response; empty if none is found.
+    """Split a combined view into one payload per section; empty if it has none.
 
     Sections may be at any level, as fields of an object or as entries of a list with a
     ``section`` field; the container with most of them is used, the outermost of several. A list
@@ -311,7 +311,7 @@ def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
 
 
 def _containers(document: Any, longest: int) -> Iterator[Any]:
-    """All objects and lists, level by level, except in lists too long to be an envelope."""
+    """Yield all objects and lists, level by level, without long lists."""
     level = [document] if isinstance(document, dict | list) else []
     while level:
         yield from level
@@ -324,7 +324,7 @@ def _containers(document: Any, longest: int) -> Iterator[Any]:
 
 
 def _named(value: Any, names: Set[str]) -> dict[str, Any]:
-    """The sections that an object holds by name, or a list by its entries' ``section``."""
+    """Return the sections in an object by its keys, or in a list by the field ``section``."""
     if isinstance(value, dict):
         return {name: part for name, part in value.items() if name in names}
     entries = [entry for entry in value if isinstance(entry, dict)]
@@ -335,7 +335,7 @@ def _named(value: Any, names: Set[str]) -> dict[str, Any]:
 def read_dataset(
     folder: str | os.PathLike[str], *, profile: ProfileSource | None = None
 ) -> Dataset:
-    """Read back what ``dataset.to_parquet`` or ``tables.to_parquet`` wrote.
+    """Read the files that ``dataset.to_parquet`` or ``tables.to_parquet`` wrote.
 
     Each response is rebuilt from its files and normalised again, so that the dataset can do all
     that the first one could: funnels, comparisons, explanations. Values that were changed in a
@@ -392,7 +392,7 @@ def read_dataset(
 
 
 def _sections(folder: Path) -> Iterator[Path]:
-    """The folders of sections: the folder itself, or those in it."""
+    """Yield the folders of sections: the folder itself, or its subfolders."""
     inside = sorted(folder.glob("*")) if os.path.isdir(folder) else ()  # names may be too long
     for place in (folder, *inside):
         if os.path.isfile(place / "_extra.parquet"):
@@ -400,7 +400,7 @@ def _sections(folder: Path) -> Iterator[Path]:
 
 
 def _payload(place: Path) -> Payload:
-    """The response that the files of a section were made of."""
+    """Rebuild the response of a section from its files."""
     from aatoolkit.frame.parquet import read_metadata, rebuild
 
     lists = (read_metadata(path).sources for path in sorted(place.glob("[!_]*.parquet")))
@@ -428,7 +428,7 @@ def _payload(place: Path) -> Payload:
 def in_order(
     call: Callable[[Q], R], arguments: Iterable[Q], workers: int, *, until: float | None = None
 ) -> Generator[tuple[Q, Future[R]]]:
-    """Call a function in threads; yields each argument with its finished future, in order.
+    """Call a function in threads; yield each argument with its finished future, in order.
 
     However many arguments there are, no more than twice as many results as workers are held at a
     time. Closing the generator, or an interrupt, cancels the running calls and drops the rest.
@@ -457,7 +457,7 @@ def in_order(
 
 
 def _done(call: Callable[[Q], R], argument: Q) -> Future[R]:
-    """Call a function now, and return its finished future."""
+    """Call a function in this thread, and return its finished future."""
     future: Future[R] = Future()
     try:
         future.set_result(call(argument))
@@ -467,7 +467,7 @@ def _done(call: Callable[[Q], R], argument: Q) -> Future[R]:
 
 
 def _next_done(waiting: deque[tuple[Q, Future[R]]], until: float | None) -> tuple[Q, Future[R]]:
-    """The first in the queue, once it is done; waited for in short steps.
+    """Return the first call of the queue when it has finished; the wait can be interrupted.
 
     A long wait cannot be interrupted once some library has taken over the signal, as Polars does.
     """

@@ -66,7 +66,7 @@ def _dump(key: str, response: Response) -> bytes:
 
 
 def _head(value: bytes) -> tuple[dict[str, Any], int]:
-    """The JSON header of a stored value, and where its body begins."""
+    """Parse the JSON header of a stored value; return it and the start of the body."""
     end = value.index(b"\n", _HASH) + 1
     if hashlib.sha256(value[_HASH:end]).digest() != value[:_HASH]:
         raise ValueError("its head has changed")
@@ -75,7 +75,7 @@ def _head(value: bytes) -> tuple[dict[str, Any], int]:
 
 
 def _load(value: bytes, key: str | None = None, request: Request | None = None) -> Response:
-    """Read a value; raises ValueError where a byte of it has changed."""
+    """Parse a stored value; raise ValueError if any byte of it has changed."""
     if not isinstance(value, bytes):
         raise ValueError("it is no value of a cache")
     facts, end = _head(value)
@@ -94,19 +94,19 @@ SERIALIZER = SerializerPipeline(
 
 
 class _Table(SQLiteDict):
-    """The table of one file; ``expires`` has the order in which responses were stored."""
+    """The table in one SQLite file; ``expires`` numbers the responses in the order of storage."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         super().__init__(folder / FILE_NAME, _TABLE, serializer=SERIALIZER)
 
     def init_db(self) -> None:
-        """Open the file; the settings that are fixed with a new one come before its tables."""
+        """Open the file, and create its tables if it is new."""
         self._connection = connect(self._folder)
 
     @contextmanager
     def _acquire_sqlite_lock(self) -> Iterator[None]:
-        """Begin a transaction; requests-cache would wait for the lock of another for ever."""
+        """Begin a transaction with a timeout; requests-cache would wait without one."""
         with self._lock:
             connection: sqlite3.Connection = self._connection  # type: ignore[assignment]
             connection.execute("BEGIN IMMEDIATE")
@@ -120,7 +120,7 @@ class _Table(SQLiteDict):
 
 
 class ResponseCache:
-    """The responses that one account has got, in one file that accounts and processes share.
+    """The cached responses of one account, in a file that accounts and processes share.
 
     The first failure of the file is a warning, none is raised.
 
@@ -145,7 +145,7 @@ class ResponseCache:
         _OPEN.add(self)
 
     def get(self, request: Request) -> Response | None:
-        """Return a cached response, if there is one and not a byte of it has changed."""
+        """Return the cached response to a request; None if there is none or it is damaged."""
         key = self._key(request)
         row = self._read(f"SELECT value FROM {_TABLE} WHERE key = ?", key)
         if not row:
@@ -161,7 +161,7 @@ class ResponseCache:
         return response
 
     def put(self, response: Response) -> None:
-        """Store a response; returns when it is written."""
+        """Store a response, and return once it is written."""
         key = self._key(response.request)
         value = SERIALIZER.dumps((key, response))
         if len(value) > self._limit:
@@ -185,7 +185,7 @@ class ResponseCache:
                     yield response
 
     def verify(self) -> list[str]:
-        """Return a sentence for each response, of whatever account, of which a byte has changed."""
+        """Return a sentence for each damaged response of any account."""
         flaws = []
         for key, value in self._rows():
             try:
@@ -197,7 +197,7 @@ class ResponseCache:
         return flaws
 
     def _rows(self) -> Iterator[tuple[str, Any]]:
-        """Yield key and value of every row, one value in memory at a time."""
+        """Yield the key and the value of every row, with one value in memory at a time."""
         for (key,) in self._read(f"SELECT key FROM {_TABLE} ORDER BY key"):
             for (value,) in self._read(f"SELECT value FROM {_TABLE} WHERE key = ?", key):
                 yield key, value
@@ -216,19 +216,19 @@ class ResponseCache:
         return hashlib.scrypt(token, salt=b"aatoolkit", n=2**12, r=8, p=1, dklen=16).hex()
 
     def _key(self, request: Request) -> str:
-        """The key of a request of this account; origin and host are legible, for `cache_info`."""
+        """Return the key of a request and account; it starts with the origin and the host."""
         parts = orjson.dumps([self._account, *request.key])
         origin = "/".join(request.base_url.split("/", 3)[:3])
         return f"{origin}|{request.host}|{hashlib.sha256(parts).hexdigest()}"
 
     def _read(self, query: str, *values: object) -> list[Any]:
-        """Return the rows of a query; none where the file cannot be used."""
+        """Return the rows of a query; empty if the file cannot be used."""
         return self._use(lambda connection: connection.execute(query, values).fetchall()) or []
 
     def _use(
         self, action: Callable[[sqlite3.Connection], T], writes: bool = False, commit: bool = False
     ) -> T | None:
-        """Run an action on the file; nothing happens where it cannot be used, or written to."""
+        """Run an action on the file and return its result; None if the file cannot be used."""
         if time.monotonic() < max(self._reads_from, self._writes_from if writes else 0.0):
             return None
         try:
@@ -246,7 +246,7 @@ class ResponseCache:
             return self._table
 
     def _fail(self, error: Exception, writes: bool) -> None:
-        """Stop using the file: for a while if it is locked, else for good; warn once."""
+        """Stop using the file after an error, for a while if it is locked; warn once."""
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if isinstance(error, sqlite3.ProgrammingError):
             return  # another thread has closed it; it is opened again
@@ -271,7 +271,7 @@ _OPEN: weakref.WeakSet[ResponseCache] = weakref.WeakSet()
 
 
 def _close_all() -> None:
-    """Close every file before a fork: SQLite takes the parent's locks for the child's own."""
+    """Close all files before a fork, as SQLite's locks must not be inherited."""
     for cache in list(_OPEN):
         cache.close()
 
@@ -281,7 +281,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def connect(folder: Path) -> sqlite3.Connection:
-    """Open the file of a folder, private to its owner; read-only where it cannot be written.
+    """Open the file in a folder with private permissions; read-only if it is not writable.
 
     Raises
     ------
@@ -340,7 +340,7 @@ COMMIT;
 
 
 def _evict(connection: sqlite3.Connection, limit: int) -> bool:
-    """Delete the responses stored first until the file is within a limit."""
+    """Delete the oldest responses until the file is smaller than a limit."""
     page = _number(connection, "page_size")
     pages = _number(connection, "page_count") - _number(connection, "freelist_count")
     if pages * page <= limit:
@@ -355,7 +355,7 @@ def _evict(connection: sqlite3.Connection, limit: int) -> bool:
 
 
 def shrink(connection: sqlite3.Connection) -> None:
-    """Truncate the free pages of the file, and the write-ahead log."""
+    """Return free pages of the file and of the write-ahead log to the file system."""
     # As a script: `execute` would stop after the first page.
     connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -368,20 +368,20 @@ def _number(connection: sqlite3.Connection, pragma: str) -> int:
 
 
 def folder_of(folder: str | Path | None) -> Path:
-    """Return the folder of a cache, by default the user's."""
+    """Return the folder of the cache; by default the user's cache folder."""
     if folder is None:
         return user_cache_path("aatoolkit", appauthor=False) / VERSION
     return Path(folder).expanduser()
 
 
 def parts_of(folder: Path) -> list[Path]:
-    """Return the files of a cache that exist: the database, and what SQLite keeps beside it."""
+    """Return the existing files of a cache: the database, and the temporary files of SQLite."""
     names = (folder / f"{FILE_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal"))
     return [path for path in names if path.is_symlink() or path.exists()]
 
 
 def make_private(folder: Path) -> None:
-    """Create the folder and the file, or restrict them to their owner.
+    """Create the folder and the file, and restrict their permissions to their owner.
 
     Permissions of others are removed: from the files always, from the folder if it holds nothing
     but the cache. A folder with other files in it is somebody's working folder and is not changed,
@@ -416,7 +416,7 @@ def make_private(folder: Path) -> None:
 
 
 def _is_foreign(state: os.stat_result) -> bool:
-    """Whether a file belongs to another user; False where files have no owners to compare."""
+    """Whether a file belongs to another user; False on systems without owners."""
     return hasattr(os, "geteuid") and state.st_uid != os.geteuid()
 
 
@@ -451,7 +451,7 @@ class CacheInfo:
 
 
 def cache_info(folder: str | Path | None = None) -> CacheInfo:
-    """Return what a cache folder holds, by default the user's.
+    """Return the contents of a cache folder, by default the user's.
 
     Raises
     ------
@@ -475,7 +475,7 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
 
 
 def clear_cache(folder: str | Path | None = None, host: str | None = None) -> int:
-    """Delete the responses of a cache folder, or those of one host; returns how many.
+    """Delete the responses in a cache folder, or those of one host; return their number.
 
     The bytes are erased from the files. A file that cannot be read as a cache is deleted as a
     whole and counts as zero responses; but not when only one host is to be cleared.
@@ -506,7 +506,7 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
 
 
 def _run(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
-    """Run an action on the file of a folder; returns None where there is no file."""
+    """Run an action on the file in a folder; return None if there is no file."""
     if not parts_of(folder):
         return None
     with closing(connect(folder)) as connection:
@@ -515,7 +515,7 @@ def _run(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
 
 @contextmanager
 def _typed(folder: Path) -> Iterator[None]:
-    """Convert any failure of the file to an error with its remedy."""
+    """Convert errors of the file to an `ArgumentError` that says what to do."""
     try:
         yield
         return
@@ -526,6 +526,6 @@ def _typed(folder: Path) -> Iterator[None]:
 
 
 def _is_damaged(error: Exception) -> bool:
-    """Whether the file is useless to everybody, not just locked by another process."""
+    """Whether an error means that the file is damaged, and not only locked."""
     codes = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR
     return isinstance(error, ValueError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes

@@ -1,4 +1,4 @@
-"""Where requests go, and the token they carry: nothing prints, copies or pickles it."""
+"""The base URL, and the token, which is never printed, copied or pickled."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ class BaseUrl:
 
     @property
     def origin(self) -> str:
-        """Scheme, host and, where it is not the usual one, port."""
+        """The scheme, the host, and the port unless it is the default one."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         usual = self.port == _PORTS[self.scheme]
         return f"{self.scheme}://{host}" + ("" if usual else f":{self.port}")
 
     @property
     def url(self) -> str:
-        """The URL, without a slash at its end."""
+        """The base URL, without a slash at the end."""
         return self.origin + self.path
 
     @property
@@ -84,7 +84,7 @@ class BaseUrl:
 
 
 def _address(text: str) -> str | None:
-    """The canonical spelling of an IP address or host name, or None if it is neither."""
+    """Return the canonical spelling of an IP address or host name, or None if it is neither."""
     try:
         return None if "%" in text else str(ipaddress.ip_address(text))
     except ValueError:
@@ -133,7 +133,7 @@ class Secret:
 
     @classmethod
     def wrap(cls, token: str | Secret | None) -> Secret | None:
-        """Wrap a token; a `Secret` or None is returned as it is."""
+        """Wrap a token as a `Secret`, unless it is one or None."""
         return token if token is None or isinstance(token, Secret) else cls(token)
 
     def check(self) -> Secret:
@@ -151,7 +151,7 @@ class Secret:
         return self
 
     def is_in(self, text: bytes) -> bool:
-        r"""Whether a text holds the token: as it is, or as JSON or a URL writes it.
+        r"""Whether a text contains the token, as it is or as JSON or a URL encodes it.
 
         One of a few characters may occur in any text, and is not looked for.
 
@@ -165,7 +165,7 @@ class Secret:
         return len(token) >= _CHANCE and any(form in text for form in _forms(token))
 
     def hide_in(self, text: bytes) -> bytes:
-        """Return the text with the token masked, and any longer part of it, in either case."""
+        """Replace the token in a text, and long parts of it, by ``***``; case is ignored."""
         return self._pattern().sub(b"***", text)
 
     def __repr__(self) -> str:
@@ -176,7 +176,7 @@ class Secret:
 
 
 def _flaw(token: str) -> str | None:
-    """Describe what is wrong with a token; None if nothing is."""
+    """Describe why a token is not valid; None if it is."""
     if not token:
         return "the token is empty or not a text; give a token as text, or leave it out"
     match = _B64TOKEN.match(token)
@@ -190,14 +190,14 @@ def _flaw(token: str) -> str | None:
 
 
 def _forms(token: str) -> set[bytes]:
-    """A token as it is, in JSON with escaped slashes, and in a URL."""
+    """Return a token as it is, as JSON with escaped slashes, and URL-encoded."""
     in_url = quote(token, safe="")
     in_lower_case = re.sub("%..", lambda escape: escape[0].lower(), in_url)
     return {form.encode() for form in (token, token.replace("/", r"\/"), in_url, in_lower_case)}
 
 
 def _pattern(token: str) -> re.Pattern[bytes]:
-    """A pattern of the token's forms, and of parts too long to occur by chance."""
+    """Return a pattern that matches the token's forms, and long parts of them."""
     forms = sorted(_forms(token), key=len, reverse=True)
     parts = {form[at : at + _PART] for form in forms for at in range(len(form) - _PART + 1)}
     return re.compile(b"|".join(map(re.escape, [*forms, *sorted(parts)])), re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Get responses, from the cache or from the service, with further attempts where they may help."""
+"""Fetch responses, from the cache or from the service, with retries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ATTEMPTS, _FIRST_BACKOFF, _RETRIES = 3, 0.5, 20.0
 
 
 class Fetcher:
-    """Fetches responses of one service as one account; safe to use from several threads.
+    """Fetches responses of one service with one account; thread-safe.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Fetcher:
         )
 
     def get(self, request: Request) -> Payload:
-        """Get the response to a request from the cache, or else from the service.
+        """Return the response to a request, from the cache or else from the service.
 
         A request with ``refresh`` always goes out and replaces what is cached; a stale response
         is never used for it.
@@ -129,17 +129,17 @@ class Fetcher:
         raise outcome
 
     def repeats_token(self, text: bytes) -> bool:
-        """Whether a text holds the token that requests carry."""
+        """Whether a text contains the token that requests carry."""
         return self._transport.repeats_token(text)
 
     def close(self) -> None:
-        """Close the connections and the cache; both open again when they are used."""
+        """Close the connections and the cache; later calls open them again."""
         self._transport.close()
         if self._cache is not None:
             self._cache.close()
 
     def _send(self, request: Request) -> Payload | Error:
-        """Return the service's response, kept if it may be, or the last attempt's error.
+        """Request the response from the service, with retries; return it, or the last error.
 
         The backoff doubles, and the wait is drawn evenly between zero and it, so that clients
         which failed together do not return together. A wait that the service asks for

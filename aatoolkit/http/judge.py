@@ -1,4 +1,4 @@
-"""What a response means: data or the error to raise, and whether it may be kept and used again."""
+"""Judge responses: data or an error, whether they may be cached, and for how long."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def judge(
     body: bytes,
     mask: Mask = bytes,
 ) -> errors.FetchError | None:
-    """Return the error that a response means, or None if it is to be read.
+    """Return the error that a response means; None if it has data.
 
     Readable is one JSON object or list with a status of success, or what explains why a section
     has no data. ``mask`` is applied to whatever of the body an error repeats.
@@ -59,7 +59,7 @@ def judge(
 
 
 def is_explanation(url: str, status: int, body: bytes) -> bool:
-    """Whether a response explains why a section has no data, as availability detection reads it."""
+    """Whether a response explains why a section has no data."""
     if status == 200 or "section" not in parse_qs(urlsplit(url).query):
         return False
     if status in NO_CONTENT and not body:
@@ -71,7 +71,7 @@ def is_explanation(url: str, status: int, body: bytes) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds of a ``Retry-After`` header, given as such or as a date; else None.
+    """Return the seconds of a ``Retry-After`` header, which may be a date; else None.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def _refusal(
     status: int, headers: Mapping[str, str], body: bytes, mask: Mask, facts: dict[str, Any]
 ) -> errors.StatusError:
-    """Return the error for a status, with the service's own message where it gave one."""
+    """Return the error for an HTTP status, with the service's own message, if any."""
     body = mask(body)
     words = _words(body, mask)
     facts |= {"excerpt": excerpt(body), "body": body}
@@ -140,7 +140,7 @@ def _redirect(headers: Mapping[str, str], facts: dict[str, Any]) -> errors.Statu
 
 
 def _words(body: bytes, mask: Mask) -> dict[str, Any]:
-    """Return the texts and lists of texts of an error message, on safe lines.
+    """Return the texts of an error message by field name, each on one printable line.
 
     They are those of the object at the top, or of the one under ``error``.
     """
@@ -162,7 +162,7 @@ def _words(body: bytes, mask: Mask) -> dict[str, Any]:
 
 
 def _first_text(words: Mapping[str, Any], *names: str) -> str | None:
-    """Return the first of these fields that is text."""
+    """Return the first field of these names that is a non-empty text."""
     return next((words[n] for n in names if isinstance(words.get(n), str) and words[n]), None)
 
 
@@ -189,13 +189,13 @@ _BRIEF = 1 << 12
 
 
 def may_be_kept(response: Response) -> bool:
-    """Whether a response may be cached: it is final, and does not say that more is coming."""
+    """Whether a response may be cached: it is final, and does not say that data is pending."""
     is_final = response.status in (*FINAL, *EMPTY)
     return is_final and not (response.status in SUCCESSES and is_temporary(response.body))
 
 
 def is_fresh(response: Response, seconds: float) -> bool:
-    """Whether a cached response is young enough to be used without asking the service."""
+    """Whether a cached response is new enough to be used without a request."""
     limit = min(seconds, EMPTY_SECONDS) if response.status in EMPTY else seconds
     age = (datetime.now(UTC) - response.fetched_at).total_seconds()
     # A response from the future means that a clock was moved: its age is unknown.
@@ -203,14 +203,14 @@ def is_fresh(response: Response, seconds: float) -> bool:
 
 
 def allows_stale(error: errors.FetchError | errors.InternalError) -> bool:
-    """Whether a stale response may be used instead: the service failed, and did not refuse."""
+    """Whether an expired response may be used instead of an error of the service."""
     if isinstance(error, errors.DecodeError):
         return error.problem == "truncated"
     return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
 
 
 def is_temporary(body: bytes) -> bool:
-    """Whether a response says that it failed or is pending, so that it must not be cached.
+    """Whether a response says that it failed or is pending, and must not be cached.
 
     Such a response says nothing else, so that a long one is never temporary.
 

@@ -1,4 +1,4 @@
-"""One exchange with the service, below the cache, in a thread that a watchdog ends.
+"""One HTTP exchange with the service, in a thread, within a deadline.
 
 A socket timeout limits one step only, and a server that sends a byte now and then can take any
 number of steps. So the caller does not wait for the sockets: when the deadline comes, or an
@@ -51,11 +51,11 @@ _LINGER = struct.pack("ii", 1, 0)
 
 
 class NotLoopback(OSError):
-    """A name that should mean this machine has an address elsewhere."""
+    """The name of a service on this machine resolves to the address of another one."""
 
 
 class Attempt:
-    """What an attempt has received so far, and the socket it goes over.
+    """One attempt: what was received so far, and its socket.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Attempt:
         self._lock, self._is_ended = threading.Lock(), False
 
     def run(self, action: Callable[[], None], ends: float) -> bool:
-        """Run an action in a thread; returns whether it ended before a moment."""
+        """Run a function in a thread; return whether it finished before a deadline."""
         thread = threading.Thread(target=self._act, args=(action,), name="aatoolkit-attempt")
         thread.daemon = True
         thread.start()
@@ -88,14 +88,14 @@ class Attempt:
         return not is_late
 
     def begin(self, status: int, headers: dict[str, str]) -> None:
-        """Note that a response has begun, unless the attempt was ended meanwhile."""
+        """Record status and headers, unless the attempt was ended meanwhile."""
         with self._lock:
             if self._is_ended:
                 raise ConnectionAbortedError
             self.status, self.headers = status, headers
 
     def watch(self, connected: socket.socket) -> None:
-        """Note the socket that the attempt goes over."""
+        """Record the socket of the attempt."""
         with self._lock:
             if self._is_ended:
                 raise ConnectionAbortedError
@@ -104,7 +104,7 @@ class Attempt:
                 self._socket = socket.socket(fileno=os.dup(connected.fileno()))
 
     def signed(self, data: bytes) -> bytes:
-        """Return the head of a request with the token in it: the only bytes that ever hold it."""
+        """Insert the token into the header bytes of a request, just before they are sent."""
         if self._token is None:
             return data
         header = "\r\nAuthorization: Bearer {}\r\n"
@@ -122,7 +122,7 @@ class Attempt:
                     self._socket.close()
 
     def _end(self) -> bool:
-        """Shut the socket; returns whether the attempt had not ended by itself."""
+        """Shut the socket down; return whether the attempt was still running."""
         with self._lock:
             was_under_way, self._is_ended = not self._is_ended, True
             if was_under_way and self._socket is not None:
@@ -136,7 +136,7 @@ _CURRENT = threading.local()
 
 
 def pause(seconds: float) -> None:
-    """Sleep in short steps, so that an interrupt or a cancellation ends it at once."""
+    """Sleep, but end at once when the call is interrupted or cancelled."""
     ends = time.monotonic() + seconds
     while (left := ends - time.monotonic()) > 0 and not is_cancelled():
         time.sleep(min(STEP, left))
@@ -146,7 +146,7 @@ def pause(seconds: float) -> None:
 
 
 class _Response(http.client.HTTPResponse):
-    """A response with a head that can be read."""
+    """An HTTP response whose header lines can be read."""
 
     def begin(self) -> None:
         super().begin()
@@ -155,7 +155,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Connection(HTTPConnection):
-    """The common part of plain and encrypted connections."""
+    """The common methods of plain and encrypted connections."""
 
     debuglevel = 0  # request heads are never printed, whatever http.client.debuglevel says
     response_class = _Response
@@ -171,13 +171,13 @@ class _Connection(HTTPConnection):
         return connected
 
     def _check(self, connected: socket.socket) -> None:
-        """Refuse a connection that leads elsewhere than to this machine."""
+        """Raise if the connection leads to another machine."""
         # The connection may already be reset, and then it has no peer.
         if not ipaddress.ip_address(connected.getpeername()[0].partition("%")[0]).is_loopback:
             raise NotLoopback
 
     def send(self, data: Any) -> None:
-        """Send with the token: below everything that logs, records or caches a request."""
+        """Send bytes, with the token inserted, below all logging and caching."""
         if self.sock is None:
             self.connect()
         _CURRENT.attempt.watch(self.sock)
@@ -186,12 +186,12 @@ class _Connection(HTTPConnection):
 
 class _TLSConnection(_Connection, HTTPSConnection):
     def _check(self, connected: socket.socket) -> None:
-        """Check nothing: a certificate proves where a connection leads."""
+        """Do nothing: the certificate proves the host."""
 
 
 class _TLSSocket(ssl.SSLSocket):
     def getpeername(self) -> Any:
-        """Close what nobody is connected to: `ssl` leaves that to the garbage collector."""
+        """Close a socket that is not connected, which `ssl` leaves open."""
         try:
             return super().getpeername()
         except OSError:
@@ -240,7 +240,7 @@ _RETRYABLE = frozenset({429, 502, 503, 504})
 
 
 class Unusable(Exception):
-    """A setting of the environment cannot be used; the message says which."""
+    """A setting of the environment, such as a proxy, cannot be used."""
 
 
 class TooLong(Exception):
@@ -249,7 +249,7 @@ class TooLong(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """The reason why there is no response to use, and whether another attempt may help."""
+    """Why there is no usable response, and whether a retry may help."""
 
     error: errors.FetchError | errors.InternalError
     is_retryable: bool = False
@@ -257,7 +257,7 @@ class Failure:
 
 
 class Fault(NamedTuple):
-    """What an exception of the libraries means, in our own words: theirs may hold anything."""
+    """The meaning of an exception, in words that contain nothing of its own message."""
 
     reason: str
     is_retryable: bool = True
@@ -305,7 +305,7 @@ _FAULTS: dict[type[BaseException], Fault] = {
 
 
 class Transport(HTTPAdapter):
-    """Sends one request: signs it, limits time and size, and classifies the response.
+    """An adapter that sends requests with the token, within limits of time and size.
 
     Parameters
     ----------
@@ -328,12 +328,12 @@ class Transport(HTTPAdapter):
         self._max_body = max_body
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
-        """Use connections that an attempt can end."""
+        """Use connection pools whose sockets an attempt can close."""
         super().init_poolmanager(*arguments, ssl_context=tls_context(), **options)
         self.poolmanager.pool_classes_by_scheme = POOLS
 
     def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
-        """Use such connections through a proxy too."""
+        """Use the same kind of pools for proxies."""
         if proxy not in self.proxy_manager:
             options |= {"ssl_context": tls_context(), "proxy_ssl_context": tls_context()}
         manager = super().proxy_manager_for(proxy, **options)
@@ -341,7 +341,7 @@ class Transport(HTTPAdapter):
         return manager
 
     def close(self) -> None:
-        """Close the idle connections now; urllib3 would leave that to the garbage collector."""
+        """Close idle connections now, which urllib3 leaves to the garbage collector."""
         for manager in (self.poolmanager, *self.proxy_manager.values()):
             for key in manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
                 pool = manager.pools.get(key)
@@ -350,7 +350,7 @@ class Transport(HTTPAdapter):
             manager.clear()
 
     def ask(self, request: Request, seconds: float) -> Response | Failure:
-        """Send a request; return the response, or why there is none, within some seconds."""
+        """Send a request; return the response, or the failure, within some seconds."""
         ends = time.monotonic() + seconds
         attempt = Attempt(self._token)
         fault: Fault | None = None
@@ -374,7 +374,7 @@ class Transport(HTTPAdapter):
         return self._failure(fault or _LATE, request, attempt)
 
     def _exchange(self, url: str, attempt: Attempt, seconds: float) -> None:
-        """Send the request, and receive the response's status, headers and body."""
+        """Send the request, and receive status, headers and body."""
         signed = {} if self._token is None else {"Authorization": UNSIGNED}
         prepared = requests.Request("GET", url, headers={**_HEADERS, **signed}).prepare()
         response = super().send(
@@ -421,7 +421,7 @@ class Transport(HTTPAdapter):
         return Response(request, status, headers, datetime.now(UTC), content)
 
     def _failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
-        """Return the error for a fault, with what had arrived until then."""
+        """Return the failure for a fault, with the facts that are known."""
         facts, message = self._facts(request, attempt), _MESSAGES[fault.kind].format(fault.reason)
         if fault.problem:
             facts["problem"] = fault.problem
@@ -439,7 +439,7 @@ class Transport(HTTPAdapter):
         return {"url": request.url, "status": attempt.status, "excerpt": text if came else None}
 
     def repeats_token(self, body: bytes) -> bool:
-        """Whether a text holds the token that requests carry."""
+        """Whether a text contains the token that requests carry."""
         return self._token is not None and self._token.is_in(body)
 
     def _masked(self, text: bytes) -> bytes:
@@ -447,7 +447,7 @@ class Transport(HTTPAdapter):
 
 
 def _environment(base: BaseUrl, url: str) -> dict[str, Any]:
-    """Proxies and certificates as the environment names them; no proxy for this machine.
+    """Return proxies and certificates from the environment; no proxy for this machine.
 
     Raises
     ------
@@ -465,7 +465,7 @@ def _environment(base: BaseUrl, url: str) -> dict[str, Any]:
 
 
 def _fault_of(error: Exception) -> Fault:
-    """Return what an exception, or any exception behind it, means."""
+    """Return the meaning of an exception, or of any exception that caused it."""
     chain = tuple(_chain(error))
     for kind, fault in _FAULTS.items():
         if any(isinstance(cause, kind) for cause in chain):
@@ -478,7 +478,7 @@ def _fault_of(error: Exception) -> Fault:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """An exception, and every exception that it was made from."""
+    """Yield an exception and all its causes."""
     waiting: list[object] = [error]
     seen: set[int] = set()
     while waiting:

@@ -1,4 +1,4 @@
-"""Sections: their declarations, and the registry of those that are known.
+"""Declarations of sections, and the profiles that they belong to.
 
 In: nothing but data. Out: `Section` objects, which the normalizer follows. Everything that a
 declaration is made of can be imported from here. In reading order: ``section`` has `Section` and

@@ -1,4 +1,4 @@
-"""Units and aggregation rules: what a number is, and how several become one.
+"""Units of numbers, and the rules by which rows of a column are aggregated.
 
 Units are those of `aatoolkit._util.units`. A rule says how rows of a column combine; where they
 must not, it says why.
@@ -139,12 +139,12 @@ NOT_ADDITIVE = Aggregation("none", why="not additive: the rows overlap")
 
 
 def weighted(by: str, otherwise: str | None = None) -> Aggregation:
-    """A mean weighted by another column: Σ(value·by)/Σby."""
+    """Return the rule of a mean weighted by another column: Σ(value·by)/Σby."""
     return Aggregation("mean", by=by, otherwise=otherwise)
 
 
 def ratio(numerator: str, denominator: str, otherwise: str | None = None) -> Aggregation:
-    """A ratio recomputed from the summed numerator and denominator, never averaged."""
+    """Return the rule of a ratio of the summed numerator and denominator."""
     return Aggregation("ratio", over=(numerator, denominator), otherwise=otherwise)
 
 
@@ -152,10 +152,10 @@ def share(
     why: str = "shares of one whole: add within one answer, never over fetches",
     counts: tuple[str, str] | None = None,
 ) -> Aggregation:
-    """Shares of one total, which add up within one response only."""
+    """Return the rule of shares, which add up within one response only."""
     return Aggregation("sum", why=why, counts=counts)
 
 
 def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
-    """A rule that refuses to combine rows, with the reason."""
+    """Return the rule that rows are not combined, with the reason."""
     return Aggregation("none", why=why, counts=counts)

@@ -1,4 +1,4 @@
-"""Rules: where a known service states its availability."""
+"""Rules: where the responses of a service state availability."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 @dataclass(frozen=True)
 class Rule:
-    """A place where a service states availability: an object, a map, a field of rows or a header.
+    """A rule where a service states availability: an object, a map, a field of rows or a header.
 
     Given to a `Section`, a rule about an object wins over detection: where a response has what it
     describes, nothing else of the response is read as availability. Where a response lacks it, the
@@ -82,7 +82,7 @@ class Rule:
 
     @property
     def kind(self) -> Literal["object", "map", "rows", "header"]:
-        """The kind of place that the rule describes."""
+        """What the path of the rule leads to."""
         if self.at.startswith("header "):
             return "header"
         many = [step for step in parse_pattern(self.at) if isinstance(step, Each | Entries)]
@@ -93,23 +93,23 @@ class Rule:
 
     @property
     def header(self) -> str:
-        """The name of the header that the rule describes, in lower case."""
+        """The name of the header, in lower case."""
         return self.at.removeprefix("header ").strip().lower()
 
     @property
     def steps(self) -> Iterator[str]:
-        """The names of the fields on the way to the object."""
+        """The names of the fields on the path to the object."""
         return (step.name for step in parse_pattern(self.at) if isinstance(step, Field))
 
     def find(self, document: Any) -> dict[str, Any] | None:
-        """Return the object that the rule reads, a bare word wrapped as one; None if absent."""
+        """Return the object at the path, with a bare word as its status; None if absent."""
         value = self._at(document)
         if isinstance(value, str | bool):
             return {self.status: value}
         return value if isinstance(value, dict) else None
 
     def is_bare(self, document: Any) -> bool:
-        """Whether a word or a flag is in the place of the object."""
+        """Whether there is a word or a flag at the path instead of an object."""
         return isinstance(self._at(document), str | bool)
 
     def _at(self, document: Any) -> Any:
@@ -118,13 +118,13 @@ class Rule:
         return document
 
     def is_whole(self, stated: Mapping[str, Any]) -> bool:
-        """Whether an object has all the fields of the rule, and so can be nothing else."""
+        """Whether an object has all fields of the rule."""
         names = (self.status, self.reason, self.sample_size, self.as_of)
         return isinstance(stated.get(self.status), str) and all(name in stated for name in names)
 
 
 def rules_of(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
-    """Return no rule, one or several as a tuple.
+    """Return rules as a tuple: none, one or several.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def rules_of(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
 
 
 def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
-    """Return rules with one more, which replaces that of the same place.
+    """Add a rule to rules, in place of one with the same path.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
 
 
 def word_of(value: object) -> str:
-    """Format a value of a response as a rule's `words` have it: text as it is, a flag as JSON.
+    """Format a word, flag or code of a response as a key of `Rule.words`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Columns of tables: their path in a response, parsing, dtype, unit and meaning.
+"""Columns of tables: where their values are, how they are parsed, dtype, unit and meaning.
 
 `Column` says all of it; short forms, one a kind of value, make declarations that read like a table.
 Each takes a name, what the column says, where its values are located if not under that name, and
@@ -132,12 +132,12 @@ class Column(Described):
 
     @property
     def is_label(self) -> bool:
-        """Whether the column takes keys or positions, rather than values of the response."""
+        """Whether the values are keys or positions of the rows, and not values of the response."""
         return (self.source or "").lstrip("^")[:1] in ("@", "#")
 
     @property
     def unit_by(self) -> str | None:
-        """The column that gives the unit, or the metric, of each row; None if there is none.
+        """The column that has the unit, or the metric, of each row; None if there is none.
 
         Examples
         --------
@@ -149,7 +149,7 @@ class Column(Described):
 
     @property
     def reading(self) -> Reading | None:
-        """The parser of values that are not plain JSON of the dtype; None if they are."""
+        """How values are parsed that are not plain JSON of the dtype; None if all are."""
         if self.parse is None and self.scale is None and not self.missing:
             return None
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)
@@ -208,7 +208,7 @@ def snake(name: str) -> str:
 
 
 class ShortForm(Protocol):
-    """A short form of `Column`."""
+    """The signature of short forms of `Column`, such as `text`."""
 
     __name__: str
 
@@ -247,7 +247,7 @@ position = _form("position", "A column of places, or means of them.", "Float64",
 def category(
     name: str, doc: str = "", levels: tuple[str, ...] = (), source: str | None = None, **more: Any
 ) -> Column:
-    """A column of few words, whose known levels may be listed."""
+    """Return a column of a category, whose levels may be listed."""
     return _column(name, "category", doc, source, levels=levels, **more)
 
 
@@ -260,7 +260,7 @@ def count(
     across: tuple[str, ...] = (),
     **more: Any,
 ) -> Column:
-    """A column of counts, which add up over all rows, or ``across`` some dimensions only.
+    """Return a column of counts, which are summed over all rows, or over some dimensions only.
 
     Of no ``among``, another count, there is nothing to add.
     """
@@ -276,11 +276,11 @@ def fraction(
     over: tuple[str, str] | None = None,
     **more: Any,
 ) -> Column:
-    """A column of fractions from 0 to 1; ``over`` names numerator and denominator."""
+    """Return a column of fractions from 0 to 1; ``over`` names numerator and denominator."""
     rule = NONE if over is None else ratio(*over)
     return _column(name, "Float64", doc, source, **{"unit": FRACTION, "aggregate": rule, **more})
 
 
 def ref(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
-    """A key of the record that encloses a row: by default the field of the column's own name."""
+    """Return a column with a field of the record that encloses a row, by default of its name."""
     return _column(name, "string", doc, source or f"^{camel(name)}", **more)

@@ -84,7 +84,7 @@ class Profile(Described, Mapping[str, Section]):
 
     @classmethod
     def over(cls, name: str, sections: Mapping[str, Section], *, doc: str = "") -> Profile:
-        """Make a profile over a mapping that loads its declarations on first access, as guesses."""
+        """Create a profile of tentative declarations, which are loaded on first access."""
         profile = cls(name, doc=doc, tentative=sections)
         profile._sections = sections
         return profile
@@ -160,7 +160,7 @@ class Profile(Described, Mapping[str, Section]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its sections, in alphabetical order; scope options are not one."""
+        """The names of the sections, in alphabetical order, without ``scope_options``."""
         return tuple(sorted(name for name in self if name != SCOPE_OPTIONS))
 
     def section(self, name: str) -> Section:

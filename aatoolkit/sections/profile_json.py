@@ -1,4 +1,4 @@
-"""Declarations as JSON: whole profiles as data, and single tables without how they are read.
+"""Declarations as JSON: complete profiles, and tables without how their values are read.
 
 A study keeps the profile it was recorded with in this form, so that whoever replays it reads the
 same tables, and runs nobody's Python; a file of one table says what its columns are. An object is
@@ -33,7 +33,7 @@ _READING = ("source", "null", "optional", "parse", "year", "scale", "missing")
 
 
 def is_portable(section: Section) -> bool:
-    """Whether a declaration can be stored as data: no function computes its rows."""
+    """Whether a declaration can be stored as JSON: no function computes its rows."""
     return all(table.rows.function is None for table in section)
 
 
@@ -60,7 +60,7 @@ def dump_profile(profile: Profile) -> dict[str, Any]:
 
 
 def load_profile(facts: Any) -> Profile:
-    """Build a profile from what `dump_profile` wrote.
+    """Return the profile that `dump_profile` wrote.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def load_profile(facts: Any) -> Profile:
 
 
 def dump_table(table: Table) -> dict[str, Any]:
-    """Convert a table's declaration to a JSON value: grain, key, columns, and where its rows are.
+    """Convert a table's declaration to a JSON value, without how its values are read.
 
     How rows are filtered, and values read, is left out: only reading answers needs it.
     """
@@ -90,7 +90,7 @@ def dump_table(table: Table) -> dict[str, Any]:
 
 
 def load_table(facts: Mapping[str, Any]) -> Table:
-    """Build a table from what `dump_table` wrote; its columns read no answers.
+    """Return the table that `dump_table` wrote; its columns cannot read responses.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _dump(value: Any) -> Any:
 
 
 def _load(kind: Any, facts: Any) -> Any:
-    """Build an object from its fields."""
+    """Create an object from its fields."""
     if not isinstance(facts, dict) or not {*facts} <= {field.name for field in fields(kind)}:
         raise ValueError(f"no {kind.__name__}")
     if kind is Aggregation and facts["rule"] not in RULES:
@@ -163,7 +163,7 @@ def _load_path(fact: Any) -> Any:
 
 
 def _frozen(value: Any) -> Any:
-    """Convert a JSON value for a declaration: arrays become tuples of plain values."""
+    """Convert arrays of a JSON value to tuples."""
     if isinstance(value, list):
         values = tuple(map(_frozen, value))
         hash(values)

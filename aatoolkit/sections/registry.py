@@ -1,4 +1,4 @@
-"""The default profile, which is that of the reference shapes, and tables by their names.
+"""The default profile, its sections and tables by name, and `scope_options`.
 
 A service may list the values of filters elsewhere: `scope_options` declares where.
 """
@@ -38,7 +38,7 @@ __all__ = [
 
 
 def names() -> tuple[str, ...]:
-    """The names of the API's sections, in alphabetical order; scope options are not one.
+    """Return the names of the API's sections, in alphabetical order, without ``scope_options``.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def get(name: str) -> Section:
 
 
 def all() -> Mapping[str, Section]:
-    """Every declaration by name, scope options included.
+    """Return every declaration by name, scope options included.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def all() -> Mapping[str, Section]:
 
 
 def table(name: str) -> Table:
-    """Return the declaration of a table, whichever section it is in.
+    """Return the declaration of a table by its name.
 
     Metadata of frames names tables of other profiles than the default one as
     ``profile#fingerprint:table``; they are found too.
@@ -96,7 +96,7 @@ def table(name: str) -> Table:
 
 
 def find_table(name: str) -> Table | None:
-    """Return the declaration of a table; None if no section declares it.
+    """Return the declaration of a table by its name; None if there is none.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def find_table(name: str) -> Table | None:
 
 
 def neighbours(name: str) -> list[Table]:
-    """Return the tables of one section by the qualified name of one of them, as `qualifier` says.
+    """Return the tables of the section that has a table of another profile.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def neighbours(name: str) -> list[Table]:
 
 
 def propose(responses: Any, name: str | None = None) -> Proposal:
-    """Draft a declaration from a response, or from several; it prints as Python to start from.
+    """Draft a declaration from one or several responses; it prints as Python code.
 
     Units and rules of aggregation are in it where one response proves or suggests them, with
     the evidence in comments; `aa.profile.draft` asks a service for more.
@@ -161,7 +161,7 @@ def propose(responses: Any, name: str | None = None) -> Proposal:
 
 
 def describe(name: str) -> pd.DataFrame:
-    """Describe a section: the columns of its tables, one row each.
+    """Return the columns of a section's tables, one row each.
 
     Columns: ``dtype``, ``unit``, ``aggregation`` (``key`` for those that identify a row),
     ``meaning``; the index is the table and the column.
@@ -188,7 +188,7 @@ def describe(name: str) -> pd.DataFrame:
 
 
 def default_profile() -> Profile:
-    """Return the profile used where none is given: the reference shapes.
+    """Return the profile that is used where none is given.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def default_profile() -> Profile:
 
 
 def qualifier(section: Section, owner: str) -> str:
-    """The prefix of a section's tables in metadata, so that `table` finds them; maybe empty.
+    """Return the prefix of a section's tables in metadata; empty in the default profile.
 
     Nothing where the default profile has the section; else the owner's name and a fingerprint.
 
@@ -221,7 +221,7 @@ def qualifier(section: Section, owner: str) -> str:
 
 
 def remember(name: str, declared: Table) -> None:
-    """Keep a table of another profile by its qualified name; the oldest are evicted."""
+    """Register a table of another profile by its qualified name; the oldest are evicted."""
     if name not in _seen:
         with _changing:
             while len(_seen) >= _MOST:
@@ -273,7 +273,7 @@ def scope_options(**paths: str) -> Section:
 
 
 def _at(table: Table, name: str, path: str) -> Table:
-    """Return the table with its values at a path; what else it has may be absent."""
+    """Return a table of scope options whose values are at a path; other columns are optional."""
     columns = tuple(replace(column, optional=True) for column in table.columns)
     if not path:
         return replace(table, columns=columns)

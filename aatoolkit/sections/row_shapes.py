@@ -1,4 +1,4 @@
-"""Row shapes: how the rows of a table are found in a response, and labelled."""
+"""Row shapes: where the rows of a table are in a response."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Scalar = str | float | bool | None
 """A plain JSON value."""
 
 Filter = tuple[tuple[str, tuple[Scalar, ...]], ...]
-"""Sources, and the values of each that a row is chosen by."""
+"""Pairs of a source and the values of it by which rows are filtered."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a table: their path and shape in a response.
+    """The path to the rows of a table in a response, and their shape.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ class Rows:
     positional
         Names for the positions of rows that are arrays.
     one
-        Whether there is one row, whatever value is there.
+        Whether there is a single row, of whatever value.
     function
-        What makes the rows, where none of the shapes fits.
+        The function that computes the rows, where none of the shapes fits.
     header
         The path to the names of the positions of rows that are arrays.
     without, only
-        Rows that are left out, or taken alone: where a source has one of some values.
+        Filters of rows, by values of sources: rows to drop, and the only rows to keep.
     first
         The position of the first row in its array: 1 where the first element is a header.
     """
@@ -61,7 +61,7 @@ class Rows:
         without: Mapping[str, tuple[Scalar, ...]] | None = None,
         only: Mapping[str, tuple[Scalar, ...]] | None = None,
     ) -> Rows:
-        """Return the rows filtered by values, such as without a total among its parts.
+        """Filter the rows by values, such as a total among its parts.
 
         A row that is left out belongs to a table with ``only``, if there is one; else its
         values are in ``extra``, as ``left out``.
@@ -91,11 +91,11 @@ class Rows:
 def records(
     path: str, key: str | tuple[str, ...] = (), *, inside: str = "", first: int = 0
 ) -> Rows:
-    """Rows are the elements of an array; ``key`` names the keys of ``{}`` steps on the way.
+    """Declare rows that are the elements of an array.
 
-    Where each element wraps its record, ``inside`` is the path to it: columns are read from
-    the record, and ``^`` leads to the wrapper. ``first=1`` leaves out a first element that only
-    names the columns of the others.
+    ``key`` names the columns of the keys of ``{}`` steps in the path. If every element wraps its
+    record, ``inside`` is the path to the record: columns are read from it, and ``^`` leads to the
+    wrapper. ``first=1`` skips a first element that only names the columns of the others.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def records(
 
 
 def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
-    """Rows are the entries of an object, or of objects in an object, one level for each key.
+    """Declare rows that are the entries of an object, or of objects within it.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
 
 
 def pairs(path: str, *names: str) -> Rows:
-    """Rows are short arrays whose positions have a meaning.
+    """Declare rows that are short arrays, with a name for each position.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def pairs(path: str, *names: str) -> Rows:
 
 
 def grid(rows: str, *, header: str) -> Rows:
-    """Rows are arrays, and another array names their positions.
+    """Declare rows that are arrays, with the names of the positions in another array.
 
     A column's source is a name in the header, ``[name]``; by default the column's own name.
     The order of the header may change from response to response.
@@ -158,16 +158,16 @@ def grid(rows: str, *, header: str) -> Rows:
 
 
 def single(path: str = "") -> Rows:
-    """One row per response: the object at a path, or the whole response."""
+    """Declare a single row: the object at a path, or the response itself."""
     return Rows(parse_pattern(path), one=True)
 
 
 def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Rows:
-    """Rows are what a function makes of the value at a path: for shapes that are none of these.
+    """Declare rows that a function computes from the value at a path.
 
-    The function gets the value as it is in the response and gives objects, whose fields
-    columns read as those of records; ``^`` leads to the record around the value. What the
-    function reads stays in ``extra``, for nobody knows what it left out.
+    The function gets the value as it is in the response and returns objects, whose fields columns
+    read as those of records; ``^`` leads to the record around the value. The value stays in
+    ``extra``, as the function may not use all of it.
 
     Examples
     --------
@@ -184,5 +184,5 @@ def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> R
 
 
 def key_names(key: str | tuple[str, ...]) -> tuple[str, ...]:
-    """The names of a key, which may be one."""
+    """Return the names of a key as a tuple."""
     return (key,) if isinstance(key, str) else (*key,)

@@ -1,4 +1,4 @@
-"""Declarations of sections: their tables, the paths of rows, the columns.
+"""Declarations of sections and tables.
 
 A declaration is data, not code, so that 17 small differences stay visible. Where rows
 are located is a path: names joined by dots, ``[]`` for the elements of an array, ``{}`` for the
@@ -129,12 +129,12 @@ class Table(Described):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of its columns, in order."""
+        """The names of the columns, in order."""
         return tuple(column.name for column in self.columns)
 
     @property
     def is_optional(self) -> bool:
-        """Whether a response may leave it out: all its columns but the key are optional."""
+        """Whether all columns but the key are optional, so that a response may lack the table."""
         rest = [column for column in self.columns if column.name not in self.key]
         return bool(rest) and all(column.optional for column in rest)
 
@@ -235,7 +235,7 @@ class Section(Described):
         return f"{self.name}: {self.doc}", [f"{table.name}: {table.doc}" for table in self.tables]
 
     def with_rule(self, **rule: Any) -> Section:
-        """Return the section with one rule more for its availability.
+        """Return the section with another rule for its availability.
 
         A rule of the same place, ``at``, is replaced; those of other places stay.
 
@@ -262,23 +262,23 @@ class Section(Described):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules for its availability, one for each place."""
+        """The rules for its availability, as a tuple."""
         return rules_of(self.availability)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its tables, the main one first."""
+        """The names of its tables, the main table first."""
         return tuple(table.name for table in self.tables)
 
 
 def is_at(path: str, at: str) -> bool:
-    """Whether a path is equal to, above or below the path that a rule reads."""
+    """Whether a path is equal to, inside of or around the path of a rule."""
     path, at = path.replace("{}", ""), at.replace("{}", "")
     return f"{path}.".startswith(f"{at}.") or f"{at}.".startswith(f"{path}.")
 
 
 def _pattern(rows: Rows, source: str) -> str:
-    """The path pattern of a column's values, with ``[]`` and ``{}`` for any of many."""
+    """Return the path pattern of a column's values, from the document."""
     if source.startswith("$"):
         return format_path(_of_many(parse_path(source[1:].lstrip("."))))
     steps = rows.steps
@@ -292,7 +292,7 @@ def _pattern(rows: Rows, source: str) -> str:
 
 
 def _of_many(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Replace steps to one element, by position, key or name, by steps to all elements."""
+    """Replace steps to single elements by steps to all elements."""
     return tuple(
         Each() if isinstance(s, Each | Position | Named)
         else Entries(s.only) if isinstance(s, Entries) else s
@@ -301,7 +301,7 @@ def _of_many(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _enclosing(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The path of the record that encloses the rows at a path."""
+    """Return the path of the record that encloses the rows at a path."""
     arrays = [at for at, step in enumerate(steps[:-1]) if isinstance(step, Each)]
     if not arrays:
         raise ArgumentError(f"no record encloses {format_path(steps)!r}")

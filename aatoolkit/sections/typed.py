@@ -1,4 +1,4 @@
-"""Declared tables for other tools: as types for editors and checkers, and as pandera's schemas."""
+"""Declared tables as types for editors and type checkers, and as pandera schemas."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def _tables(section: Section, name: str, frames: Mapping[str, str]) -> str:
 
 
 def _classes(names: Iterable[str], suffix: str) -> dict[str, str]:
-    """Map names to class names; those that would be equal are numbered."""
+    """Map names to class names; duplicates are numbered."""
     classes: dict[str, str] = {}
     for name in names:
         classes[name] = fresh(f"{_class_name(name)}{suffix}", classes.values())

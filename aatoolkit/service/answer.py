@@ -1,4 +1,4 @@
-"""What sections return: their registry, their fields and their availability."""
+"""Results of sections: their registry, their fields and their availability."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NONE_ANSWERED = "None of the runs in this window for these filters was answered.
 
 @dataclass(frozen=True)
 class State:
-    """Availability of one field or one engine."""
+    """The availability of a field or an engine."""
 
     status: str
     reason: str | None = None
@@ -26,7 +26,7 @@ class State:
 
 @dataclass(frozen=True)
 class SectionAvailability:
-    """Availability of a section, in the words the service uses in its answers.
+    """The availability of a section, in the words of the API.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ Ask = Callable[[Observations], SectionAnswer]
 
 @dataclass(frozen=True)
 class ServiceSection:
-    """One of the 17 sections: its name, its query and the filters its observations carry."""
+    """A section: its name, its function, and the filters that apply to it."""
 
     name: str
     ask: Ask
@@ -96,7 +96,7 @@ SECTIONS: dict[str, ServiceSection] = {}
 
 
 def section(name: str, *, filters: Collection[str] = FILTERS) -> Callable[[Ask], Ask]:
-    """Register a section. ``filters`` are those its observations can be narrowed by."""
+    """Register the function of a section; ``filters`` are those that apply to it."""
 
     def register(ask: Ask) -> Ask:
         SECTIONS[name] = ServiceSection(name, ask, tuple(filters))
@@ -111,7 +111,7 @@ def _snake(name: str) -> str:
 
 
 def fields(row: Mapping[str, Any], names: str, **renamed: str) -> dict[str, Any]:
-    """Select cells of a row by the names that answers have for them; absent ones are None.
+    """Select cells of a row by their JSON names; missing cells are None.
 
     ``mentionRate`` is the cell ``mention_rate``, and so for all but those ``renamed``.
     """
@@ -119,7 +119,7 @@ def fields(row: Mapping[str, Any], names: str, **renamed: str) -> dict[str, Any]
 
 
 def wire(value: object) -> str:
-    """Format what JSON has no type for: days as ``2026-11-20``, instants as ``…T06:10:00Z``."""
+    """Format days as ``2026-11-20`` and timestamps as ``2026-11-20T06:10:00Z``."""
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%SZ")
     if isinstance(value, date):
@@ -128,7 +128,7 @@ def wire(value: object) -> str:
 
 
 def not_held(*tables: str) -> str:
-    """Word the reason that the store has no rows of some tables for the host."""
+    """Return the reason that the store has no rows of some tables for the host."""
     return f"The store holds no {' and no '.join(tables)} for this project."
 
 
@@ -139,7 +139,7 @@ def answers_availability(
     reasons: Iterable[str | None] = (),
     fields: Mapping[str, State] | None = None,
 ) -> SectionAvailability:
-    """Compute the availability of a section that is computed from the answers in scope.
+    """Compute the availability of a section from the answers in scope.
 
     ``unavailable`` without a single answer; ``partial`` where the section gives
     ``reasons``, where the window starts before answers were collected, or where an engine
@@ -185,13 +185,13 @@ def answers_availability(
 
 
 def last_run(o: Observations) -> datetime | None:
-    """The moment of the last run in scope; None where there was none."""
+    """Return the time of the last run in scope; None if there was none."""
     return max((row["as_of"] for row in _engine_runs(o).values()), default=None)
 
 
 @shared
 def _engine_runs(o: Observations) -> dict[str, dict[str, Any]]:
-    """The number of runs and answers and the moment of the last run, of engines with runs."""
+    """Return the number of answers and the time of the last run, by engine with runs."""
     rows = o.rows(
         "SELECT engine, max(ran_at) AS as_of,"
         " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"
@@ -201,7 +201,7 @@ def _engine_runs(o: Observations) -> dict[str, dict[str, Any]]:
 
 @shared
 def _silent_engines(o: Observations) -> dict[str, State]:
-    """The engines in scope without answers, and why.
+    """Return the engines in scope without answers, with the reason.
 
     An engine that is not switched on is no gap in what was measured, unless it was asked for.
     """
@@ -225,7 +225,7 @@ def _silent_engines(o: Observations) -> dict[str, State]:
 
 @shared
 def scoped_engines(o: Observations) -> list[dict[str, Any]]:
-    """The engines in scope, with the last day on which each was asked anything."""
+    """Return the engines in scope with the day of their last run."""
     return o.rows(
         "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"
     )

@@ -1,4 +1,4 @@
-"""The API over HTTP: who may ask, what they ask, two routes, one envelope, one shape of error.
+"""The API over HTTP: accounts, parameters, routes and errors.
 
 Only the SHA-256 digest of a token is kept. A personal token is long and random, so a plain
 digest is enough: there is no dictionary to try against it.
@@ -44,7 +44,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]+")
 
 
 def digest(token: str) -> str:
-    """Compute the digest of a token, which is all that is stored of it."""
+    """Return the SHA-256 of a token; tokens themselves are not stored."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -55,7 +55,7 @@ def _canonical(host: str) -> str:
 
 
 class Accounts:
-    """The accounts of a service.
+    """The accounts of a service, and the hosts that each may see.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Accounts:
 
     @classmethod
     def single(cls, token: str, hosts: Iterable[str] | None = None) -> Accounts:
-        """Make accounts of one token that sees these hosts; None means all hosts.
+        """Create accounts of a single token, which sees some hosts; None means all hosts.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Accounts:
 
 
 class ApiError(Exception):
-    """A request is answered with an error.
+    """An error that is the response to a request.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _quoted(values: Sequence[str]) -> str:
 
 
 def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
-    """Parse a query string; no parameter is passed over, and none is given twice."""
+    """Parse a query string; unknown and repeated parameters are errors."""
     parameters = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in supported:
@@ -219,7 +219,7 @@ def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
 
 
 def _question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Parse the query string of a request for agent analytics; no section is the combined view."""
+    """Parse the query of an agent-analytics request; the section is None in the combined view."""
     parameters = _parameters(query, ("section", "days", *FILTERS))
     section, days = parameters.get("section"), parameters.get("days", "30")
     if section is not None and section not in sections:
@@ -242,7 +242,7 @@ def _values(name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _check_values(question: Question, options: Mapping[str, Any]) -> None:
-    """Validate the values of the filters; "untagged", listed under null, is no value."""
+    """Raise an error for filter values that the scope options do not list."""
     for name, values in question.filters.items():
         entries, key = FILTERS[name]
         allowed = [entry[key] for entry in options[entries] if entry[key] is not None]
@@ -257,7 +257,7 @@ _READ_FAILURES = (StoreError, OSError, ValueError, duckdb.Error)
 
 
 class Service:
-    """The API over a store; ``asgi`` is the application that a server runs.
+    """The API over a store; ``asgi`` is its ASGI application.
 
     Requests are answered in as many threads as there are processors, each one at a time.
 
@@ -349,7 +349,7 @@ class Service:
             return {**_envelope(None, o), "sections": answers}
 
     def _project(self, request: Request) -> str:
-        """The host of a visible project as the store spells it."""
+        """Return the host of a request as the store spells it, if the account may see it."""
         headers = request.headers.getlist("authorization")
         scheme, _, token = headers[0].partition(" ") if len(headers) == 1 else ("", "", "")
         token = token.strip()
@@ -372,7 +372,7 @@ class Service:
 
 
 def _options(store: Store, host: str) -> dict[str, Any]:
-    """The scope options of a host, computed once for a store: each filter is checked by them."""
+    """Return the scope options of a host, which are computed once."""
     if host not in store.options:
         with store.observe(Question(host)) as o:
             store.options[host] = scope_options(o)
@@ -380,7 +380,7 @@ def _options(store: Store, host: str) -> dict[str, Any]:
 
 
 def _narrowed(question: Question, section: ServiceSection) -> Question:
-    """Drop the filters of a question that the section's observations do not carry."""
+    """Drop the filters of a question that do not apply to a section."""
     carried = {name: value for name, value in question.filters.items() if name in section.filters}
     return replace(question, filters=carried)
 
@@ -427,7 +427,7 @@ def error_reply(error: ApiError) -> Response:
 
 
 def _reply(content: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
-    """Build a JSON response; a number that JSON has no word for raises ValueError."""
+    """Build a JSON response; NaN and infinity raise ValueError."""
     always = {"Vary": "Authorization", "X-Request-Id": uuid4().hex}
     body = json.dumps(
         content, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=wire

@@ -1,4 +1,4 @@
-"""Measures shared by several sections: of brands, and of citations of the subject's own pages.
+"""Measures that several sections share: of brands, and of citations of their own pages.
 
 ===================== ==================================================================
 mention rate          answers that mention the brand / answers
@@ -60,7 +60,7 @@ _CITATIONS = """count(*) AS citation_count,
 
 
 class Grouping(NamedTuple):
-    """The ``GROUP BY`` of a query, and the columns in it; a null key is the total over a column."""
+    """The columns of a ``GROUP BY``; a null key is the total over a column."""
 
     keys: tuple[str, ...]
     sql: str
@@ -68,7 +68,7 @@ class Grouping(NamedTuple):
     def rows(
         self, o: Observations, aggregates: str, source: str, **values: object
     ) -> dict[Any, dict[str, Any]]:
-        """Run aggregates over a table, by group; the rows by their keys, one key by itself."""
+        """Compute aggregates of a table by group; return the rows by key."""
         rows = o.rows(
             f"SELECT {', '.join((*self.keys, aggregates))} FROM {source} {self.sql}", **values
         )
@@ -85,14 +85,14 @@ ENGINES = Grouping(("engine",), "GROUP BY engine")
 
 @shared
 def answer_counts(o: Observations, grouping: Grouping, previous: bool = False) -> dict[Any, int]:
-    """The number of answers of each group; that of all answers, ``()``, is there if it is 0."""
+    """Count the answers of each group; the total, ``()``, is always there."""
     rows = grouping.rows(o, "count(*) AS n", f"{_window(previous)}answers")
     return {key: row["n"] for key, row in rows.items()}
 
 
 @shared
 def why_no_subject(o: Observations) -> str | None:
-    """Return the reason why the brands in focus cannot be measured; None where they can."""
+    """Return the reason why the brands in focus cannot be measured; None if they can."""
     if not o.observed("mentions"):
         return not_held("mentions")
     return None if focus_brands(o) else NO_SUBJECT
@@ -100,13 +100,13 @@ def why_no_subject(o: Observations) -> str | None:
 
 @shared
 def focus_brands(o: Observations) -> list[str]:
-    """The brands the question is about."""
+    """Return the brands of the brand filter, or the project's own."""
     return o.column("SELECT brand FROM focus ORDER BY brand")
 
 
 @shared
 def focus(o: Observations, grouping: Grouping, previous: bool = False) -> dict[Any, dict[str, Any]]:
-    """The measures of the brands the question is about, in each group of answers."""
+    """Return the measures of the brands in focus, by group of answers."""
     mentions = f"{_window(previous)}mentions"
     voices = grouping.rows(o, "count(*) AS n", mentions)
     about = grouping.rows(
@@ -126,7 +126,7 @@ def focus(o: Observations, grouping: Grouping, previous: bool = False) -> dict[A
 
 @shared
 def brand_measures(o: Observations, previous: bool = False) -> list[dict[str, Any]]:
-    """The measures of each listed brand, the most mentioned first.
+    """Return the measures of each listed brand, the most mentioned first.
 
     A rank is a brand's place among all brands of the project, listed or not; a brand that
     is not mentioned has none. Those of the window before are without ``sentiment_score``:
@@ -155,7 +155,7 @@ def brand_measures(o: Observations, previous: bool = False) -> list[dict[str, An
 
 @shared
 def own_citations_missing(o: Observations) -> str | None:
-    """Return the reason why the subject's citations cannot be counted; None where they can."""
+    """Return the reason why own citations cannot be counted; None if they can."""
     if not o.observed("citations"):
         return not_held("citations")
     without = o.column(
@@ -168,7 +168,7 @@ def own_citations_missing(o: Observations) -> str | None:
 def citations(
     o: Observations, grouping: Grouping, previous: bool = False
 ) -> dict[Any, dict[str, Any]]:
-    """The citations in each group of answers, of all pages and of the subject's own.
+    """Return the citations of all pages and of own pages, by group of answers.
 
     Both counts are None where nothing was measured.
     """
@@ -187,12 +187,12 @@ def citations(
 
 
 def ratio(part: float | None, total: int | None) -> float | None:
-    """Divide a part by the whole; None where one is not known, or there is nothing."""
+    """Divide a part by the total; None if one of them is unknown, or the total is 0."""
     return part / total if part is not None and total else None
 
 
 def _complete(row: dict[str, Any], answers: int, voices: int, measured: bool) -> dict[str, Any]:
-    """Complete a brand's counts with the totals over answers and brands, and with rates."""
+    """Add totals over answers and brands, and rates, to a brand's counts."""
     row["answer_count"], row["all_voice_count"] = answers, voices
     if not row["voice_count"]:
         row["position_sum"] = 0
@@ -208,21 +208,21 @@ def _complete(row: dict[str, Any], answers: int, voices: int, measured: bool) ->
 
 
 def earlier(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Give measures the names that they have for the window before."""
+    """Rename measures to those of the previous window."""
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}
 
 
 def _window(previous: bool) -> str:
-    """The beginning of the names of a window's tables."""
+    """Return the prefix of the names of a window's tables."""
     return "previous_" if previous else ""
 
 
 def citations_are_counted(o: Observations) -> bool:
-    """Whether counting the answers that cite something means anything in this scope."""
+    """Whether citations can be counted: the host has citations, and there are answers in scope."""
     return o.observed("citations") and bool(answer_counts(o, WHOLE)[()])
 
 
 def enumerate_words(words: Sequence[str]) -> str:
-    """Join words as a sentence does: ``a``, ``a and b``, ``a, b and c``."""
+    """Join words as in a sentence: ``a``, ``a and b``, ``a, b and c``."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last

@@ -1,4 +1,4 @@
-"""A question, and queries over the observations in its scope.
+"""Questions, and SQL queries over the observations in their scope.
 
 Every filter is applied in the tables below, once, so that a section is a query over what is
 already in scope and cannot forget one. Each is a temporary table, created when the first query
@@ -69,7 +69,7 @@ DAYS = (7, 30, 90)
 
 @dataclass(frozen=True)
 class Window:
-    """A run of whole UTC days, both ends included."""
+    """A range of whole UTC days, both ends included."""
 
     start: date
     end: date
@@ -87,14 +87,14 @@ class Window:
 
 @dataclass(frozen=True)
 class Question:
-    """A validated request: everything that a section may depend on, and nothing else."""
+    """A validated request: host, days and filters."""
 
     host: str
     days: int = 30
     filters: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def filter(self, name: str) -> tuple[str, ...]:
-        """The values of one filter; empty where it is not in force."""
+        """Return the values of a filter; empty if it is not set."""
         return self.filters.get(name, ())
 
 
@@ -245,7 +245,7 @@ WHERE host = $host{" AND cited" if _window and _rows == "citations" else ""}
 
 
 class Observations:
-    """Queries over the scope of one question, on a cursor that nobody else uses.
+    """SQL queries over the scope of one question, on a cursor of its own.
 
     Parameters
     ----------
@@ -278,27 +278,27 @@ class Observations:
         self._created: set[str] = set()
 
     def rows(self, sql: str, **values: object) -> list[dict[str, Any]]:
-        """Run a query over what is in scope; one dict per row."""
+        """Run a query over the tables in scope; return one dict per row."""
         cursor = self._execute(sql, self.window, values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def row(self, sql: str, **values: object) -> dict[str, Any]:
-        """Run a query that always has one row, such as a plain aggregate, and return it."""
+        """Run a query that has exactly one row, and return it."""
         (row,) = self.rows(sql, **values)
         return row
 
     def column(self, sql: str, **values: object) -> list[Any]:
-        """Run a query of one column, and return its cells."""
+        """Run a query of one column, and return its values."""
         return [row[0] for row in self._execute(sql, self.window, values).fetchall()]
 
     def value(self, sql: str, **values: object) -> Any:
-        """Run a query of one row and one column, and return the cell."""
+        """Run a query of one row and one column, and return the value."""
         (cell,) = self.column(sql, **values)
         return cell
 
     def observed(self, table: str) -> bool:
-        """Whether the store holds anything at all of this kind for the host."""
+        """Whether a table of the store has any row of the host."""
         if table not in self._observed:
             sql = f"SELECT host FROM store.{table} WHERE host = $host LIMIT 1"
             self._observed[table] = bool(self.column(sql))
@@ -306,7 +306,7 @@ class Observations:
 
     @cached_property
     def collected_since(self) -> date | None:
-        """The day since which answers are collected; None where there are none."""
+        """The day since which answers are collected; None if there are none."""
         since: date | None = self.project["observed_from"] or self.value(
             "SELECT min(first_run_day) FROM store.engine_runs WHERE host = $host"
         )
@@ -314,7 +314,7 @@ class Observations:
 
     @property
     def previous_observed(self) -> bool:
-        """Whether answers were collected throughout the window before this one."""
+        """Whether answers were collected in all of the previous window."""
         since = self.collected_since
         return since is not None and since <= self.window.previous.start
 
@@ -342,13 +342,13 @@ class Observations:
 
 @cache
 def _read(sql: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The tables of this module and the parameters that a statement reads."""
+    """Return the tables of this module and the parameters that a query uses."""
     tables = frozenset(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)) & _TABLES.keys()
     return tables, frozenset(re.findall(r"\$(\w+)", sql))
 
 
 def shared(compute: F) -> F:
-    """Compute something once for all sections that need it in the same scope."""
+    """Cache the result of a function in the `Observations` that it is called with."""
 
     @wraps(compute)
     def once(o: Observations, /, *args: Any, **kwargs: Any) -> Any:
@@ -367,7 +367,7 @@ WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label
 
 
 def scope_options(o: Observations) -> dict[str, Any]:
-    """Compute the scope options of the project of a question without filters.
+    """Compute the scope options of a project.
 
     Topics and categories are counted over all its prompts, also those no longer asked;
     prompts without a topic are counted under ``None``. A brand of which it is not known

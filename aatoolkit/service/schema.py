@@ -49,13 +49,13 @@ class StoreColumn:
 
     @property
     def type(self) -> pa.DataType:
-        """The Arrow type the column is kept as."""
+        """The Arrow type of the column."""
         return KINDS[self.kind]
 
 
 @dataclass
 class StoreTable:
-    """One table of a store: its key, its columns and the tables it points to."""
+    """One table of a store: its key, its columns and the tables that it refers to."""
 
     name: str
     key: tuple[str, ...]
@@ -70,7 +70,7 @@ class StoreTable:
 
     @property
     def arrow(self) -> pa.Schema:
-        """The Arrow schema the table is kept as."""
+        """The Arrow schema of the table."""
         return pa.schema([pa.field(c.name, c.type, not c.is_required) for c in self.columns])
 
 

@@ -25,7 +25,7 @@ _DRAIN_SECONDS = 5
 
 
 class _Server(uvicorn.Server):
-    """A server that says once that it has no room for connections; asyncio says so every second."""
+    """A server that logs once that it has too many connections; asyncio does so every second."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         said: list[bool] = []
@@ -59,7 +59,7 @@ def _server(service: Service) -> _Server:
 
 
 class RunningServer:
-    """A server in a thread of its own; made by :func:`start_server`, a context manager.
+    """A server that runs in a thread; a context manager, created by :func:`start_server`.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class RunningServer:
         self.stop()
 
     def stop(self) -> None:
-        """Let the requests under way finish, then close every socket; twice is harmless.
+        """Finish the running requests and close all sockets; may be called twice.
 
         Raises
         ------
@@ -102,7 +102,7 @@ class RunningServer:
 
 
 def start_server(service: Service, host: str = "127.0.0.1", port: int = 0) -> RunningServer:
-    """Start a server in a thread; it answers when this returns. It works inside Jupyter.
+    """Start a server in a thread, also within Jupyter; return once it accepts connections.
 
     Parameters
     ----------

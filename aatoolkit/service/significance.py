@@ -11,7 +11,7 @@ _NOTHING = 1e-24
 
 
 def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float]:
-    """The 95 % interval of a proportion over prompts, of which each is hits and trials.
+    """Return the 95 % interval of a proportion, clustered by prompt.
 
     Wilson's interval on the effective sample size, with the linearised variance over prompts and
     Student's t.
@@ -34,7 +34,7 @@ def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float
 
 
 def _t95(freedom: int) -> float:
-    """The 97.5 % quantile of Student's t, to 0.3 % from 4 degrees of freedom.
+    """Return the 97.5 % quantile of Student's t, to 0.3 % from 4 degrees of freedom.
 
     Abramowitz, M. and Stegun, I. A. (1964): Handbook of Mathematical Functions, 26.7.5.
     """
@@ -73,7 +73,7 @@ def windows_differ(prompts: Iterable[Sequence[float]]) -> float:
 
 
 def adjusted(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values by Benjamini and Hochberg: those up to q have false discovery rate q.
+    """Adjust p-values for the false discovery rate, by Benjamini and Hochberg.
 
     Benjamini, Y. and Hochberg, Y. (1995): Controlling the false discovery rate. Journal of the
     Royal Statistical Society B 57, 289-300.

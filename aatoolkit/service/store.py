@@ -1,4 +1,4 @@
-"""A store of observations: written from tables, checked as a whole, held in memory for queries.
+"""A store of observations: write it from tables, validate it, open it for queries.
 
 A store is a folder with one Parquet file a table; ``schema`` says what each holds.
 ``write_store`` is how observations of your own get into one, ``Store`` how they are read.
@@ -40,7 +40,7 @@ _KEPT_SCOPES = 4
 
 
 class StoreError(Exception):
-    """A store, or a table meant for one, is not as the schema says.
+    """A store, or a table for one, does not fit the schema.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class StoreError(Exception):
 
 
 def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -> None:
-    """Check tables, alone and against one another, and write them as a store.
+    """Validate tables, also against one another, and write them as a store.
 
     The same tables give the same bytes. Nothing is written unless everything is right.
 
@@ -124,7 +124,7 @@ class Store:
 
     @classmethod
     def of(cls, tables: Mapping[str, Tabular]) -> Store:
-        """Validate tables and hold them as a store without a folder.
+        """Validate tables, and create a store of them in memory.
 
         Raises
         ------
@@ -154,7 +154,7 @@ class Store:
 
     @contextmanager
     def observe(self, question: Question) -> Iterator[Observations]:
-        """Query what is in the scope of a question; nobody else uses its cursor meanwhile."""
+        """Yield the observations in the scope of a question, on a cursor of their own."""
         with self._lock:
             scope = next((idle for idle in self._scopes if idle.question == question), None)
             if scope is not None:
@@ -173,7 +173,7 @@ class Store:
 
 
 def describe_store() -> str:
-    """The tables and columns of a store, as Markdown."""
+    """Return the tables and columns of a store, as Markdown."""
     lines = ["# The tables of a store", ""]
     for table in TABLES.values():
         keys = ", ".join(f"`{name}`" for name in table.key) or "none"
@@ -196,7 +196,7 @@ def _hashes(files: Mapping[str, Path]) -> dict[str, str]:
 
 
 def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
-    """The tables of a folder; their paths alone where they are as they were written."""
+    """Return the tables of a folder; only their paths if their hashes are unchanged."""
     if not folder.is_dir():
         raise StoreError([f"{folder}: there is no such folder"])
     files: dict[str, Path] = {}
@@ -263,7 +263,7 @@ def _converted(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
 
 
 def _column(column: StoreColumn, values: Any) -> Any:
-    """Convert one column to the type of the store, or say why that cannot be done."""
+    """Convert a column to the type of the store; raise if that is not possible."""
     if not isinstance(values, pa.ChunkedArray):
         try:
             values = pa.array(values, from_pandas=True)
@@ -296,7 +296,7 @@ _KINDS = {
 
 
 def _kind(type_: pa.DataType) -> str:
-    """The kind of column that values of an Arrow type may be put into."""
+    """Return the kind of store column that an Arrow type can be converted to."""
     if pt.is_list(type_) or pt.is_large_list(type_):
         is_words = pt.is_null(type_.value_type) or _kind(type_.value_type) == "text"
         return "words" if is_words else ""
@@ -305,7 +305,7 @@ def _kind(type_: pa.DataType) -> str:
 
 
 def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
-    """Load tables into a database, absent ones empty, and check those that are not files."""
+    """Load tables into a database, and validate those that are not files."""
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
     problems: list[str] = []
@@ -341,7 +341,7 @@ FROM store.answers GROUP BY host, engine
 
 
 def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Iterator[str]:
-    """Describe what is wrong with the values of a table: the first case of each kind."""
+    """Describe the invalid values of a table, the first of each kind."""
     for names, sql, problem in _checks(table):
         for values in connection.execute(f"{sql} LIMIT 1").fetchall():
             what = ", ".join(f"{n}={v!r}" for n, v in zip(names, values, strict=True))
@@ -349,7 +349,7 @@ def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Itera
 
 
 def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
-    """Checks of a table: columns, a query of their wrong values, and the problem."""
+    """Yield the checks of a table: columns, an SQL query of invalid values, and the problem."""
     rows = f"FROM store.{table.name}"
     for column in table.columns:
         name, allowed = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)

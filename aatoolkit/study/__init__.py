@@ -1,4 +1,4 @@
-"""Studies: record the responses an analysis reads, verify them, and replay the analysis offline.
+"""Studies: record the responses that an analysis reads, verify them, and replay it offline.
 
 In come a project or client (`Study.record`); out come a folder of recorded responses, the same
 project answering from that folder alone, and publications of its tables. In reading order:

@@ -1,4 +1,4 @@
-"""Compare two studies: what was asked, and the tables of responses that differ, row by row.
+"""Compare two studies: their requests, and the rows of tables that differ; named results.
 
 `Results` are frames kept under the seal, which a rerun of a notebook is compared with.
 """
@@ -73,7 +73,7 @@ class StudyDiff:
 
     @property
     def is_same(self) -> bool:
-        """Whether both hold the same responses to the same requests."""
+        """Whether both studies have the same responses to the same requests."""
         return not self.changes["kind"].eq("response").any()
 
     def __repr__(self) -> str:
@@ -92,7 +92,7 @@ class StudyDiff:
 
 
 def sentences(changes: pd.DataFrame) -> list[str]:
-    """Describe the first differences: where, and from what to what."""
+    """Describe the first differences in words."""
     words = []
     for row in changes.head(SHOWN).astype(object).to_dict("records"):
         row = {str(name): value for name, value in row.items() if not pd.isna(value)}
@@ -108,7 +108,7 @@ def sentences(changes: pd.DataFrame) -> list[str]:
 
 
 def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
-    """The rows and cells that differ, as rows of `StudyDiff.changes`.
+    """Return the rows and cells that differ, as rows of `StudyDiff.changes`.
 
     Rows are matched by a key, or by their number where it does not identify them.
     """
@@ -151,7 +151,7 @@ def _labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
 
 
 def _comparable(column: pd.Series) -> pd.Series:
-    """A column without categories and lists, which are compared as text."""
+    """Convert categories and lists of a column to text, for comparison."""
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return column.astype("string")
@@ -168,7 +168,7 @@ def _comparable(column: pd.Series) -> pd.Series:
 
 
 def _words(column: pd.Series) -> pd.Series:
-    """Values as they are shown: numbers with the digits that tell them apart."""
+    """Format values, with enough digits to tell different numbers apart."""
 
     def text(value: Any) -> str:
         return f"{value:.17g}" if isinstance(value, float) else str(value)
@@ -177,7 +177,7 @@ def _words(column: pd.Series) -> pd.Series:
 
 
 def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Differences as one frame, with fixed columns and dtypes."""
+    """Concatenate differences to one frame with fixed columns and dtypes."""
     dtypes = dict.fromkeys(_COLUMNS, "string") | {"change": "Float64"}
     fit = [part.reindex(columns=[*_COLUMNS]).astype(dtypes) for part in parts if len(part)]
     empty = pd.DataFrame(columns=[*_COLUMNS]).astype(dtypes)
@@ -240,7 +240,7 @@ def _section_changes(first: Tables, second: Tables) -> Iterator[pd.DataFrame]:
 
 
 def key_of(*frames: pd.DataFrame) -> list[str]:
-    """The declared key of a table; empty if one of its frames lacks it, or it repeats."""
+    """Return the declared key of a table; empty if a frame lacks it or has duplicates."""
     key = [*metadata_of(frames[0]).key]
     is_there = all({*key} <= {*frame.columns} and "_row" not in frame for frame in frames)
     return key if is_there else []
@@ -253,7 +253,7 @@ _LONGEST = 100
 
 
 class Results(MutableMapping[str, pd.DataFrame]):
-    """The named results of a study, frames by name.
+    """The named results of a study: a mapping from names to frames.
 
     ``study.results["by type"] = frame`` stores one while the study is recorded; in a rerun it is
     compared with the one that was sealed, which it cannot read. A name is given once: delete a
@@ -270,7 +270,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def _rerun(self) -> FolderFiles | None:
-        """What a rerun of this very study gave so far; it reads nothing that was sealed."""
+        """The results that a rerun of this study has set so far."""
         study, folder = rerun_place(), rerun_place(RERUN_RESULTS)
         if not study or not folder or open_files(study).read(SEAL) != self._study._seal():
             return None
@@ -278,7 +278,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def hashes(self) -> dict[str, str]:
-        """The logical hash of each, as `aatoolkit.logical_hash` gives it."""
+        """The logical hash of each result, as of `aatoolkit.logical_hash`."""
         rerun = self._rerun
         files = rerun or self._study._files
         if not files.has(RESULTS):
@@ -334,7 +334,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
 
 def _framed(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
-    """Return a result as a frame; raise StudyError if it is none, or cannot have such a name."""
+    """Convert a result to a frame; raise StudyError if the result or its name is not valid."""
     if not isinstance(name, str) or not 0 < len(name.strip()) <= _LONGEST or not name.isprintable():
         raise StudyError(f"a result is named by a text of 1 to {_LONGEST} characters that print")
     if isinstance(frame, pd.Series):
@@ -345,7 +345,7 @@ def _framed(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
 
 
 def _change(folder: Path, name: str, facts: dict[str, Any] | None) -> None:
-    """Enter a result into the list of a folder, or take it out."""
+    """Add a result to the list of results in a folder, or remove it."""
     results = results_in(folder)
     before = results.pop(name, None)
     if facts is not None:
@@ -360,7 +360,7 @@ def _change(folder: Path, name: str, facts: dict[str, Any] | None) -> None:
 
 
 def _add(folder: Path, name: str, frame: pd.DataFrame) -> None:
-    """Write a result to a folder: its content, then its entry."""
+    """Write a result to a folder: its file, then its entry in the list."""
     digest = logical_hash(frame)
     content = folder / result_file(digest)
     if not content.is_file():
@@ -370,7 +370,7 @@ def _add(folder: Path, name: str, frame: pd.DataFrame) -> None:
 
 
 def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
-    """Parse the facts of named results from ``results.json``; None if they are damaged."""
+    """Parse ``results.json``; None if it is damaged."""
 
     def read(body: Any) -> dict[str, dict[str, Any]] | None:
         results = {str(row.pop("name")): row for row in map(dict, body["results"])}
@@ -382,13 +382,13 @@ def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
 
 
 def results_in(folder: Path) -> dict[str, dict[str, Any]]:
-    """The facts of the named results in a folder."""
+    """Return the list of results in a folder."""
     file = folder / RESULTS
     return (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
 
 
 def frame_of(content: bytes) -> pd.DataFrame | None:
-    """Parse a frame from the bytes of its file; None if they are damaged."""
+    """Read a frame from the bytes of its file; None if they are damaged."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "result.parquet")
         file.write_bytes(content)
@@ -399,7 +399,7 @@ def frame_of(content: bytes) -> pd.DataFrame | None:
 
 
 def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
-    """The results that a rerun gave: the frames themselves, whatever it says of them."""
+    """Read the results that a rerun wrote to a folder."""
     results = results_in(folder).items()
     files = {name: folder / result_file(facts["hash"]) for name, facts in results}
     frames = {name: frame_of(path.read_bytes()) for name, path in files.items() if path.is_file()}
@@ -408,7 +408,7 @@ def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
 
 @dataclass(frozen=True)
 class ResultComparison:
-    """The comparison of one named result, as sealed and as the rerun gave it.
+    """The comparison of one named result in the study and in its rerun.
 
     Attributes
     ----------
@@ -430,7 +430,7 @@ class ResultComparison:
 def compare_results(
     name: str, sealed: pd.DataFrame | None, rerun: pd.DataFrame | None
 ) -> ResultComparison:
-    """Compare two results of one name; None where there is none.
+    """Compare two results of one name; None for a result that is missing.
 
     Rows are matched by the key of the table, or else by a key that the index is; without any, by
     their number.
@@ -456,7 +456,7 @@ def compare_results(
 
 
 def _columns(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
-    """Yield how the columns differ: which there are, and their kinds."""
+    """Yield the differences of the columns: names and dtypes."""
     old, new = (
         {str(name): str(frame[name].dtype).lower() for name in frame} for frame in (before, after)
     )

@@ -1,4 +1,4 @@
-"""The files of a study, in a folder or one zip file, and their checksums.
+"""The files of a study, in a folder or a zip file, with their checksums.
 
 Links are listed and never followed. Of a zip file nothing is unpacked: its members are the files
 that ``SHA256SUMS`` lists, and every byte that is used is compared with it.
@@ -78,17 +78,17 @@ _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def body_file(sha256: str) -> str:
-    """The name of the file of a body."""
+    """Return the file name of a body."""
     return f"{RESPONSES}/{sha256}.json"
 
 
 def result_file(digest: str) -> str:
-    """The name of the file of a named result, from its logical hash."""
+    """Return the file name of a named result."""
     return f"{RESULT_FILES}/{digest}.parquet"
 
 
 def is_study_file(name: str, folder: str = "") -> bool:
-    """Whether a study may hold a file of this name, in this folder.
+    """Whether a file name in a folder is that of a study's file.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def is_study_file(name: str, folder: str = "") -> bool:
 
 
 def parsed(text: bytes, read: Callable[[Any], T]) -> T | None:
-    """Parse a JSON file of a study; None if it is damaged in whatever way."""
+    """Parse a JSON file of a study; None if it is damaged."""
     try:
         return read(decode.decode(text))
     except UNREADABLE:
@@ -126,13 +126,13 @@ def open_files(path: str | os.PathLike[str]) -> StudyFiles:
 
 
 class FolderFiles:
-    """A study in a folder."""
+    """The files of a study in a folder."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def names(self) -> list[str]:
-        """The names of all files, sorted; the names of folders end in a slash."""
+        """Return the names of all files, sorted; those of folders end in a slash."""
         try:
             return sorted(_walk(self.path, ""))
         except OSError as error:
@@ -140,11 +140,11 @@ class FolderFiles:
             raise unusable(self.path, problem) from None
 
     def has(self, name: str) -> bool:
-        """Whether there is a file of this name."""
+        """Whether a file exists."""
         return os.path.lexists(self.path / name)
 
     def read(self, name: str) -> bytes:
-        """Read one file of a study."""
+        """Read a file."""
         file = self.path / name
         # Opened so that a link or a pipe that replaced it meanwhile is neither followed nor
         # waited for.
@@ -169,7 +169,7 @@ class FolderFiles:
 
 
 class ZipFiles:
-    """A study in one zip file."""
+    """The files of a study in a zip file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -184,15 +184,15 @@ class ZipFiles:
             raise unusable(path, problem)
 
     def names(self) -> list[str]:
-        """The names of all files, sorted."""
+        """Return the names of all files, sorted."""
         return sorted(self._names)
 
     def has(self, name: str) -> bool:
-        """Whether there is a file of this name."""
+        """Whether a file exists."""
         return name in self._names
 
     def read(self, name: str) -> bytes:
-        """Read one file of a study."""
+        """Read a file."""
         try:
             return self._zip.read(name)
         except KeyError:
@@ -207,7 +207,7 @@ StudyFiles = FolderFiles | ZipFiles
 
 
 def _odd(members: list[zipfile.ZipInfo]) -> Iterator[str]:
-    """Yield members of a zip file that a packed study never has."""
+    """Yield members of a zip file that a packed study cannot have."""
     for member in members:
         name = member.filename
         if not is_study_file(name):
@@ -231,24 +231,24 @@ def pack(files: StudyFiles, path: Path) -> Path:
 
 
 def sha256_of(data: bytes) -> str:
-    """Compute the SHA-256 of bytes, in hexadecimal."""
+    """Return the SHA-256 of bytes, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
 def format_seal(digests: Mapping[str, str]) -> bytes:
-    """Format ``SHA256SUMS``, as ``sha256sum`` prints it, sorted by file name."""
+    """Format ``SHA256SUMS`` as the command ``sha256sum`` does, sorted by file name."""
     lines = (f"{digests[name]}  {name}\n" for name in sorted(digests) if name != SEAL)
     return "".join(lines).encode()
 
 
 def parse_seal(text: bytes) -> dict[str, str]:
-    """Parse ``SHA256SUMS`` to hashes by file name; damaged lines are left out."""
+    """Parse ``SHA256SUMS``: hashes by file name; damaged lines are ignored."""
     lines = map(_LINE.fullmatch, text.decode("utf-8", "replace").split("\n"))
     return {line[2]: line[1] for line in lines if line}
 
 
 def unusable(path: Path, problem: str, *problems: str) -> StudyError:
-    """Make the error of a study that cannot be used."""
+    """Return the error for a study that cannot be used."""
     return StudyError(
         visible(f"the study at {path} cannot be used: {problem}"),
         path=str(path),
@@ -275,7 +275,7 @@ _FACTS = ("sha256", "size", "stale", "status")
 
 @lru_cache(maxsize=1)
 def versions() -> Mapping[str, str]:
-    """The versions of the software that records and reads responses."""
+    """Return the versions of the packages that record and normalise responses."""
     return {
         "aatoolkit": __version__,
         "pandas": pd.__version__,
@@ -285,7 +285,7 @@ def versions() -> Mapping[str, str]:
 
 
 def request_of(url: str) -> Request:
-    """The request that an address asks.
+    """Return the request of a URL.
 
     Raises
     ------
@@ -300,7 +300,7 @@ def request_of(url: str) -> Request:
 
 @dataclass(frozen=True)
 class Record:
-    """One recorded request, and what is known of its response.
+    """One recorded request, with the facts of its response.
 
     Attributes
     ----------
@@ -352,7 +352,7 @@ class Record:
 
     @classmethod
     def of(cls, response: Response, **facts: Any) -> Record:
-        """Make the record of a response; the facts are ``stale``, ``error`` and ``max_nodes``."""
+        """Create the record of a response; the facts are ``stale``, ``error`` and ``max_nodes``."""
         return cls(
             response.request,
             response.status,
@@ -386,7 +386,7 @@ class Record:
 
     @property
     def url(self) -> str:
-        """The whole address of the request."""
+        """The full URL of the request."""
         return self.request.url
 
     @property
@@ -398,19 +398,19 @@ class Record:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """What no two records of a study share: address, time, status and hash."""
+        """The unique key of a record in a study: URL, time, status and hash."""
         return self.url, self.fetched_at, self.status, self.sha256
 
     def response(self, body: bytes) -> Response:
-        """Build the recorded response from its bytes."""
+        """Return the recorded response, from its bytes."""
         return Response(self.request, self.status, self.headers, self.fetched_at, body)
 
     def payload(self, body: bytes) -> Payload:
-        """Build the payload of the recorded response from its bytes."""
+        """Return the payload of the recorded response, from its bytes."""
         return Payload._of(self.response(body), from_cache=True, stale=self.stale)
 
     def to_error(self, body: bytes) -> FetchError | None:
-        """Build the error that the response means; None if it is usable."""
+        """Return the error that the response means; None if it is usable."""
         if self.error is None:
             return None
         from aatoolkit.http.judge import judge  # not at once: a browser has no cache of responses
@@ -422,7 +422,7 @@ class Record:
         return error
 
     def dumps(self) -> bytes:
-        """Serialize to one line of canonical JSON, without a line break."""
+        """Serialize to one line of canonical JSON."""
         moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
         response = {name: getattr(self, name) for name in _FACTS}
         response |= {"fetched_at": f"{moment}Z", "headers": dict(self.headers)}
@@ -492,7 +492,7 @@ def canonical(body: Any) -> bytes:
 
 
 def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> list[Record]:
-    """Parse the lines of a manifest, or of a part of it.
+    """Parse lines of a manifest.
 
     Parameters
     ----------
@@ -531,7 +531,7 @@ def _broken(problem: str) -> StudyError:
 
 
 class Writer:
-    """Append to the manifest of one folder; safe across threads and processes.
+    """A writer of the manifest in a folder; safe across threads and processes.
 
     Parameters
     ----------
@@ -547,7 +547,7 @@ class Writer:
         self._identities: set[tuple[Any, ...]] = set()
 
     def append(self, record: Record, body: bytes) -> None:
-        """Store a response, if it is not yet: its bytes first, then its line.
+        """Store a response that is not stored yet: its body first, then its line in the manifest.
 
         Raises
         ------
@@ -569,7 +569,7 @@ class Writer:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[int]:
-        """Lock the manifest against other writers, read what they added, and yield its handle.
+        """Lock the manifest, read the lines that others added, and yield its file handle.
 
         The unfinished line of a writer that was killed is dropped.
         """
@@ -613,7 +613,7 @@ class Writer:
 
 
 def unseal(folder: Path) -> None:
-    """Remove the seal and the hashes of tables, which no longer fit what is written next."""
+    """Delete the seal and the hashes of tables, before the study changes."""
     for name in (SEAL, TABLES):
         (folder / name).unlink(missing_ok=True)
 
@@ -640,7 +640,7 @@ else:
 
 
 def _append(handle: int, line: bytes) -> None:
-    """Append a line durably, or leave the manifest as it was."""
+    """Append a line and sync it to disk, or leave the manifest unchanged."""
     end = os.lseek(handle, 0, os.SEEK_END)
     try:
         while line:

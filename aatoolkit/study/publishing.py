@@ -86,7 +86,7 @@ _FILTER = "responses | filter_{0} | string | What {0} was narrowed to, if it was
 
 
 def _own_columns() -> dict[str, dict[str, Column]]:
-    """The columns of the tables about responses, by table and name."""
+    """Return the columns of the tables about responses, by table and name."""
     columns: dict[str, dict[str, Column]] = {table: {} for table in _TABLES}
     text = _COLUMNS.replace("FILTERS", "\n".join(map(_FILTER.format, FILTERS)))
     for line in text.strip().splitlines():
@@ -100,7 +100,7 @@ _OWN = _own_columns()
 
 @dataclass(frozen=True)
 class About:
-    """Title, description, authors, licence and seal of what is published."""
+    """Title, description, authors, licence and seal of a publication."""
 
     title: str
     description: str | None = None
@@ -132,12 +132,12 @@ class PublishedTable:
 
     @cached_property
     def metadata(self) -> FrameMetadata:
-        """The metadata of its columns."""
+        """The metadata of the columns."""
         return metadata_of(self.frame)
 
     @cached_property
     def facts(self) -> list[dict[str, Any]]:
-        """The facts of each column that the published files state; an undeclared one is text."""
+        """The published facts of each column."""
         declarations = _OWN.get(self.name, _OWN["responses"])
         facts = []
         for name, metadata in self.metadata.columns.items():
@@ -160,7 +160,7 @@ class PublishedTable:
         return facts
 
     def path(self, form: str) -> str:
-        """Its path in the package."""
+        """Return the path of the table's file in the publication."""
         folder = "data" if form == "parquet" else form
         return f"{folder}/{re.sub(r'[^A-Za-z0-9_-]', '_', self.name)}.{form}"
 
@@ -234,7 +234,7 @@ def publish(
 
 
 def _check_place(out: Path) -> None:
-    """Raise if a folder holds files that are not of a publication."""
+    """Raise if a folder has files that are not of a publication."""
     existing = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
     sums = (out / SUMS).read_text("utf-8") if SUMS in existing else ""
     strange = existing - {SUMS if sums else ""} - {line[66:] for line in sums.splitlines()}
@@ -247,7 +247,7 @@ def _check_place(out: Path) -> None:
 
 
 def _sums(folder: Path) -> dict[str, str]:
-    """The SHA-256 of every file, by its path in the folder."""
+    """Return the SHA-256 of every file by its path."""
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
@@ -256,7 +256,7 @@ def _sums(folder: Path) -> dict[str, str]:
 
 
 def _facts(about: About, tables: Sequence[PublishedTable], redacted: list[str]) -> dict[str, Any]:
-    """What the documents state of the whole publication."""
+    """Return the facts for the documents of the publication."""
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
     read = responses["fetched_at"].dt.tz_convert("UTC")
@@ -296,7 +296,7 @@ def _facts(about: About, tables: Sequence[PublishedTable], redacted: list[str]) 
 def _published(
     read: Sequence[Tables], failed: Sequence[tuple[Payload, str]], redact: list[str]
 ) -> list[PublishedTable]:
-    """All tables of a publication, in a fixed order, without what is left out."""
+    """Return all tables of a publication in a fixed order, redacted."""
     numbered = dict(enumerate(sorted(read, key=lambda tables: _order(tables.payload)), 1))
     rows = [
         _about(tables.payload, metadata_of(tables.main).sources[0]) for tables in numbered.values()
@@ -323,7 +323,7 @@ def _published(
 
 
 def _order(payload: Payload | None) -> tuple[str, ...]:
-    """The sort key of a response: its request, then its time."""
+    """Return the sort key of a response: its request, then its time."""
     assert payload is not None
     scope = "" if payload.scope is None else payload.scope._to_query()
     parts = (payload.host, payload.section, scope, payload.fetched_at.isoformat(), payload.sha256)
@@ -331,7 +331,7 @@ def _order(payload: Payload | None) -> tuple[str, ...]:
 
 
 def _about(payload: Payload | None, source: Source, why: str | None = None) -> dict[str, Any]:
-    """The row of a response in the table ``responses``."""
+    """Return the row of a response in the table ``responses``."""
     assert payload is not None
     scope = payload.scope
     filters = {} if scope is None else scope._filters
@@ -367,7 +367,7 @@ def _own_table(name: str, rows: list[dict[str, Any]]) -> PublishedTable:
 def _stacked(
     name: str, section: str, numbered: Mapping[int, Tables], responses: pd.DataFrame
 ) -> PublishedTable:
-    """One table of all responses that have it, with host, filters and time."""
+    """Concatenate one table of all responses, with host, filters and time."""
     parts = {
         number: tables
         for number, tables in numbered.items()
@@ -408,7 +408,7 @@ Columns = set[tuple[str, str]]
 
 
 def _redacted(published: list[PublishedTable], redact: list[str]) -> list[PublishedTable]:
-    """Drop the columns that are left out, and everything that may quote them."""
+    """Drop the redacted columns, and metadata that may quote them."""
     hidden, named = _hidden(published, redact)
     if hidden & {("responses", name) for name in {*CONTEXT} - {"host", "fetched_at"}}:
         hidden.add(("responses", "scope"))
@@ -441,7 +441,7 @@ def _redacted(published: list[PublishedTable], redact: list[str]) -> list[Publis
 
 
 def _hidden(published: list[PublishedTable], redact: list[str]) -> tuple[Columns, Columns]:
-    """The columns that are left out, and those among them that were named one by one."""
+    """Return the redacted columns, and those of them that were named individually."""
     full = {
         (table.name, str(name)): str(dtype)
         for table in published
@@ -471,7 +471,7 @@ def _hidden(published: list[PublishedTable], redact: list[str]) -> tuple[Columns
 def _warn_of_copies(
     before: list[PublishedTable], left: list[PublishedTable], named: Collection[tuple[str, str]]
 ) -> None:
-    """Warn if text that is left out of one column is also in another.
+    """Warn if redacted text is also in another column.
 
     Of columns left out as ``texts``, only longer texts count: the title of a page may be just
     the name of a brand.
@@ -494,7 +494,7 @@ def _warn_of_copies(
 
 
 def _texts_of(column: pd.Series) -> Iterator[str]:
-    """Yield the texts of a column, also those within lists."""
+    """Yield the texts of a column, also those in lists."""
     dtype = str(column.dtype)
     if _is_text(dtype):
         words = column.dropna()
@@ -511,20 +511,20 @@ def _is_text(dtype: str) -> bool:
 
 
 def _filled(template: str, **facts: Any) -> dict[str, Any]:
-    """A template of JSON filled with facts; what is empty is left out."""
+    """Fill a template of JSON with facts; empty ones are dropped."""
     text = Template(template).substitute({name: json_text(fact) for name, fact in facts.items()})
     return {name: value for name, value in json.loads(text).items() if value}
 
 
 def _codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
-    """One row per column, in the order of the tables."""
+    """Return one row per column, in the order of the tables."""
     frame = pd.DataFrame([facts for table in tables for facts in table.facts])
     kinds = {"key": "boolean", "missing": "Int64", "rows": "Int64"}
     return frame.astype({str(name): kinds.get(str(name), "string") for name in frame})
 
 
 def _cell(value: object) -> str:
-    """A value in Markdown, with all markup escaped."""
+    """Escape a value for a table in Markdown."""
     return re.sub(r"([\\|<>*_`\[\]])", r"\\\1", visible(" ".join(str(value).split())))
 
 
@@ -562,7 +562,7 @@ def _data_package(
     tables: Sequence[PublishedTable],
     files: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Describe the tables as specified by Data Package 2.0."""
+    """Describe the tables as a Data Package 2.0."""
     return _filled(
         _PACKAGE,
         **facts,
@@ -575,7 +575,7 @@ def _data_package(
 
 
 def _crate(facts: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Describe the files, and the responses that they were made of, as an RO-Crate 1.1."""
+    """Describe the files and their responses as an RO-Crate 1.1."""
     files = [
         {"@id": path, "@type": "File", "contentSize": str((folder / path).stat().st_size)}
         | {"sha256": sha256}

@@ -1,4 +1,4 @@
-"""A study as a store of responses, clients that record into it and replay it, and its tables.
+"""Record the responses of clients into a study, replay them, and normalise them.
 
 A study and an archive give explanations the same thing: a `StoredResponse`.
 """
@@ -55,7 +55,7 @@ RERUN_RESULTS = "AATOOLKIT_RERUN_RESULTS"
 
 
 def rerun_place(variable: str = RERUN_STUDY) -> Path | None:
-    """Return the study that this process reruns; None if it reruns none."""
+    """Return the path of the study that this process reruns; None if there is none."""
     place = os.environ.get(variable)
     return Path(place) if place else None
 
@@ -85,7 +85,7 @@ class StudyResponses:
         return record.response(self._study._body(record))
 
     def put(self, response: Response, *, stale: bool = False, error: str | None = None) -> None:
-        """Record a response, usable or not."""
+        """Record a response, also one that is an error."""
         record = Record.of(response, stale=stale, error=error, max_nodes=self._max_nodes)
         self._study._recording().append(record, response.body)
 
@@ -96,13 +96,13 @@ class StudyResponses:
                 yield record.response(self._study._body(record))
 
     def verify(self) -> list[str]:
-        """Return a sentence for each problem; a study that is recorded has no seal yet."""
+        """Return a sentence for each problem of the study."""
         problems = self._study.verify().problems
         return [str(problem) for problem in problems if problem.kind != "not sealed"]
 
 
 class Recorder:
-    """A client's fetcher that stores every response before it returns it.
+    """A client's source of responses that stores each response before it returns it.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Recorder:
         self.close = fetcher.close
 
     def get(self, request: Request) -> Payload:
-        """Send the request, store the response and return it.
+        """Fetch the response, store it and return it.
 
         Raises
         ------
@@ -148,13 +148,13 @@ class Recorder:
 
 
 def response_of(payload: Payload) -> Response:
-    """Return a payload as the response that stores keep."""
+    """Convert a payload to a response, for stores."""
     request, moment = request_of(payload.url), payload.fetched_at
     return Response(request, payload.status, payload.headers, moment, payload.body)
 
 
 def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
-    """Raise DecodeError if a response repeats the token of its request, and must not be stored."""
+    """Raise DecodeError if a response contains the token of its request."""
     repeats = getattr(source, "repeats_token", None)
     text = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
     if repeats is not None and repeats(text):
@@ -167,7 +167,7 @@ def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
 
 
 def _body_of(error: FetchError) -> bytes | None:
-    """Return the body of an error about the request itself; None for other errors."""
+    """Return the body of an error about the request; None for other errors."""
     if isinstance(error, StatusError):
         is_about_the_call = isinstance(error, NotAuthorized | RateLimited)
         is_redirect = 300 <= (error.status or 0) < 400
@@ -176,7 +176,7 @@ def _body_of(error: FetchError) -> bytes | None:
 
 
 class Replay:
-    """A client's fetcher that reads from a study and never uses the network.
+    """A client's source of responses that reads them from a study, offline.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class Replay:
         self._records = {record.request.key: record for record in records}
 
     def get(self, request: Request) -> Payload:
-        """Return the recorded response; ``refresh`` and its age are ignored.
+        """Return the recorded response; ``refresh`` and ``expire_after`` are ignored.
 
         Raises
         ------
@@ -222,7 +222,7 @@ class Replay:
         """Do nothing: no connection is open."""
 
     def _nearest(self, request: Request) -> Record | None:
-        """Find the record whose request differs least."""
+        """Return the record whose request differs least."""
 
         def distance(record: Record) -> tuple[int, ...]:
             recorded = record.request
@@ -243,7 +243,7 @@ def replaying_client(
     host: str | None = None,
     profile: ProfileSource | None = None,
 ) -> Client:
-    """Make a client that replays the records of one service."""
+    """Create a client that replays the records of one service."""
     records = study._current
     services = {record.base_url for record in records if host in (None, record.host)}
     if base_url is not None:
@@ -271,7 +271,7 @@ Hashes = dict[str, tuple[int, str]]
 def tables_of(
     payload: Payload, profile: Profile | None = None, max_nodes: int = MAX_NODES
 ) -> Dataset:
-    """Normalise a response, by section; scope options count as a section."""
+    """Normalise a response; return its tables by section."""
     section = payload.section
     if payload.scope is None or section == SCOPE_OPTIONS:
         section = SCOPE_OPTIONS
@@ -283,7 +283,7 @@ def tables_of(
 
 
 def readable(study: Study, record: Record) -> Dataset:
-    """The tables of a recorded response; none if it is an error, or gives no tables."""
+    """Return the tables of a recorded response; empty for an error."""
     try:
         return quietly(study.tables, record)
     except StudyError:
@@ -296,7 +296,7 @@ def readable(study: Study, record: Record) -> Dataset:
 
 
 def table_hashes(dataset: Dataset) -> Hashes:
-    """Count the rows and compute the logical hash of every table."""
+    """Return the number of rows and the logical hash of every table."""
     return {
         f"{section}.{name}": (tables.rows[name], logical_hash(tables[name]))
         for section, tables in dataset.items()
@@ -305,7 +305,7 @@ def table_hashes(dataset: Dataset) -> Hashes:
 
 
 def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> bytes:
-    """Format ``tables.json``: one line for each line of the manifest."""
+    """Format ``tables.json``: one line per line of the manifest."""
     head = canonical({"format": "aatoolkit-tables", "version": 1, "read_with": dict(versions)})
     lines = []
     for tables in hashes:
@@ -318,7 +318,7 @@ def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> byte
 
 
 def parse_tables(text: bytes) -> list[Hashes]:
-    """Parse the table hashes for each line of the manifest; empty if they are damaged."""
+    """Parse ``tables.json``; empty if it is damaged."""
 
     def read(body: Any) -> list[Hashes]:
         return [
@@ -337,13 +337,13 @@ _PROFILES = {"format": "aatoolkit-profiles", "version": 1}
 
 
 def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
-    """Serialize the content of ``profiles.json``."""
+    """Format ``profiles.json``."""
     dumped = {base_url: dump_profile(profile) for base_url, profile in profiles.items()}
     return canonical({**_PROFILES, "profiles": dumped}) + b"\n"
 
 
 def parse_profiles(text: bytes) -> Mapping[str, Profile]:
-    """Parse profiles by the base URL of their service; none if the text holds none."""
+    """Parse ``profiles.json``: profiles by base URL; empty if it is damaged."""
 
     def read(body: Any) -> dict[str, Profile]:
         is_ours = {name: body[name] for name in _PROFILES} == _PROFILES
@@ -358,7 +358,7 @@ def parse_profiles(text: bytes) -> Mapping[str, Profile]:
 
 @dataclass(frozen=True, eq=False)
 class StoredResponse:
-    """A response of a store, as explanations read it.
+    """A response of a store, for explanations.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ class StoredResponse:
 
     @property
     def body(self) -> bytes | None:
-        """Its bytes; of a part of a combined view, those of the part."""
+        """The bytes of the response, or of its part of a combined view."""
         payload = self.read_payload()
         if self.source.sha256 in (None, payload.sha256):
             return payload.body
@@ -387,13 +387,13 @@ class StoredResponse:
         return None if tables is None or tables.payload is None else tables.payload.body
 
     def tables(self) -> Tables | None:
-        """Its tables, normalised again."""
+        """Normalise the response again; return its tables."""
         read = quietly(tables_of, self.read_payload(), self.profile, self.max_nodes)
         return read.get(self.source.section or "")
 
 
 def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
-    """Yield the recorded responses that may be the one of a source.
+    """Yield the recorded responses that a source may refer to.
 
     Without a hash its host, section and filters count; a part of a combined view has the hash of
     the part, and so is looked for last.
@@ -425,7 +425,7 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
 
 
 def recorded_table(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
-    """Find the tables of the one recorded response that has a table.
+    """Return the tables of the one recorded response with a table.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Run a notebook again from a study, and compare its results with those that were sealed.
+"""Run a notebook again from a study, and compare its results with the sealed ones.
 
 It checks that an analysis can be reproduced, and is no sandbox: the notebook is a program, which
 runs with the rights of who reruns it.
@@ -43,7 +43,7 @@ _ENTER = "from aatoolkit.study.rerun import _enter; _enter()"
 
 @dataclass(frozen=True, repr=False)
 class Rerun:
-    """The result of a rerun; true if the notebook ended and each sealed result is the same.
+    """The result of a rerun; true if the notebook ran to its end and all results are the same.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Rerun:
 
     @property
     def ok(self) -> bool:
-        """Whether the notebook ran to its end and each sealed result is the same."""
+        """Whether the notebook ran to its end and all sealed results are the same."""
         return self.problem is None and all(r.status in ("same", "new") for r in self.compared)
 
     def __bool__(self) -> bool:
@@ -162,7 +162,7 @@ def _read(path: Path) -> Any:
 def _execute(
     book: Any, folder: Path, study: Path, results: str, seconds: float
 ) -> tuple[str | None, int | None]:
-    """Execute a notebook in a kernel of its own; return why it did not end, and in which cell."""
+    """Execute a notebook in a new kernel; return its error and the cell, if any."""
     import nbclient
     import nbformat
 
@@ -226,7 +226,7 @@ def _execute(
 
 
 def _enter() -> None:
-    """Make this process the kernel of a rerun: every client replays the study."""
+    """Turn this process into the kernel of a rerun: all clients replay the study."""
     from aatoolkit.study.study import Study
 
     study = Study(os.environ[RERUN_STUDY])
@@ -240,7 +240,7 @@ def _enter() -> None:
 
 
 def _masked(text: str) -> str:
-    """Text without the tokens that this process would send."""
+    """Mask the tokens of this process in a text."""
     tokens = [os.environ.get(TOKEN, "")]
     with contextlib.suppress(KeyError, OSError, ValueError):
         tokens.append(Path(os.environ[TOKEN_FILE]).expanduser().read_text("utf-8").strip())

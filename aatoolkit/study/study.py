@@ -90,7 +90,7 @@ Recorded = TypeVar("Recorded", Project, Client)
 
 
 class Study(metaclass=Chaptered):
-    """The responses an analysis was made from, recorded once and replayed by anyone.
+    """The responses of an analysis, recorded once, verified and replayed.
 
     ``Study.create(path)`` begins one, and every response then read through ``study.project(…)``
     is stored. ``Study(path)`` opens one, and ``study.project(host)`` reads from it alone,
@@ -148,7 +148,7 @@ class Study(metaclass=Chaptered):
         creators: Iterable[str] = (),
         resume: bool = False,
     ) -> Study:
-        """Begin a study in a new or empty folder, or go on with the one that this call began.
+        """Create a study in a new or empty folder, or resume one that this call created.
 
         A cell of a notebook may so be run again: where the folder holds a study with the same
         title, description and creators that is not sealed yet, recording resumes. In a rerun it
@@ -287,14 +287,14 @@ class Study(metaclass=Chaptered):
         return records
 
     def _once(self, name: str, source: Any, read: Callable[[Any], Any]) -> Any:
-        """Read a source; the result is cached until the source changes."""
+        """Read data from a file; it is cached until the file changes."""
         if name not in self._cache or self._cache[name][0] != source:
             self._cache[name] = source, read(source)
         return self._cache[name][1]
 
     @property
     def _current(self) -> tuple[Record, ...]:
-        """The records that a replay gives, one for each request, in a fixed order.
+        """The records that a replay uses, one per request, in a fixed order.
 
         Of several responses to one request it is the last usable one, or the last error if none
         is usable.
@@ -302,7 +302,7 @@ class Study(metaclass=Chaptered):
         return tuple(self._latest().values())
 
     def _latest(self) -> Mapping[tuple[str, ...], Record]:
-        """The records that a replay gives, by the key of their request."""
+        """Return the records that a replay uses, by the key of their request."""
         latest: Mapping[tuple[str, ...], Record] = self._once("latest", self.records, _latest)
         return latest
 
@@ -313,7 +313,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def _profiles(self) -> Mapping[str, Profile]:
-        """The profile that each service was recorded with, by its base URL; a replay uses it.
+        """The profile that each service was recorded with, by base URL.
 
         A service that was recorded without one is read by the default profile.
 
@@ -349,7 +349,7 @@ class Study(metaclass=Chaptered):
         return body
 
     def _payload(self, record: Record) -> Payload:
-        """Return a response; raise the error that was recorded, if it is one."""
+        """Return the payload of a response; raise the error that was recorded instead."""
         body = self._body(record)
         error = record.to_error(body)
         if error is not None:
@@ -357,7 +357,7 @@ class Study(metaclass=Chaptered):
         return record.payload(body)
 
     def tables(self, record: Record) -> Dataset:
-        """Normalise a response, by section; scope options count as a section.
+        """Normalise a recorded response; return its tables by section.
 
         Parameters
         ----------
@@ -378,11 +378,11 @@ class Study(metaclass=Chaptered):
 
     @property
     def _is_rerun(self) -> bool:
-        """Whether the study is being rerun, so that nothing is recorded."""
+        """Whether this process reruns the study, so that nothing is recorded."""
         return self._writer is None and rerun_place() is not None
 
     def record(self, source: Recorded) -> Recorded:
-        """Copy a project or client such that it stores every response in the study.
+        """Return a copy of a project or client that records every response in the study.
 
         The client's profile, if it has one, is stored too: a replay reads by it. In a rerun the
         project or client replays already, and is given back.
@@ -477,7 +477,7 @@ class Study(metaclass=Chaptered):
         return replaying_client(self, base_url, name, profile).project(name)
 
     def merge(self, other: Study, *, replace: bool = False) -> Study:
-        """Add the records, profiles and results of another study to this one.
+        """Add the records, profiles and results of another study.
 
         Parameters
         ----------
@@ -529,7 +529,7 @@ class Study(metaclass=Chaptered):
         return self
 
     def _conflicts(self, other: Study) -> Iterator[str]:
-        """Yield what two studies differ in."""
+        """Yield the differences that prevent a merge of two studies."""
         own_records = {record.request.key: record for record in self._current}
         for record in other._current:
             mine = own_records.get(record.request.key, record)
@@ -553,7 +553,7 @@ class Study(metaclass=Chaptered):
         return self._writer
 
     def _store_profile(self, base_url: str, profile: Profile) -> None:
-        """Store the profile of a service, in place of an earlier one; the lock is held."""
+        """Store the profile of a service; the manifest must be locked."""
         lacking = sorted(name for name in profile if not is_portable(profile[name]))
         if lacking:
             warn(
@@ -569,7 +569,7 @@ class Study(metaclass=Chaptered):
 
     @property
     def results(self) -> Results:
-        """Named results of the analysis, a mapping: frames kept under the seal, for reruns.
+        """The named results of the analysis: a mapping of frames, which reruns compare.
 
         ``study.results["by type"] = frame`` stores one while the study is recorded: call `seal`
         after the last one, or leave the ``with`` block. A name has at most 100 characters. Rows,
@@ -641,7 +641,7 @@ class Study(metaclass=Chaptered):
         return str(check.digest)
 
     def _sweep(self) -> None:
-        """Remove what killed writers left behind: unfinished files, and those without an entry."""
+        """Remove unfinished files of killed writers, and files without an entry."""
         for folder in (self.path, self.path / RESPONSES, self.path / RESULT_FILES):
             sweep(folder)
         named = {body_file(record.sha256) for record in self.records}
@@ -935,18 +935,18 @@ class Study(metaclass=Chaptered):
     # -- reading files -------------------------------------------------------------------------
 
     def _seal(self) -> bytes | None:
-        """The content of ``SHA256SUMS``; None if there is none."""
+        """Return the content of ``SHA256SUMS``; None if there is none."""
         return self._files.read(SEAL) if self._files.has(SEAL) else None
 
     def _check(self, purpose: str) -> None:
-        """Raise unless the study verifies."""
+        """Raise if the study has been altered."""
         check = self.verify()
         if not check:
             problem = f"{check.problems[0]}; only a study that verifies can be {purpose}"
             raise unusable(self.path, problem, *map(str, check.problems))
 
     def _read(self, name: str) -> bytes:
-        """Read a file, compared with the seal if there is one."""
+        """Read a file, and compare it with the seal, if there is one."""
         while True:
             seal = self._seal()
             data = self._files.read(name)
@@ -960,14 +960,14 @@ class Study(metaclass=Chaptered):
                 raise self._unusable(f"{name} does not match the seal; verify it")
 
     def _hashes(self, record: Record) -> Hashes:
-        """Compute the hashes of a response's tables; none for errors and those without tables."""
+        """Return the hashes of a response's tables; empty for errors."""
         return table_hashes(readable(self, record))
 
     def _unusable(self, problem: str) -> StudyError:
         return unusable(self.path, problem)
 
     def __enter__(self) -> Study:
-        """Record while the block runs; the study is sealed unless it raises."""
+        """Record within a ``with`` block; the study is sealed at its end, unless it raises."""
         return self
 
     def __exit__(

@@ -68,7 +68,7 @@ class Problem:
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """The result of verifying a study; true if it is as it was sealed.
+    """The result of verifying a study; true if nothing was altered.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether the study is as it was sealed."""
+        """Whether nothing was altered."""
         return not self.problems
 
     def __bool__(self) -> bool:

@@ -89,7 +89,7 @@ def overview(o: Observations) -> SectionAnswer:
 
 
 def _unmeasured(o: Observations) -> dict[str, State]:
-    """The states of figures that cannot be computed, whatever the answers."""
+    """Return the states of key figures that cannot be computed."""
     states: dict[str, State] = {}
     if not o.previous_observed:
         states |= {f"kpis.{name}.previous": State("unavailable", NO_PREVIOUS) for name in _KPIS}
@@ -133,7 +133,7 @@ def _figures(o: Observations, *, previous: bool) -> dict[str, Any]:
 
 
 def _points(o: Observations) -> list[dict[str, Any]]:
-    """Compute every day of the window; one without answers has only their number, 0."""
+    """Compute the key figures of every day; a day without answers has only their number, 0."""
     mentioned, cited = focus(o, DAYS), citations(o, DAYS)
     days = (o.window.start + timedelta(days=n) for n in range(o.window.days))
     return [
@@ -153,7 +153,7 @@ def _points(o: Observations) -> list[dict[str, Any]]:
 
 
 def _before(o: Observations) -> dict[str, dict[str, Any]]:
-    """The measures of each brand in the window before, where answers were collected."""
+    """Return the measures of each brand in the previous window, if answers were collected."""
     rows = brand_measures(o, previous=True) if o.previous_observed else []
     return {row["brand"]: row for row in rows}
 
@@ -179,7 +179,7 @@ def _top_brands(o: Observations) -> list[dict[str, Any]]:
 
 
 def _engines(o: Observations) -> list[dict[str, Any]]:
-    """The engines that are switched on, and any other that answered in the window."""
+    """Return the configured engines, and other engines that answered in the window."""
     measured = focus(o, ENGINES)
     return [
         fields(
@@ -373,7 +373,7 @@ def perception(o: Observations) -> SectionAnswer:
 
 
 def _missing(o: Observations) -> dict[str, State]:
-    """The states of the parts of the section that the store holds nothing about."""
+    """Return the states of the parts of the section without rows in the store."""
     reasons = {
         "sentiment": None if o.observed("mentions") else not_held("mentions"),
         "sentimentTrend": why_no_subject(o),
@@ -391,13 +391,13 @@ def _sentiment(o: Observations) -> list[dict[str, Any]]:
 
 
 def _trend(o: Observations) -> list[dict[str, Any]]:
-    """The days on which a mention of a brand asked about was scored."""
+    """Return the sentiment of the brands in focus by day."""
     rows = focus(o, DAYS).items()
     return [{"date": day, **_tones(row)} for day, row in rows if row["scored_count"]]
 
 
 def _tones(row: dict[str, Any]) -> dict[str, Any]:
-    """The score, the shares of positive, neutral and negative, and the counts under them."""
+    """Return the sentiment score, the shares of each sentiment, and their counts."""
     return fields(
         row,
         "score positive neutral negative scoredCount labelledCount positiveCount neutralCount"
@@ -477,7 +477,7 @@ def prompts(o: Observations) -> SectionAnswer:
 
 
 def _account(o: Observations) -> dict[str, Any]:
-    """The account's plan and allowance, which filters do not narrow."""
+    """Return the account's plan and allowance, to which filters do not apply."""
     project = o.project
     allowance, used = project["prompt_allowance"], o.value(_USED)
     is_known = allowance is not None and used is not None
@@ -519,14 +519,14 @@ def _rows(o: Observations) -> list[dict[str, Any]]:
 
 
 def _previous(o: Observations, grouping: Grouping, key: Any, names: str) -> dict[str, Any]:
-    """The measures of the window before; without answers only their number, 0."""
+    """Return the measures of the previous window; without answers only their number, 0."""
     if not o.previous_observed:
         return earlier(fields({}, names))
     return earlier(fields({"answer_count": 0, **focus(o, grouping, True).get(key, {})}, names))
 
 
 def _prompts_engines(o: Observations) -> dict[str, list[dict[str, Any]]]:
-    """The latest run of each prompt on each engine, and the counts of all their answers."""
+    """Return the latest run of each prompt on each engine, and counts of its answers."""
     is_measured = why_no_subject(o) is None
     measured = focus(o, PROMPT_ENGINES)
     engines: dict[str, list[dict[str, Any]]] = {}

@@ -174,7 +174,7 @@ on_offer AS (
 
 
 def _priced(key: str) -> str:
-    """CTE ``priced``: prices of the currency with most offers, by product or by merchant."""
+    """Return the SQL of a CTE ``priced``: prices in the most frequent currency."""
     return f"""
 priced AS (
   SELECT {key}, price_currency AS currency, min(price_amount) AS low,

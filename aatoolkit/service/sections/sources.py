@@ -46,7 +46,7 @@ _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 
 
 def _retrieval_states(o: Observations, *paths: str) -> dict[str, State]:
-    """The states of fields on retrieval, which some engines in scope do not report."""
+    """Return the states of fields about retrieval, which some engines do not report."""
     silent = o.column(
         "SELECT coalesce(label, engine) FROM scoped_engines"
         " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"
@@ -356,7 +356,7 @@ def gaps(o: Observations) -> SectionAnswer:
 
 
 def _lacking(o: Observations, own_brands: list[str], competitors: list[str]) -> str | None:
-    """The reason why the brands cannot be compared; None if they can."""
+    """Return the reason why the brands cannot be compared; None if they can."""
     tables = [table for table in ("citations", "mentions") if not o.observed(table)]
     if tables:
         return not_held(*tables)

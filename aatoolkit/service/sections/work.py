@@ -226,7 +226,7 @@ def _sum(rows: list[Row], name: str) -> int:
 
 
 def _metric(name: str, samples: list[list[Row]]) -> Row:
-    """One metric in both windows: a rate with intervals, or a count, which has none."""
+    """Return a metric in both windows: a rate with intervals, or a count."""
     count, is_rate = _COUNTS[name], name == "mentionRate"
     prompts: dict[str, list[int]] = {}
     sides: list[Row] = []
@@ -259,7 +259,7 @@ def _metric(name: str, samples: list[list[Row]]) -> Row:
 
 
 def _shortages(outcomes: list[Row], countable: bool) -> list[str]:
-    """Word how many actions lack answers or prompts."""
+    """Describe how many actions lack answers or prompts."""
     verdicts = [outcome["verdict"] for outcome in outcomes]
     narrow = sum(
         metric["metric"] == "mentionRate" and metric["confidence"] is None
@@ -289,7 +289,7 @@ _EVIDENCE = 5
 
 
 class _Kind(NamedTuple):
-    """A kind of change: its metric, the least effects of each severity, and its words."""
+    """A kind of change: its metric, the minimum effects by severity, and its texts."""
 
     key: str
     unit: str
@@ -483,7 +483,7 @@ def _comparability(o: Observations) -> SectionAvailability:
 
 
 def _change(row: Row) -> Row | None:
-    """Add to a change its totals and severity; None if too little was observed to test it."""
+    """Add totals and severity to a change; None if there are too few observations."""
     kind = _KINDS[row["kind"]]
     is_count, is_loss = kind.unit == "count", row["kind"] == "citation_loss"
     total0, size0, total1, size1 = map(sum, zip(*row["prompts"], strict=True))
@@ -516,7 +516,7 @@ def _change(row: Row) -> Row | None:
 
 
 def _insight(o: Observations, change: Row, p_value: float) -> Row:
-    """Word a change."""
+    """Describe a change in words."""
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
     about, (before, after) = _KINDS[kind], change["values"]
     labels = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(o)}

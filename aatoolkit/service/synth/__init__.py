@@ -100,7 +100,7 @@ def write_synthetic_store(
 
 
 def _parts(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]:
-    """Yield the tables host by host; the first host gets the answers left by the others."""
+    """Yield the tables host by host; the first host gets the remaining answers."""
     yield fixed("")
     counts = [int(plan.share * answers) for plan in HOSTS]
     counts[0] += answers - sum(counts)

@@ -1,4 +1,4 @@
-"""What is drawn of a project: its runs, what answers say and show, and the site's own logs.
+"""Draw the synthetic data of a project: runs, answers, and the logs of its site.
 
 In reading order: runs (which prompt went to which engine when) and what the answers say of brands;
 the pages they cite, their queries, advertisements and products; requests of crawlers that the
@@ -61,7 +61,7 @@ _DRAWS = 1000
 
 
 class Runs:
-    """Every run of a project, in the order of time; ``age`` counts days before the end.
+    """The runs of a project in chronological order; ``age`` counts days before the end.
 
     ``icc`` is the intra-class correlation of mentions in the answers to one prompt. Mentions are
     one entry each, by run and position: ``run``, ``brand`` and ``place`` in the answer.
@@ -99,11 +99,11 @@ class Runs:
         return len(self.age)
 
     def chance(self, area: int) -> np.random.Generator:
-        """Make the random generator for one part of this project."""
+        """Create the random generator of one part of the project's data."""
         return stream(self._seed, self.plan.number, area)
 
     def on(self, fact: str, value: bool | None) -> Array:
-        """For each run, whether a fact about its engine has the value."""
+        """Return for each run whether its engine has a value."""
         is_so = [item is value for item in self.plan.values("engines", fact)]
         of_runs: Array = np.array(is_so)[self.engine]
         return of_runs
@@ -120,7 +120,7 @@ class Runs:
         self.brand = order[self.run, self.place]
 
     def _rates(self, rates: Array) -> Array:
-        """The probability that each run mentions each brand; the own brand gains with time."""
+        """Return the probability that each run mentions each brand."""
         plan, recent = self.plan, self.age < TURN
         tilt = self.chance(2).random((len(plan.rows("engines")), len(rates))) * 0.1 - 0.05
         likely = rates + tilt[self.engine]
@@ -142,7 +142,7 @@ class Runs:
         return np.where(rates == 0, 0.0, likely)
 
     def _odds_factors(self, rates: Array) -> Array:
-        """Draw the factors of the odds of a mention: a row per prompt, a column per brand.
+        """Draw factors of the odds of a mention, by prompt and brand.
 
         Answers to one prompt resemble each other: with an intra-class correlation ρ the rates of
         the prompts have the variance ρ·r(1-r) around the brand's rate r, as in a beta-binomial
@@ -166,7 +166,7 @@ class Runs:
 
     @cached_property
     def names_rivals_alone(self) -> Array:
-        """For each run, whether its answer names a tracked rival and no own brand."""
+        """For each run, whether its answer mentions a tracked rival and no own brand."""
         is_own = np.array([own is True for own in self.plan.values("brands", "own")])
         is_rival = self.plan.array("brands", "tracked", None) & ~is_own
         own, rival = (
@@ -177,7 +177,7 @@ class Runs:
 
 
 def draw_answers(runs: Runs) -> dict[str, pa.Table]:
-    """The answers of a project, and what they say of brands."""
+    """Draw the answers of a project, and their mentions of brands."""
     return {
         "answers": _answers(runs),
         "mentions": _mentions(runs),
@@ -212,7 +212,7 @@ def _answers(runs: Runs) -> pa.Table:
 
 
 def _texts(runs: Runs) -> pa.Array:
-    """A sentence with the brands in their order; it says that it is synthetic."""
+    """Return the texts of answers: a sentence with the brands in their order."""
     offsets = np.concatenate([[0], np.cumsum(runs.mention_counts)])
     brands = pick([f"**{brand}**" for brand in runs.plan.values("brands", "brand")], runs.brand)
     names = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), brands), ", ")
@@ -264,7 +264,7 @@ def _attributes(runs: Runs) -> pa.Table:
 
 
 def _claim_sightings(runs: Runs) -> pa.Table:
-    """Which claims about the first two brands are made; the last claim never is."""
+    """Draw the claims about the first two brands; the last claim is never made."""
     rng, count = runs.chance(6), len(runs.run)
     seen = chance(rng, 0.2, count)
     claim = np.where(
@@ -297,7 +297,7 @@ _STOCK = ("in_stock", "out_of_stock", None)
 
 
 def draw_sources(runs: Runs) -> dict[str, pa.Table]:
-    """The citations of a project, and what is known of the pages."""
+    """Draw the citations of a project, and the cited pages."""
     host, pages = runs.plan.host, runs.plan.pages()
     rng = runs.chance(11)
     brands = [row for row in runs.plan.rows("brands") if row["brand"] != "Umbrella"]
@@ -352,7 +352,7 @@ def _citations(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
 
 
 def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
-    """The queries that answers expand into; those with the year are shared within a topic."""
+    """Draw the search queries of answers; those with a year are shared within a topic."""
     rng, host = runs.chance(12), runs.plan.host
     exposed = runs.on("exposes_fanouts", True) & runs.answered
     run, place = spread(weighted(rng, (0.2, 0.2, 0.3, 0.2, 0.1), len(runs)) * exposed)
@@ -390,7 +390,7 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_ads(runs: Runs) -> dict[str, pa.Table]:
-    """The advertisements of a project, and their cards."""
+    """Draw the advertisements of a project, and their cards."""
     rng, advertisers = runs.chance(20), runs.plan.rows("advertisers")
     examined = runs.on("shows_ads", True) & runs.on("ads_checked", True) & runs.answered
     run = np.flatnonzero(examined & chance(rng, 0.07, len(runs)))
@@ -442,7 +442,7 @@ def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
 
 
 def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
-    """The products that answers show, and their offers."""
+    """Draw the products that answers show, and their offers."""
     rng, ids = runs.chance(30), runs.plan.values("products", "product_id")
     rows = np.flatnonzero(runs.shopping)
     liking = rng.random((len(rows), len(ids))) + np.linspace(0.5, 0.0, len(ids))
@@ -496,7 +496,7 @@ _ENGINES = (None, "chatgpt", "perplexity", "gemini", "copilot")
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Draw what the gateway recorded of a project that is connected to it."""
+    """Draw the requests of crawlers to a project with a gateway."""
     if "connected" not in plan.values("gateways", "cname_state"):
         return {}
     hours = np.arange(_FIRST_HOUR, _LAST_HOUR + 1, dtype=np.int64)
@@ -533,7 +533,7 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
 
 
 def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Draw the visits and conversions of a project that records them."""
+    """Draw the visits and conversions of a project with analytics."""
     analytics = next(iter(plan.rows("analytics")), {"provider": "none"})
     if analytics["provider"] == "none":
         return {}

@@ -1,4 +1,4 @@
-"""The synthetic world: hosts, answer engines, brands, prompts, pages. All of it is made up.
+"""The synthetic world: hosts, engines, brands, prompts and pages; all of it is made up.
 
 ``world.json`` has the hosts and the pages that answers cite; ``fixed.json`` the rows of each
 host that are not drawn, some with what they are drawn by: the ``rate`` at which a brand is
@@ -31,7 +31,7 @@ Array: TypeAlias = npt.NDArray[Any]
 
 
 def stream(seed: int, *path: int) -> np.random.Generator:
-    """Make an independent random generator for a part of the store."""
+    """Create an independent random generator for one part of the data."""
     return np.random.Generator(np.random.PCG64([seed, *path]))
 
 
@@ -54,35 +54,35 @@ def chance(rng: np.random.Generator, probability: float | Array, count: int) -> 
 
 
 def spread(counts: Array) -> tuple[Array, Array]:
-    """Number rows by owner: for each row its owner, and its place with that owner from 0."""
+    """Return for each row its owner and its position with that owner, from counts by owner."""
     owner = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     starts = np.cumsum(counts) - counts
     return owner, np.arange(len(owner), dtype=np.int64) - starts[owner]
 
 
 def pick(values: Sequence[Any] | pa.Array, places: Array) -> pa.Array:
-    """Take the values at some indices."""
+    """Return the values at some indices."""
     return (values if isinstance(values, pa.Array) else pa.array(values)).take(pa.array(places))
 
 
 def unless(unknown: Array, values: Any) -> pa.Array:
-    """Set values to null where they are unknown; one text stands for all rows."""
+    """Set values to null where a mask is true; a single text is repeated."""
     values = pa.repeat(values, len(unknown)) if isinstance(values, str) else pa.array(values)
     return pc.if_else(pa.array(unknown), pa.scalar(None, values.type), values)
 
 
 def numbered(prefix: str, count: int) -> pa.Array:
-    """Make ids of a prefix and a serial number."""
+    """Create ids from a prefix and serial numbers."""
     return pa.array([f"{prefix}{number:06d}" for number in range(1, count + 1)], pa.string())
 
 
 def instants(days: Array | int, seconds: Array) -> pa.Array:
-    """Convert days since 1970-01-01 and seconds to Arrow instants."""
+    """Convert days since 1970-01-01 and seconds to Arrow timestamps."""
     return pa.array((days * 86_400 + seconds) * 1_000_000).cast(pa.timestamp("us", tz="UTC"))
 
 
 def drawn(name: str, host: str, **columns: Any) -> pa.Table:
-    """Build a store table from whole columns; columns that are not given are null."""
+    """Build a store table from columns; missing columns are null."""
     size = len(next(iter(columns.values())))
     columns["host"] = pa.repeat(host, size)
     return pa.table(
@@ -98,7 +98,7 @@ _PARSERS = {"instant": datetime.fromisoformat, "day": date.fromisoformat}
 
 
 def table_of(name: str, host: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Build a store table from rows of JSON; what a row lacks is null, more is passed over."""
+    """Build a store table from JSON rows; missing cells are null, and unknown ones ignored."""
     parsers = {c.name: _PARSERS[c.kind] for c in TABLES[name].columns if c.kind in _PARSERS}
     parsed = [
         {"host": host, **row}
@@ -134,7 +134,7 @@ OWN_PATHS: dict[str, float] = {
 
 @dataclass(frozen=True)
 class HostPlan:
-    """A project's plan: since when it is observed, and its share of all answers."""
+    """The plan of a project's data: since when it is observed, its share of answers, fixed rows."""
 
     number: int
     host: str
@@ -143,20 +143,20 @@ class HostPlan:
     silent: list[int]
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """The fixed rows of a table, which are not drawn at random."""
+        """Return the fixed rows of a table, which are not drawn at random."""
         rows: list[dict[str, Any]] = ROWS[self.host].get(table, [])
         return rows
 
     def values(self, table: str, column: str, missing: Any = None) -> list[Any]:
-        """The values that the rows of a table have in one column."""
+        """Return the values of one column of a table's fixed rows."""
         return [row.get(column, missing) for row in self.rows(table)]
 
     def array(self, table: str, column: str, missing: Any) -> Array:
-        """The same as an array."""
+        """Return the values of one column of a table's fixed rows as an array."""
         return np.array(self.values(table, column, missing))
 
     def pages(self) -> list[dict[str, Any]]:
-        """The pages that answers may cite, each with its ``domain``, without ``www``."""
+        """Return the pages that answers may cite, each with its ``domain``, without ``www``."""
         own_brand = self.rows("brands")[0]["brand"]
         pages = []
         for page in _WORLD["pages"]:
@@ -167,7 +167,7 @@ class HostPlan:
         return pages
 
     def domain_types(self) -> dict[str, str | None]:
-        """The kind of site of every domain that is listed."""
+        """Return the kind of site by listed domain."""
         rivals = {row.get("domain") for row in self.rows("brands") if not row.get("own")}
         kinds: dict[str, str | None] = {}
         for page in self.pages():
@@ -184,7 +184,7 @@ def _domain(url: str) -> str:
 
 
 def fixed(host: str) -> dict[str, pa.Table]:
-    """The tables of a host whose rows are not drawn: its set-up, examinations and work."""
+    """Build the tables of a host whose rows are not drawn at random."""
     return {name: table_of(name, host, rows) for name, rows in ROWS[host].items()}
 
 
