@@ -308,8 +308,8 @@ class StaleDataWarning(AAToolkitWarning):
 def warn(message: str, category: type[Warning] = AAToolkitWarning) -> None:
     """Warn at the line outside this package that led here, once for each such line."""
     level, frame = 1, sys._getframe()
-    own = ("aatoolkit", "contextlib")  # whose decorators are between
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in own:
+    internal = ("aatoolkit", "contextlib")  # whose decorators are between
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in internal:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 

@@ -251,8 +251,8 @@ class Response(_Hashed):
         """
         try:
             moment, status = datetime.fromisoformat(facts["fetched_at"]), facts["status"]
-            asked = Request.from_dict(facts["request"]) if request is None else request
-            response = cls(asked, status, dict(facts["headers"]), moment, body)
+            sent = Request.from_dict(facts["request"]) if request is None else request
+            response = cls(sent, status, dict(facts["headers"]), moment, body)
             is_whole = (facts["sha256"], facts["size"]) == (response.sha256, len(body))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError("it is not a response that was written down") from error

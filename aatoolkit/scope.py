@@ -185,15 +185,15 @@ class Scope(NamesNear):
                 warn(f"{name} {values!r} {_UNCHECKED}")
                 continue
             allowed = dict.fromkeys(options.values(name))
-            odd = tuple(value for value in values if value not in allowed)
-            if odd:
-                matches = (match for value in odd for match in near_matches(value, allowed))
+            invalid = tuple(value for value in values if value not in allowed)
+            if invalid:
+                matches = (match for value in invalid for match in near_matches(value, allowed))
                 near = tuple(dict.fromkeys(matches))
                 hint = did_you_mean(near, clipped(f"there are {', '.join(allowed)}"))
                 raise ScopeError(
-                    f"unknown {name} {', '.join(map(repr, odd))}; {hint}",
+                    f"unknown {name} {', '.join(map(repr, invalid))}; {hint}",
                     parameter=name,
-                    unknown=odd,
+                    unknown=invalid,
                     suggestions=near,
                 )
         if self.days not in options.days:
@@ -299,10 +299,10 @@ class ScopeOptions(NamesNear):
     _repr_pretty_ = wrapped_in_ipython
 
 
-def _filter_values(name: str, stated: str | Iterable[str] | None) -> tuple[str, ...]:
+def _filter_values(name: str, argument: str | Iterable[str] | None) -> tuple[str, ...]:
     """Validate, sort and deduplicate the values of a filter."""
-    is_one = isinstance(stated, str) or not isinstance(stated, Iterable)
-    values = [] if stated is None else [stated] if is_one else [*stated]
+    is_one = isinstance(argument, str) or not isinstance(argument, Iterable)
+    values = [] if argument is None else [argument] if is_one else [*argument]
     for value in values:
         problem = ""
         if not isinstance(value, str):

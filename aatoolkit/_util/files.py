@@ -138,7 +138,7 @@ def sweep(folder: str | os.PathLike[str]) -> list[Path]:
     A folder that was moved aside by a writer that was killed before it put another in its
     place is moved back.
     """
-    swept = []
+    removed = []
     for path in [*Path(folder).glob(".tmp-*"), *Path(folder).glob(".old-*")]:
         match = _ASIDE.fullmatch(path.name)
         if not match and not _UNFINISHED.fullmatch(path.name):
@@ -154,8 +154,8 @@ def sweep(folder: str | os.PathLike[str]) -> list[Path]:
                 path.rename(path.with_name(match["name"]))
             else:
                 _remove(path)
-            swept.append(path)
-    return swept
+            removed.append(path)
+    return removed
 
 
 _sweep_once = lru_cache(maxsize=1024)(sweep)
@@ -281,17 +281,17 @@ def _exchange(new: Path, target: Path) -> None:
     writers do not meet; the other is then under the name of the first.
     """
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
-    here, exchange = -100, 2
-    if swap is not None and swap(here, bytes(new), here, bytes(target), exchange) == 0:
+    cwd, exchange = -100, 2
+    if swap is not None and swap(cwd, bytes(new), cwd, bytes(target), exchange) == 0:
         return
-    aside = target.with_name(f".old-{secrets.token_hex(8)}-{target.name}")
-    _replace(target, aside)
+    old_folder = target.with_name(f".old-{secrets.token_hex(8)}-{target.name}")
+    _replace(target, old_folder)
     try:
         _replace(new, target)
     except BaseException:
-        _replace(aside, target)
+        _replace(old_folder, target)
         raise
-    _remove(aside)
+    _remove(old_folder)
 
 
 def _sync_all(folder: Path) -> None:

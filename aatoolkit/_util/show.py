@@ -166,9 +166,9 @@ def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
     is_narrow = max(map(len, plain.split("\n"))) < width and "\\\n" not in plain
     if is_narrow and not marks and ".." not in plain and len(frame) <= _ROWS:
         return "\n\n".join([plain, *notes])
-    columns, notes, rest = _in_sight(frame, view, width)
-    if rest:
-        notes.append(f"not shown: {some_of(rest, _NAMED)}")
+    columns, notes, hidden = _in_sight(frame, view, width)
+    if hidden:
+        notes.append(f"not shown: {some_of(hidden, _NAMED)}")
     lines = (line for note in notes for line in wrap_cell(note, width))
     return "\n".join([_lines(columns, width), *lines])
 
@@ -269,18 +269,18 @@ def _in_sight(
         and not columns[name].is_number
         and len({*columns[name].cells}) == 1 < len(rows)
     }
-    room, chosen = width - labels.natural, [*required]
+    room, selected = width - labels.natural, [*required]
     room -= sum(columns[name].least + _GAP for name in required)
     for name in others:
         size = columns[name].least + _GAP
         is_blank = name in details and {*columns[name].cells} == {"<NA>"}
-        if not is_blank and name not in constants and (size <= room or not chosen):
-            chosen.append(name)
+        if not is_blank and name not in constants and (size <= room or not selected):
+            selected.append(name)
             room -= size
-    order = sorted(chosen, key=lambda name: (name == view.verdict, names.index(name)))
-    notes = [*_more(frame, _ROWS), *constants.values(), *view.remarks(frame, chosen)[1]]
-    rest = [visible(name) for name in names if name not in (*chosen, *constants)]
-    return [labels, *(columns[name] for name in order)], notes, rest
+    order = sorted(selected, key=lambda name: (name == view.verdict, names.index(name)))
+    notes = [*_more(frame, _ROWS), *constants.values(), *view.remarks(frame, selected)[1]]
+    hidden = [visible(name) for name in names if name not in (*selected, *constants)]
+    return [labels, *(columns[name] for name in order)], notes, hidden
 
 
 def _more(frame: pd.DataFrame, most: int) -> list[str]:
@@ -441,7 +441,7 @@ def table_html(
     return f'<table class="dataframe tex2jax_ignore">{title}{thead}<tbody>{body}</tbody></table>'
 
 
-def row_ranges(index: pd.Index, chosen: np.ndarray) -> str:
+def row_ranges(index: pd.Index, selected: np.ndarray) -> str:
     """Format the selected rows as ranges; without a RangeIndex, return their number.
 
     Examples
@@ -451,7 +451,7 @@ def row_ranges(index: pd.Index, chosen: np.ndarray) -> str:
     >>> row_ranges(pd.Index(["a", "b"]), np.array([True, False]))
     '1 row'
     """
-    places = np.flatnonzero(chosen)
+    places = np.flatnonzero(selected)
     runs = np.split(places, np.flatnonzero(np.diff(places) != 1) + 1)
     if not index.equals(pd.RangeIndex(len(index))) or len(runs) > 8:
         return counted(len(places), "row")

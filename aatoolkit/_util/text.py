@@ -268,9 +268,9 @@ def wrap_lines(text: str) -> str:
     return "\n".join(lines)
 
 
-def wrapped_in_ipython(thing: Any, printer: Any, cycle: bool) -> None:
+def wrapped_in_ipython(value: Any, printer: Any, cycle: bool) -> None:
     """Print a ``repr`` wrapped to the terminal's width: for use as ``_repr_pretty_``."""
-    printer.text(wrap_lines(repr(thing)))
+    printer.text(wrap_lines(repr(value)))
 
 
 class Described(metaclass=Chaptered):

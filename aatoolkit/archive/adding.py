@@ -156,8 +156,10 @@ def add_groups(
         return derive([response.payload() for response in responses], profile, max_nodes)
 
     writer: RunWriter | None = None
-    carried: Iterable[Group] = (([(row.question, row.payload())], None) for row in resumed)
-    for batch in _batches(chain(carried, progress_bar(groups, progress, total=total, unit="host"))):
+    resumed_rows: Iterable[Group] = (([(row.question, row.payload())], None) for row in resumed)
+    for batch in _batches(
+        chain(resumed_rows, progress_bar(groups, progress, total=total, unit="host"))
+    ):
         writer = writer or RunWriter(store, index, derived_of)
         now = datetime.now(UTC)
         rows: list[list[ArchivedResponse]] = []
@@ -170,16 +172,16 @@ def add_groups(
                     failed[question] = result
                     rows[-1].append(ArchivedResponse.of_error(writer.run, question, result, now))
         stored = writer.put(row for part in rows for row in part)
-        fresh = {row.identity: row for row in stored if row.error is None}
-        here: list[ArchivedResponse] = []
+        new_rows = {row.identity: row for row in stored if row.error is None}
+        to_derive: list[ArchivedResponse] = []
         for (_, derived), part in zip(batch, rows, strict=True):
-            kept = [fresh.pop(row.identity, None) for row in part if row.error is None]
+            stored_rows = [new_rows.pop(row.identity, None) for row in part if row.error is None]
             if derived is None:
-                here += filter(None, kept)
+                to_derive += filter(None, stored_rows)
             else:
-                pairs = zip(kept, derived, strict=True)
+                pairs = zip(stored_rows, derived, strict=True)
                 writer.take([(row, tables) for row, tables in pairs if row is not None])
-        writer.take(zip(here, derived_of(here), strict=True))
+        writer.take(zip(to_derive, derived_of(to_derive), strict=True))
     if writer is None:
         return AddReport(None, 0, 0, skipped, failed)
     run = writer.commit()
@@ -253,25 +255,31 @@ def plan(
     Those that have a response of today are not sent again.
     """
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    wanted = {
+    requests = {
         (project.host, name, scope._to_query()): (project, scope)
         for project, scope in places
         for name in names
     }
     skipped: set[Question] = set()
-    carried: dict[Question, ArchivedResponse] = {}
+    resumed_rows: dict[Question, ArchivedResponse] = {}
     unfinished = index.runs.unfinished
     if not refresh:
-        skipped = {question for question in wanted if index.is_archived(question, today.date())}
+        skipped = {question for question in requests if index.is_archived(question, today.date())}
         where = f"{USABLE} AND {in_list('run', unfinished)} AND fetched_at >= {quoted(today)}"
         for group in groups_of(Snapshot(store, index.runs.begun), where) if unfinished else ():
-            carried |= {row.question: row for row in group if row.body is not None}
-        carried = {q: row for q, row in carried.items() if q in wanted and q not in skipped}
-    left: dict[tuple[Project, Scope], list[str]] = {}
-    for question, place in wanted.items():
-        if question not in skipped and question not in carried:
-            left.setdefault(place, []).append(question[1])
-    return [(*place, asked) for place, asked in left.items()], [*carried.values()], len(skipped)
+            resumed_rows |= {row.question: row for row in group if row.body is not None}
+        resumed_rows = {
+            q: row for q, row in resumed_rows.items() if q in requests and q not in skipped
+        }
+    pending: dict[tuple[Project, Scope], list[str]] = {}
+    for question, place in requests.items():
+        if question not in skipped and question not in resumed_rows:
+            pending.setdefault(place, []).append(question[1])
+    return (
+        [(*place, section_names) for place, section_names in pending.items()],
+        [*resumed_rows.values()],
+        len(skipped),
+    )
 
 
 def fetch_groups(client: Client, targets: Sequence[Target]) -> Generator[Group]:
@@ -337,19 +345,19 @@ def fetch_by_workers(
             argument="executor",
         )
     service = (client.base_url, tuple(sorted(client._settings.items())))
-    left = ((reading, p.host, scope, names) for p, scope, names in targets)
+    pending = ((reading, p.host, scope, names) for p, scope, names in targets)
     most = _AHEAD * int(getattr(executor, "_max_workers", 8) or 8)
     running: dict[Any, Any] = {}
-    orphans: list[Any] = []
+    failed_tasks: list[Any] = []
     is_broken = False
     try:
         while True:
-            for task in islice(left, 0 if is_broken else most - len(running)):
+            for task in islice(pending, 0 if is_broken else most - len(running)):
                 try:
                     running[executor.submit(fetch_task, service, *task)] = task
                 except (BrokenExecutor, RuntimeError):
                     is_broken = True
-                    orphans.append(task)
+                    failed_tasks.append(task)
             if not running:
                 break
             # The futures of other packages wait when they are asked for their result.
@@ -369,8 +377,8 @@ def fetch_by_workers(
                             f"a worker failed ({type(error).__name__}: {error}); its executor "
                             "must be able to import aatoolkit and pickle its results"
                         ) from None
-                    orphans.append(task)
-        for task in (*orphans, *left):
+                    failed_tasks.append(task)
+        for task in (*failed_tasks, *pending):
             yield _fetch(client, *task)
     finally:
         for future in running:

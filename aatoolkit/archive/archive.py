@@ -173,17 +173,23 @@ class Archive(metaclass=Chaptered):
             max_nodes = max(max_nodes, source.max_nodes)
             names = known_sections(sections, profile)
             projects = {p.host: p for p in map(source.project, each_of(hosts, str))}
-            wanted = each_of(scopes, Scope) or [Scope()]
-            targets = [(project, scope) for project in projects.values() for scope in wanted]
+            wanted_scopes = each_of(scopes, Scope) or [Scope()]
+            targets = [(project, scope) for project in projects.values() for scope in wanted_scopes]
             with self._store.typed():
                 index = ResponseIndex(self._store, [*projects])
-                left, resumed, skipped = plan(self._store, index, targets, names, refresh=refresh)
-            total = len(left) if executor else sum(len(asked) for _, _, asked in left)
+                pending, resumed, skipped = plan(
+                    self._store, index, targets, names, refresh=refresh
+                )
+            total = (
+                len(pending)
+                if executor
+                else sum(len(section_names) for _, _, section_names in pending)
+            )
             more = {"total": total, "resumed": resumed, "skipped": skipped}
             if executor is None:
-                groups = fetch_groups(source, left)
+                groups = fetch_groups(source, pending)
             else:
-                groups = fetch_by_workers(source, left, executor, (profile, max_nodes))
+                groups = fetch_by_workers(source, pending, executor, (profile, max_nodes))
         else:
             if isinstance(source, Study):
                 max_nodes = max([max_nodes, *(record.max_nodes for record in source.records)])

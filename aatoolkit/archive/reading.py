@@ -361,7 +361,7 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
     kinds = dict.fromkeys(("section", "table"), pa.string())
     schema = pa.schema(kinds | dict.fromkeys(("files", "bytes", "place"), pa.int64()))
     frames = FRAMES if snapshot.has(FRAMES) else BESIDE[FRAMES].empty_table()
-    counted = snapshot.query(
+    rows_of_tables = snapshot.query(
         'SELECT t.section, t."table", coalesce(sum(f.rows), 0)::BIGINT AS rows, '
         "count(f.host) AS responses, count(DISTINCT f.host) AS hosts, "
         "min(f.fetched_at)::DATE AS first_day, max(f.fetched_at)::DATE AS last_day, "
@@ -371,7 +371,7 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
         stored=pa.Table.from_pylist(rows, schema),
         stated=frames,
     )
-    return to_frame(counted, "numpy_nullable")
+    return to_frame(rows_of_tables, "numpy_nullable")
 
 
 def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:

@@ -296,13 +296,13 @@ class ResponseIndex:
     def _load(self, month: str) -> None:
         """Load the index of a month, and of the month before it."""
         first = date.fromisoformat(f"{month}-01")
-        wanted = {month, f"{first - timedelta(days=1):%Y-%m}"} - self._months
-        self._months |= wanted
-        if not wanted or not self._snapshot.has(RESPONSES):
+        months = {month, f"{first - timedelta(days=1):%Y-%m}"} - self._months
+        self._months |= months
+        if not months or not self._snapshot.has(RESPONSES):
             return
         for row in self._snapshot.rows(
             "SELECT host, section, scope, fetched_at, sha256, has_body FROM responses "
-            f"WHERE {self._where} AND {in_list('month', wanted)}",
+            f"WHERE {self._where} AND {in_list('month', months)}",
             RESPONSES,
         ):
             question, moment = (row["host"], row["section"], row["scope"]), row["fetched_at"]

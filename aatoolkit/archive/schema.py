@@ -110,8 +110,8 @@ class StoredTable:
         >>> [table.stored(name) for name in ("brand", "host", "host_", "revisions")]
         ['brand', 'host_', 'host__', 'revisions_']
         """
-        taken = CONTEXT | {*(ADDED if self._moment else ())}
-        return f"{name}_" if name.rstrip("_").lower() in taken else name
+        reserved = CONTEXT | {*(ADDED if self._moment else ())}
+        return f"{name}_" if name.rstrip("_").lower() in reserved else name
 
     @cached_property
     def _moment(self) -> str | None:
@@ -187,10 +187,10 @@ def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
     ArchiveError
         If a column holds what the schema's type cannot hold exactly, or is not in the schema.
     """
-    odd = [name for name in table.column_names if name not in schema.names]
-    problem = f"there is no column {', '.join(odd)}" if odd else ""
+    unknown = [name for name in table.column_names if name not in schema.names]
+    problem = f"there is no column {', '.join(unknown)}" if unknown else ""
     columns = []
-    for field in schema if not odd else ():
+    for field in schema if not unknown else ():
         if field.name not in table.column_names:
             columns.append(pa.nulls(table.num_rows, field.type))
             continue
@@ -255,7 +255,7 @@ def prepare(store: ArchiveStore, tables: Iterable[StoredTable]) -> None:
     record(store, [(table.section, table.table.name, None, _NEW, None, None) for table in new])
 
 
-def ensure(store: ArchiveStore, wanted: StoredTable) -> Any:
+def ensure(store: ArchiveStore, declared_table: StoredTable) -> Any:
     """Return the Delta table of a declared table; create it, and add new columns.
 
     Raises
@@ -263,18 +263,19 @@ def ensure(store: ArchiveStore, wanted: StoredTable) -> Any:
     ArchiveError
         If its rows could not stand beside those that are there: another dtype, unit, rule or key.
     """
-    return again(lambda: _ensured(store, wanted))
+    return again(lambda: _ensured(store, declared_table))
 
 
-def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
-    declared, facts = wanted.table, wanted.configuration()
-    table = store.open(wanted.name)
+def _ensured(store: ArchiveStore, declared_table: StoredTable) -> Any:
+    declared, facts = declared_table.table, declared_table.configuration()
+    table = store.open(declared_table.name)
     if table is None:
-        schema = wanted.schema()
-        return store.create(wanted.name, schema, configuration=facts)
-    old = StoredTable.load(table.metadata().configuration, wanted.name)
+        schema = declared_table.schema()
+        return store.create(declared_table.name, schema, configuration=facts)
+    old = StoredTable.load(table.metadata().configuration, declared_table.name)
     problems = [
-        f"{declared.name}.{what}: {a} -> {b}" for what, a, b in differences(old.table, declared)
+        f"{declared.name}.{difference}: {a} -> {b}"
+        for difference, a, b in differences(old.table, declared)
     ]
     if problems:
         raise ArchiveError(
@@ -285,19 +286,21 @@ def _ensured(store: ArchiveStore, wanted: StoredTable) -> Any:
             problems=tuple(problems),
         )
     names = {field.name for field in table.schema().fields}
-    new = {name: column for name, column in wanted.columns.items() if name not in names}
-    if not new and old.prefix == wanted.prefix:
+    new = {name: column for name, column in declared_table.columns.items() if name not in names}
+    if not new and old.prefix == declared_table.prefix:
         return table
-    gone = (column for column in old.table.columns if column.name not in declared.names)
-    grown = replace(wanted, table=replace(declared, columns=(*declared.columns, *gone)))
-    with store.errors(wanted.name):
+    old_columns = (column for column in old.table.columns if column.name not in declared.names)
+    extended = replace(
+        declared_table, table=replace(declared, columns=(*declared.columns, *old_columns))
+    )
+    with store.errors(declared_table.name):
         if new:
             schema = pa.schema({name: ARROW[column.dtype] for name, column in new.items()})
             table.alter.add_columns(engine().Schema.from_arrow(schema).fields)
-        table.alter.set_table_properties(grown.configuration(), raise_if_not_exists=False)
-    place = (wanted.section, declared.name)
+        table.alter.set_table_properties(extended.configuration(), raise_if_not_exists=False)
+    place = (declared_table.section, declared.name)
     record(store, [(*place, name, "new column", None, c.dtype) for name, c in new.items()])
-    return store.open(wanted.name)
+    return store.open(declared_table.name)
 
 
 def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:

@@ -240,12 +240,12 @@ class Snapshot:
     def __init__(
         self,
         store: ArchiveStore,
-        seen: Collection[str] | None = None,
+        committed: Collection[str] | None = None,
         tables: Mapping[str, Any] | None = None,
     ) -> None:
         self.store, self._tables = store, tables or {}
         self.runs, self.exists = read_runs(store)
-        self.seen = self.runs.committed if seen is None else frozenset(seen)
+        self.committed = self.runs.committed if committed is None else frozenset(committed)
         self._files: dict[str, VisibleFiles] = {}
 
     def files(self, name: str) -> VisibleFiles:
@@ -268,7 +268,7 @@ class Snapshot:
             if os.path.exists(path) and not os.path.isfile(path):
                 raise ArchiveError("it is no regular file; take it away", path=path)
         has_runs = name not in (RUNS, CHANGES)
-        hidden = read_runs(self.store)[0].begun - self.seen if has_runs else frozenset[str]()
+        hidden = read_runs(self.store)[0].begun - self.committed if has_runs else frozenset[str]()
         size = sum(row["size_bytes"] or 0 for row in self.store.actions(name, table))
         return VisibleFiles(table, paths, hidden, size)
 

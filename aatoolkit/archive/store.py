@@ -269,11 +269,11 @@ class ArchiveStore:
         """Return the data files of an open table: their bytes, rows and months."""
         with self.errors(name):
             actions = pa.table(table.get_add_actions(flatten=True))
-        kept = [name for name in _FACTS if name in actions.column_names]
-        return list(actions.select(kept).to_pylist())
+        names = [name for name in _FACTS if name in actions.column_names]
+        return list(actions.select(names).to_pylist())
 
     @contextlib.contextmanager
-    def errors(self, what: str) -> Iterator[None]:
+    def errors(self, name: str) -> Iterator[None]:
         """Convert errors of deltalake and Arrow to errors of this package."""
         kinds = engine().exceptions
         try:
@@ -282,13 +282,13 @@ class ArchiveStore:
             raise
         except kinds.CommitFailedError as error:
             raise ArchiveConflict(
-                f"another process wrote to {what} at the same time, and was first "
+                f"another process wrote to {name} at the same time, and was first "
                 f"({one_line(error)}); try again",
                 path=self.root,
             ) from None
         except (kinds.DeltaError, kinds.DeltaProtocolError, OSError, pa.ArrowException) as error:
             raise ArchiveError(
-                f"{what} at {self.root}: {one_line(error)}; what was committed before is whole: "
+                f"{name} at {self.root}: {one_line(error)}; what was committed before is whole: "
                 f"{REBUILD}",
                 path=self.root,
             ) from None
@@ -335,11 +335,11 @@ def again(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
 
     ``before`` is called before each retry.
     """
-    for tried in range(TRIES - 1):
+    for attempt in range(TRIES - 1):
         try:
             return act()
         except ArchiveConflict:
-            time.sleep(random.uniform(0.0, 0.02 * 2 ** min(tried, 6)))
+            time.sleep(random.uniform(0.0, 0.02 * 2 ** min(attempt, 6)))
         before()
     return act()
 

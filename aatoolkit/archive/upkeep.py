@@ -171,12 +171,12 @@ def forget(
         if table is None:
             continue
         # Old commits name hosts in their statistics.
-        kept = table.metadata().configuration.get(_RETENTION, "interval 30 days")
+        data_interval = table.metadata().configuration.get(_RETENTION, "interval 30 days")
         with store.errors(name):
             table.alter.set_table_properties({_RETENTION: "interval 0 seconds"})
             table.create_checkpoint()
             table.cleanup_metadata()
-            table.alter.set_table_properties({_RETENTION: kept})
+            table.alter.set_table_properties({_RETENTION: data_interval})
     note_all(store, all_tables(store))
     return report
 
@@ -322,9 +322,11 @@ def verify(
         for name in stored_tables(store).keys() - names.keys():
             names[name] = None
             problems += [(name, problem) for problem in checksums.problems(name)]
-        lost = snapshot.runs.committed - checksums.runs
-        if lost:
-            problem = f"those of {len(lost)} runs are gone; compact() records files as they are"
+        missing_runs = snapshot.runs.committed - checksums.runs
+        if missing_runs:
+            problem = (
+                f"those of {len(missing_runs)} runs are gone; compact() records files as they are"
+            )
             problems.append((FOLDER, problem))
         if snapshot.runs.rebuilding:
             problems.append((RUNS, "a rebuild was interrupted; run archive.rebuild() again"))
@@ -456,8 +458,8 @@ def rebuild(
                     paths.append(Path(folder, f"{len(files)}-{len(paths)}.parquet"))
                     pq.write_table(part, paths[-1], compression="zstd")
 
-        watched = progress_bar(groups_of(Snapshot(store)), progress, total=0, unit="host")
-        for row, derived in derive_stored(watched, profile, max_nodes):
+        groups = progress_bar(groups_of(Snapshot(store)), progress, total=0, unit="host")
+        for row, derived in derive_stored(groups, profile, max_nodes):
             if derived.error is not None:
                 problems[row.name] = derived.error
                 continue
@@ -525,9 +527,9 @@ def _overwrite(
 
 def _changes(old: StoredTable, new: StoredTable) -> Iterator[Change]:
     place = (new.section, new.table.name)
-    for what, before, after in differences(old.table, new.table):
-        column, _, fact = what.partition(": ")
-        yield *place, column, f"changed {fact or what}", before, after
+    for difference, before, after in differences(old.table, new.table):
+        column, _, fact = difference.partition(": ")
+        yield *place, column, f"changed {fact or difference}", before, after
     for name in new.columns.keys() - old.columns.keys():
         yield *place, name, "new column", None, new.columns[name].dtype
     for name in old.columns.keys() - new.columns.keys():

@@ -102,9 +102,9 @@ def _derived(payload: Payload, **how: Any) -> DerivedResponse:
         ) > len(columns)
         states = FrameMetadata(part.metadata.columns).dumps()
         beside.append((FRAMES, (name, table, states, is_whole, part.size)))
-    kept = {table: part.arrow for table, part in parts.items() if part.size}
+    arrow_tables = {table: part.arrow for table, part in parts.items() if part.size}
     short = declared is not None and sections.default_profile().get(name) is declared
-    return DerivedResponse(name if short else declared, tables._prefix, kept, beside)
+    return DerivedResponse(name if short else declared, tables._prefix, arrow_tables, beside)
 
 
 class TableBuffer:
@@ -151,20 +151,20 @@ class TableBuffer:
             tables = [pa.concat_tables(tables)]
         stored = self.declared[name].stored
         row_schema = pa.schema([field for field in schema if field.name not in CONTEXT])
-        fit = pa.concat_tables(
+        converted = pa.concat_tables(
             fitted(table.rename_columns([*map(stored, table.column_names)]), row_schema)
             for table in tables
         )
         places = np.repeat([at for _, at in parts], [part.num_rows for part, _ in parts])
-        return self._with_context(places, fit).select(schema.names)
+        return self._with_context(places, converted).select(schema.names)
 
     def beside(self) -> Iterator[tuple[str, pa.Table]]:
         """Yield the rows of the tables ``frames`` and ``availability``."""
-        for name, stated in STATEMENT_SCHEMAS.items():
+        for name, schema_of_table in STATEMENT_SCHEMAS.items():
             parts = [(at, row) for at, of, row in self._beside if of == name]
-            rows = [dict(zip(stated.names, row, strict=True)) for _, row in parts]
+            rows = [dict(zip(schema_of_table.names, row, strict=True)) for _, row in parts]
             places = [at for at, _ in parts]
-            yield name, self._with_context(places, pa.Table.from_pylist(rows, stated))
+            yield name, self._with_context(places, pa.Table.from_pylist(rows, schema_of_table))
 
     def leave_out(self, stored: StoredTable) -> None:
         """Remove the rows of ``frames`` about a table that cannot be stored."""
@@ -227,9 +227,9 @@ class RunWriter:
 
     def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
         """Store responses in one commit; return those that are new."""
-        fresh = [replace(row, run=self.run) for row in responses if not self.index.has(row)]
+        new_rows = [replace(row, run=self.run) for row in responses if not self.index.has(row)]
         rows = []
-        for row in fresh:
+        for row in new_rows:
             is_kept = row.error is None and self.index.has_body(row)
             rows.append(replace(row, body=None) if is_kept else row)
             self.index.add(rows[-1])
@@ -241,7 +241,7 @@ class RunWriter:
         failed = sum(row.error is not None for row in rows)
         self.failed += failed
         self.responses += len(rows) - failed
-        return fresh
+        return new_rows
 
     def _look(self, runs: RunLog) -> None:
         if runs.rebuilding:
@@ -318,8 +318,8 @@ class RunWriter:
         self._restart(ResponseIndex(self.store))
         snapshot = Snapshot(self.store, self._seen.committed | {old})
         for group in groups_of(snapshot, in_list("run", [old])):
-            fresh = self.put(row for row in group if row.identity not in doubled)
-            usable = [row for row in fresh if row.error is None]
+            new_rows = self.put(row for row in group if row.identity not in doubled)
+            usable = [row for row in new_rows if row.error is None]
             self.take(zip(usable, self._derive(usable), strict=True))
         return self.commit()
 

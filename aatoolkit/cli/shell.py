@@ -108,8 +108,8 @@ class Output(click.Path):
         if value == "-" and not (self._is_folder or param.required):
             return None
         if path.exists() and path.is_dir() != self._is_folder:
-            there, wanted = ("a file", "a folder") if self._is_folder else ("a folder", "a file")
-            problem = f"{path} is {there}; name {wanted}"
+            actual, expected = ("a file", "a folder") if self._is_folder else ("a folder", "a file")
+            problem = f"{path} is {actual}; name {expected}"
         elif self._suffixes and path.suffix.lower() not in self._suffixes:
             suffixes = ", ".join(self._suffixes)
             problem = f"{path} does not end in one of {suffixes}, which says its format; rename it"

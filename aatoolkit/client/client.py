@@ -750,7 +750,7 @@ KEYRING_SERVICE = "aatoolkit"
 _MAX_FILE = 1 << 16
 
 
-def find_token(stated: Secret | None, origin: str) -> Secret | None:
+def find_token(token: Secret | None, origin: str) -> Secret | None:
     """Return the given token, else that of the environment, of its token file, or the key store.
 
     Raises
@@ -760,8 +760,8 @@ def find_token(stated: Secret | None, origin: str) -> Secret | None:
     """
     from aatoolkit.http import Secret
 
-    if stated is not None:
-        return stated
+    if token is not None:
+        return token
     if os.environ.get(TOKEN):
         return Secret(os.environ[TOKEN])
     if not os.environ.get(TOKEN_FILE):

@@ -322,8 +322,10 @@ class Dataset(Keyed[str, Tables]):
             f"  {visible(name)}: failed: {visible(str(e))}" for name, e in self.errors.items()
         ]
         hints = sum(len(tables.hints) for tables in self.values())
-        noted = f", {hints} hint{'s' if hints > 1 else ''} (see .hints of tables)" if hints else ""
-        return "\n".join([f"<Dataset of {len(self)} sections{failed}{noted}>", *lines])
+        hint_note = (
+            f", {hints} hint{'s' if hints > 1 else ''} (see .hints of tables)" if hints else ""
+        )
+        return "\n".join([f"<Dataset of {len(self)} sections{failed}{hint_note}>", *lines])
 
     _repr_pretty_ = wrapped_in_ipython
 
@@ -482,6 +484,6 @@ def _with_failures(frame: pd.DataFrame, failed: Sequence[str], read: int) -> pd.
 
     metadata = metadata_of(frame)
     why = f"{len(failed)} of {len(failed) + read} responses failed"
-    lacking = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
-    columns = {name: column.lacking(lacking) for name, column in metadata.columns.items()}
+    failure = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
+    columns = {name: column.lacking(failure) for name, column in metadata.columns.items()}
     return attach_changed(frame, replace(metadata, columns=columns))

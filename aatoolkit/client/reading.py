@@ -98,8 +98,8 @@ def read_many(
         return fetches[place](name)
 
     with closing(in_order(ask, calls, min(workers, len(calls)))) as responses:
-        watched = progress_bar(responses, progress, total=len(calls), unit="response")
-        for _, group in groupby(watched, key=lambda response: response[0][0]):
+        responses_shown = progress_bar(responses, progress, total=len(calls), unit="response")
+        for _, group in groupby(responses_shown, key=lambda response: response[0][0]):
             results = ((name, outcome.result) for (_, name), outcome in group)
             yield normalized(results, options)
 
@@ -266,9 +266,9 @@ def _words(name: str, parts: Mapping[str, Tables]) -> str:
     words = {value: tables._words.get(name, "unknown") for value, tables in parts.items()}
     if len({*words.values()}) == 1:
         return next(iter(words.values()))
-    lacking = ", ".join(v for v, word in words.items() if not word.startswith("available"))
+    partial_values = ", ".join(v for v, word in words.items() if not word.startswith("available"))
     has_values = any(word.startswith(("available", "partial")) for word in words.values())
-    return f"{'partial' if has_values else 'unavailable'} (a part is missing for {lacking})"
+    return f"{'partial' if has_values else 'unavailable'} (a part is missing for {partial_values})"
 
 
 def _listing(by: str, parts: Mapping[str, Tables], name: str) -> pd.DataFrame:
@@ -478,7 +478,9 @@ def _next_done(waiting: deque[tuple[Q, Future[R]]], until: float | None) -> tupl
     return argument, future
 
 
-def progress_bar(items: Iterable[Q], wanted: bool | None, *, total: int, unit: str) -> Iterable[Q]:
+def progress_bar(
+    items: Iterable[Q], is_shown: bool | None, *, total: int, unit: str
+) -> Iterable[Q]:
     """Wrap an iterable with a progress bar.
 
     Parameters
@@ -489,13 +491,13 @@ def progress_bar(items: Iterable[Q], wanted: bool | None, *, total: int, unit: s
         The number of items.
     unit
         What one item is called.
-    wanted
+    is_shown
         Whether to show a bar; None shows one on a terminal.
     """
-    if wanted is None:
+    if is_shown is None:
         # A dumb terminal, such as that of an editor, cannot go back to the beginning of a line.
-        wanted = bool(sys.stderr and sys.stderr.isatty() and os.environ.get("TERM") != "dumb")
-    if not wanted:
+        is_shown = bool(sys.stderr and sys.stderr.isatty() and os.environ.get("TERM") != "dumb")
+    if not is_shown:
         return items
     from tqdm import tqdm
 

@@ -464,10 +464,10 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
         rows = _run(path, lambda c: c.execute(query).fetchall()) or []
         hosts = []
         for (origin, host), group in groupby(rows, key=lambda row: row[0].split("|")[:2]):
-            kept = list(group)
-            times = [datetime.fromisoformat(_head(row[2])[0]["fetched_at"]) for row in kept]
-            size = sum(row[1] for row in kept)
-            hosts.append(HostInfo(origin, host, len(kept), size, min(times), max(times)))
+            rows_of_host = list(group)
+            times = [datetime.fromisoformat(_head(row[2])[0]["fetched_at"]) for row in rows_of_host]
+            size = sum(row[1] for row in rows_of_host)
+            hosts.append(HostInfo(origin, host, len(rows_of_host), size, min(times), max(times)))
         size = sum(file.stat().st_size for file in parts_of(path))
     oldest = min((host.oldest for host in hosts), default=None)
     newest = max((host.newest for host in hosts), default=None)

@@ -103,26 +103,26 @@ def _refusal(
     if 300 <= status < 400:
         return _redirect(headers, facts)
     kind = errors.StatusError
-    what, hint = "the service responded with a status that is not expected", ""
+    problem, hint = "the service responded with a status that is not expected", ""
     if status == 401:
-        kind, what = errors.NotAuthorized, "the service accepts no request without a valid token"
+        kind, problem = errors.NotAuthorized, "the service accepts no request without a valid token"
         hint = "; check the token that is used (token=, --token-file or AATOOLKIT_TOKEN)"
     elif status in (403, 404, 410):
-        kind, what = errors.NotVisible, "the service shows the account no such host or section"
+        kind, problem = errors.NotVisible, "the service shows the account no such host or section"
         hint = "; check the host, and that the account may see it"
     elif status in (400, 422):
-        kind, what = errors.BadRequest, "the service refused the request"
-        near = _texts_in(words, "suggestions")
-        hint = f"; {did_you_mean(near, 'the scope options list the allowed values')}"
+        kind, problem = errors.BadRequest, "the service refused the request"
+        suggestions = _texts_in(words, "suggestions")
+        hint = f"; {did_you_mean(suggestions, 'the scope options list the allowed values')}"
         facts["parameter"] = _first_text(words, "parameter")
-        facts["suggestions"] = near or _texts_in(words, "allowed")
+        facts["suggestions"] = suggestions or _texts_in(words, "allowed")
     elif status == 429 or status >= 500:
         is_limit = status == 429
         kind = errors.RateLimited if is_limit else errors.ServerFailed
-        what = "too many requests" if is_limit else "the service failed"
+        problem = "too many requests" if is_limit else "the service failed"
         wait = facts["retry_after"] = retry_after(headers)
         hint = f"; try again {'later' if wait is None else f'in {math.ceil(wait)} seconds'}"
-    return kind(f"{what} ({status}){quote}{hint}", **facts)
+    return kind(f"{problem} ({status}){quote}{hint}", **facts)
 
 
 def _redirect(headers: Mapping[str, str], facts: dict[str, Any]) -> errors.StatusError:
@@ -149,8 +149,8 @@ def _words(body: bytes, mask: Mask) -> dict[str, Any]:
     except errors.DecodeError:
         return {}
     inner = value.get("error") if isinstance(value, dict) else None
-    chosen = inner if isinstance(inner, dict) else value
-    if not isinstance(chosen, dict):
+    fields = inner if isinstance(inner, dict) else value
+    if not isinstance(fields, dict):
         return {}
 
     def clean(value: object) -> Any:
@@ -158,7 +158,7 @@ def _words(body: bytes, mask: Mask) -> dict[str, Any]:
             return excerpt(mask(value.encode()))
         return tuple(map(clean, value)) if isinstance(value, list) else None
 
-    return {name: clean(value) for name, value in chosen.items()}
+    return {name: clean(value) for name, value in fields.items()}
 
 
 def _first_text(words: Mapping[str, Any], *names: str) -> str | None:

@@ -78,9 +78,11 @@ class Attempt:
         thread.start()
         try:
             while (
-                thread.is_alive() and not is_cancelled() and (left := ends - time.monotonic()) > 0
+                thread.is_alive()
+                and not is_cancelled()
+                and (seconds_left := ends - time.monotonic()) > 0
             ):
-                thread.join(min(STEP, left))
+                thread.join(min(STEP, seconds_left))
         finally:
             is_late = self._end()
             if is_late:
@@ -138,8 +140,8 @@ _CURRENT = threading.local()
 def pause(seconds: float) -> None:
     """Sleep, but end at once when the call is interrupted or cancelled."""
     ends = time.monotonic() + seconds
-    while (left := ends - time.monotonic()) > 0 and not is_cancelled():
-        time.sleep(min(STEP, left))
+    while (seconds_left := ends - time.monotonic()) > 0 and not is_cancelled():
+        time.sleep(min(STEP, seconds_left))
 
 
 # -- connections -----------------------------------------------------------------------------
@@ -435,8 +437,12 @@ class Transport(HTTPAdapter):
 
     def _facts(self, request: Request, attempt: Attempt) -> dict[str, Any]:
         text = excerpt(self._masked(bytes(attempt.body[:_CHUNK])))
-        came = attempt.status is not None
-        return {"url": request.url, "status": attempt.status, "excerpt": text if came else None}
+        has_status = attempt.status is not None
+        return {
+            "url": request.url,
+            "status": attempt.status,
+            "excerpt": text if has_status else None,
+        }
 
     def repeats_token(self, body: bytes) -> bool:
         """Whether a text contains the token that requests carry."""

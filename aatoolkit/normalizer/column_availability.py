@@ -137,9 +137,9 @@ class TableStatements:
         states = self._cell_states(column)
         denied: Mask = is_valid & self._denied_by_engine(self._column_state(column).status in EMPTY)
         for row in np.flatnonzero(is_valid).tolist() if states else ():
-            stated = narrowest_path(path(row), states)
-            if stated:
-                denied[row] = states[stated].status in EMPTY
+            stated_path = narrowest_path(path(row), states)
+            if stated_path:
+                denied[row] = states[stated_path].status in EMPTY
         return denied
 
     @property
@@ -209,9 +209,9 @@ class TableStatements:
         states = self._cell_states(column)
         rows: dict[Availability, list[int]] = {}
         for row in range(self._size) if states else ():
-            stated = narrowest_path(path(row), states)
-            if stated:
-                rows.setdefault(states[stated], []).append(row)
+            stated_path = narrowest_path(path(row), states)
+            if stated_path:
+                rows.setdefault(states[stated_path], []).append(row)
         conditions = {state: self._key_conditions(numbers) for state, numbers in rows.items()}
         if not all(conditions.values()):
             return [], list(dict.fromkeys(states.values()))
@@ -225,15 +225,15 @@ class TableStatements:
         if len(rows) > _MOST_ROWS or not keys or any(None in keys[row] for row in rows):
             return []
         for name, values in zip(names, texts, strict=True):
-            wanted = dict.fromkeys(values[row] for row in rows)
-            if [row for row, value in enumerate(values) if value in wanted] == rows:
-                return [(Condition(name, "in", tuple(wanted)),)]  # type: ignore[arg-type]
-        chosen = dict.fromkeys(keys[row] for row in rows)
-        if [row for row, key in enumerate(keys) if key in chosen] != rows:
+            row_values = dict.fromkeys(values[row] for row in rows)
+            if [row for row, value in enumerate(values) if value in row_values] == rows:
+                return [(Condition(name, "in", tuple(row_values)),)]  # type: ignore[arg-type]
+        row_keys = dict.fromkeys(keys[row] for row in rows)
+        if [row for row, key in enumerate(keys) if key in row_keys] != rows:
             return []
         return [
             tuple(Condition(name, "in", (text,)) for name, text in zip(names, key, strict=True))
-            for key in chosen
+            for key in row_keys
         ]
 
 

@@ -159,8 +159,8 @@ class BuiltTable:
                 count = encoded.null_count - array.null_count
                 report.record("new level", column.pattern, count, json_text(new[0]))
             if new and column.ordered:
-                odd = [row for row, value in enumerate(vector.values) if value in new]
-                report.add_extra(vector, rows_of(odd), "new level")
+                new_rows = [row for row, value in enumerate(vector.values) if value in new]
+                report.add_extra(vector, rows_of(new_rows), "new level")
             elif new:  # undeclared levels come last
                 encoded = _encoded(array, column, new)
             array = encoded

@@ -342,8 +342,8 @@ def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[H
             evidence = raw(None if value is MISSING else value)
             yield Hint("$" if path == "$" else f"$.{path}", evidence, _SILENT)
     read = [signal.path for signal in signals if signal.path not in ("", "$")]
-    for watched in section.watched:
-        vector = document.descend(parse_pattern(watched))
+    for pattern in section.watched:
+        vector = document.descend(parse_pattern(pattern))
         texts = {row: repr(value) for row, value in enumerate(vector.values) if value not in _EMPTY}
         counts = Counter(texts.values())
         for row in sorted(texts, key=lambda row: counts[texts[row]])[:1]:
@@ -388,11 +388,11 @@ def _draft_of(response: Any, name: str, declared: Section | None) -> Section | N
         return None
     tables = []
     for table in draft_section:
-        described = (
+        columns = (
             replace(c, doc=f"Drafted from this response: {c.pattern or 'the response'}.")
             for c in table.columns
         )
-        tables.append(replace(table, columns=tuple(described)))
+        tables.append(replace(table, columns=tuple(columns)))
     rule = None if declared is None else declared.availability
     doc = "Drafted from this response; units and aggregation rules are open."
     return Section(draft_section.name, doc, *tables, kept=draft_section.kept, availability=rule)

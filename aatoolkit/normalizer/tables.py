@@ -372,8 +372,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
     def _state(self, name: str) -> str:
         """Describe the availability of a table with its symbol; of an empty one, the reason."""
         words = joined(self._words[name])
-        found = (symbol for status, symbol in _SYMBOLS.items() if words.startswith(status))
-        return f"{next(found, '?')} {words if self.rows[name] else _EMPTY.get(words, words)}"
+        symbols = (symbol for status, symbol in _SYMBOLS.items() if words.startswith(status))
+        return f"{next(symbols, '?')} {words if self.rows[name] else _EMPTY.get(words, words)}"
 
     @property
     def _symbols(self) -> str:

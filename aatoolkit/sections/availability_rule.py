@@ -117,10 +117,10 @@ class Rule:
             document = document.get(name) if isinstance(document, dict) else None
         return document
 
-    def is_whole(self, stated: Mapping[str, Any]) -> bool:
+    def is_whole(self, value: Mapping[str, Any]) -> bool:
         """Whether an object has all fields of the rule."""
         names = (self.status, self.reason, self.sample_size, self.as_of)
-        return isinstance(stated.get(self.status), str) and all(name in stated for name in names)
+        return isinstance(value.get(self.status), str) and all(name in value for name in names)
 
 
 def rules_of(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:

@@ -172,7 +172,7 @@ class Profile(Described, Mapping[str, Section]):
             If there is none of that name; it suggests names that look alike.
         """
         if name not in self:
-            raise _not_there("section", name, sorted(self))
+            raise _not_found("section", name, sorted(self))
         return self[name]
 
     def table(self, name: str) -> Table:
@@ -184,7 +184,7 @@ class Profile(Described, Mapping[str, Section]):
             If no section declares it; it suggests names that look alike.
         """
         if not isinstance(name, str) or name not in self._tables:
-            raise _not_there("table", name, self._tables)
+            raise _not_found("table", name, self._tables)
         return self._tables[name]
 
     @cached_property
@@ -220,11 +220,11 @@ def fingerprint(section: Section) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def _not_there(what: str, name: object, names: Collection[str]) -> ScopeError:
+def _not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
     text = str(name)[:80]  # it may be of any kind
     near = near_matches(text, names)
-    message = unknown(what, text, names)
-    return ScopeError(message, parameter=what, unknown=(text,), suggestions=near)
+    message = unknown(kind, text, names)
+    return ScopeError(message, parameter=kind, unknown=(text,), suggestions=near)
 
 
 def _key(name: str) -> str:

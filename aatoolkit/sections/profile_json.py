@@ -49,13 +49,13 @@ def dump_profile(profile: Profile) -> dict[str, Any]:
     >>> load_profile(dumped)["domains"] == aa.sections.default_profile()["domains"]
     True
     """
-    kept = [section for section in profile.values() if is_portable(section)]
+    portable = [section for section in profile.values() if is_portable(section)]
     return {
         "name": profile.name,
         "doc": profile.doc,
         "baseline": _dump(dict(profile.baseline)),
-        "tentative": sorted({*profile.tentative} & {section.name for section in kept}),
-        "sections": _dump(kept),
+        "tentative": sorted({*profile.tentative} & {section.name for section in portable}),
+        "sections": _dump(portable),
     }
 
 

@@ -283,9 +283,9 @@ def _at(table: Table, name: str, path: str) -> Table:
         raise ArgumentError(
             f"{name}={path!r} is no list of values; write models[].key, themes[] or makers{{}}"
         )
-    rows, rest = steps[: many[0]], steps[many[0] :]
+    rows, steps_to_value = steps[: many[0]], steps[many[0] :]
     is_map = isinstance(rows[-1], Entries)
-    source = format_path(rest) or ("@0" if is_map else ".")
+    source = format_path(steps_to_value) or ("@0" if is_map else ".")
     columns = tuple(
         replace(column, source=source) if column.name in table.key else column for column in columns
     )

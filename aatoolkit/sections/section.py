@@ -99,9 +99,11 @@ class Table(Described):
 
     def __post_init__(self) -> None:
         key, names = key_names(self.key), [column.name for column in self.columns]
-        odd = [*({*key} - {*names}), *(name for name in {*names} if names.count(name) > 1)]
-        if odd:
-            raise ArgumentError(f"table {self.name!r}: key or columns do not fit: {sorted(odd)}")
+        invalid = [*({*key} - {*names}), *(name for name in {*names} if names.count(name) > 1)]
+        if invalid:
+            raise ArgumentError(
+                f"table {self.name!r}: key or columns do not fit: {sorted(invalid)}"
+            )
         lists = [c.name for c in self.columns if c.name in key and c.dtype == "list<string>"]
         if lists:
             raise ArgumentError(f"table {self.name!r}: a list cannot be a key: {lists}")
@@ -135,8 +137,8 @@ class Table(Described):
     @property
     def is_optional(self) -> bool:
         """Whether all columns but the key are optional, so that a response may lack the table."""
-        rest = [column for column in self.columns if column.name not in self.key]
-        return bool(rest) and all(column.optional for column in rest)
+        value_columns = [column for column in self.columns if column.name not in self.key]
+        return bool(value_columns) and all(column.optional for column in value_columns)
 
     def _source(self, column: Column) -> str:
         if column.source is not None:

@@ -181,11 +181,11 @@ def _unknown(parameter: str, unknown: Sequence[str], allowed: Sequence[str]) -> 
     )
 
 
-def _near(wanted: Sequence[str], allowed: Sequence[str]) -> list[str]:
+def _near(values: Sequence[str], allowed: Sequence[str]) -> list[str]:
     folded = {value.casefold(): value for value in reversed(allowed)}
     matches = (
         folded[match]
-        for value in wanted
+        for value in values
         for match in difflib.get_close_matches(value.casefold(), folded)
     )
     return list(dict.fromkeys(matches))

@@ -134,12 +134,12 @@ def brand_measures(o: Observations, previous: bool = False) -> list[dict[str, An
     """
     aggregates = ", ".join([_COUNTS, _PLACES, *([] if previous else [_SCORES])])
     by_brand = Grouping(("brand",), "GROUP BY brand")
-    seen = by_brand.rows(o, aggregates, f"{_window(previous)}mentions")
+    mentions = by_brand.rows(o, aggregates, f"{_window(previous)}mentions")
     answers = answer_counts(o, WHOLE, previous)[()]
-    voices = sum(row["voice_count"] for row in seen.values())
+    voices = sum(row["voice_count"] for row in mentions.values())
     asked, measured = o.question.filter("brand"), o.observed("mentions")
     brands = o.rows("SELECT brand, own FROM store.brands WHERE host = $host")
-    rows = [brand | _NOTHING | seen.get(brand["brand"], {}) for brand in brands]
+    rows = [brand | _NOTHING | mentions.get(brand["brand"], {}) for brand in brands]
     rows.sort(key=lambda row: (-row["voice_count"], row["brand"]))
     for place, row in enumerate(rows, 1):
         row["mention_count"] = row["voice_count"]

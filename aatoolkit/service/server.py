@@ -28,13 +28,13 @@ class _Server(uvicorn.Server):
     """A server that logs once that it has too many connections; asyncio does so every second."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        said: list[bool] = []
+        has_warned: list[bool] = []
 
         def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
             if not isinstance(context.get("exception"), OSError):
                 loop.default_exception_handler(context)
-            elif not said:
-                said.append(True)
+            elif not has_warned:
+                has_warned.append(True)
                 _log.warning("Too many connections are open; others wait until some are closed.")
 
         asyncio.get_running_loop().set_exception_handler(handle)

@@ -368,11 +368,14 @@ def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
         yield table.key, sql, "is there more than once"
     for parent, names in table.parents:
         key = ", ".join(names)
-        wanted, problem = f"SELECT {key} FROM store.{parent}", f"is not in {parent}"
+        allowed_query, problem = f"SELECT {key} FROM store.{parent}", f"is not in {parent}"
         if parent == "answers":
-            wanted, problem = f"{wanted} WHERE outcome = 'answered'", "is no answer that was given"
+            allowed_query, problem = (
+                f"{allowed_query} WHERE outcome = 'answered'",
+                "is no answer that was given",
+            )
         filled = " AND ".join(f"{name} IS NOT NULL" for name in names)
-        sql = f"SELECT {key} {rows} ANTI JOIN ({wanted}) USING ({key}) WHERE {filled}"
+        sql = f"SELECT {key} {rows} ANTI JOIN ({allowed_query}) USING ({key}) WHERE {filled}"
         yield names, sql, problem
 
 

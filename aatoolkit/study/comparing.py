@@ -122,8 +122,8 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
         labels = [pd.RangeIndex(len(frame)).map(lambda at: f"row={at}") for frame in plain]
     first, second = (frame.set_axis(index) for frame, index in zip(plain, labels, strict=True))
     parts = [
-        pd.DataFrame({"kind": "row", "key": here.difference(there, sort=False), side: "row"})
-        for side, here, there in (
+        pd.DataFrame({"kind": "row", "key": index.difference(other_index, sort=False), side: "row"})
+        for side, index, other_index in (
             ("before", first.index, second.index),
             ("after", second.index, first.index),
         )
@@ -179,9 +179,9 @@ def _words(column: pd.Series) -> pd.Series:
 def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Concatenate differences to one frame with fixed columns and dtypes."""
     dtypes = dict.fromkeys(_COLUMNS, "string") | {"change": "Float64"}
-    fit = [part.reindex(columns=[*_COLUMNS]).astype(dtypes) for part in parts if len(part)]
+    converted = [part.reindex(columns=[*_COLUMNS]).astype(dtypes) for part in parts if len(part)]
     empty = pd.DataFrame(columns=[*_COLUMNS]).astype(dtypes)
-    return pd.concat(fit, ignore_index=True) if fit else empty
+    return pd.concat(converted, ignore_index=True) if converted else empty
 
 
 # -- two studies -------------------------------------------------------------------------------
@@ -233,9 +233,13 @@ def _section_changes(first: Tables, second: Tables) -> Iterator[pd.DataFrame]:
             pd.Series({column: str(facts.availability) for column, facts in side.items()})
             for side in columns
         ]
-        stated = pd.DataFrame({"before": states[0], "after": states[1]}).dropna()
-        stated = stated[stated["before"] != stated["after"]].rename_axis("column").reset_index()
-        yield stated.assign(kind="availability", table=name)
+        changed_states = pd.DataFrame({"before": states[0], "after": states[1]}).dropna()
+        changed_states = (
+            changed_states[changed_states["before"] != changed_states["after"]]
+            .rename_axis("column")
+            .reset_index()
+        )
+        yield changed_states.assign(kind="availability", table=name)
         yield differences(*frames, key_of(*frames)).assign(table=name)
 
 

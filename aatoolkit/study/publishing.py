@@ -237,9 +237,9 @@ def _check_place(out: Path) -> None:
     """Raise if a folder has files that are not of a publication."""
     existing = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
     sums = (out / SUMS).read_text("utf-8") if SUMS in existing else ""
-    strange = existing - {SUMS if sums else ""} - {line[66:] for line in sums.splitlines()}
-    if strange:
-        names = ", ".join(sorted(strange)[:3])
+    foreign = existing - {SUMS if sums else ""} - {line[66:] for line in sums.splitlines()}
+    if foreign:
+        names = ", ".join(sorted(foreign)[:3])
         raise NotWritten(
             f"{out} holds files that are not of a publication ({names}); name another folder",
             path=str(out),
@@ -377,12 +377,12 @@ def _stacked(
     rows = concat(frames, ignore_index=True)
     places = np.repeat([number - 1 for number in parts], [len(frame) for frame in frames])
     context = responses[["response", *CONTEXT]].take(places).reset_index(drop=True)
-    taken = {str(column): f"{column}_" for column in rows if column in context}
-    rows = rename(rows, columns=taken) if taken else rows
+    renamed = {str(column): f"{column}_" for column in rows if column in context}
+    rows = rename(rows, columns=renamed) if renamed else rows
     stored = stored_of(rows)[0]
     keys = {metadata_of(frame).key for frame in frames}
     declared_key = keys.pop() if len(keys) == 1 else ()
-    unique = ("_row",) if "_row" in rows else tuple(taken.get(key, key) for key in declared_key)
+    unique = ("_row",) if "_row" in rows else tuple(renamed.get(key, key) for key in declared_key)
     columns = {**dict.fromkeys(map(str, context), MEASURED), **metadata_of(rows).columns}
     key = ("response", *unique) if unique else ()
     metadata = FrameMetadata(columns, key, stored.sources, recipe=stored.recipe)
@@ -415,7 +415,7 @@ def _redacted(published: list[PublishedTable], redact: list[str]) -> list[Publis
     if hidden & {("responses", name) for name in ("host", "scope")}:
         hidden.add(("responses", "url"))
     facts = {name for table, name in hidden if table == "responses"}
-    left = []
+    redacted_tables = []
     for table in published:
         frame, metadata = table.frame, table.metadata
         if table.name == "availability":
@@ -434,10 +434,12 @@ def _redacted(published: list[PublishedTable], redact: list[str]) -> list[Publis
             for source in metadata.sources
         )
         key = tuple(name for name in metadata.key if name in kept)
-        rest = frame[kept].copy(deep=False)
-        left.append(replace(table, frame=attach(rest, FrameMetadata(columns, key, sources))))
-    _warn_of_copies(published, left, named)
-    return left
+        remaining = frame[kept].copy(deep=False)
+        redacted_tables.append(
+            replace(table, frame=attach(remaining, FrameMetadata(columns, key, sources)))
+        )
+    _warn_of_copies(published, redacted_tables, named)
+    return redacted_tables
 
 
 def _hidden(published: list[PublishedTable], redact: list[str]) -> tuple[Columns, Columns]:
@@ -462,14 +464,16 @@ def _hidden(published: list[PublishedTable], redact: list[str]) -> tuple[Columns
         elif tuple(word.split(".", 1)) in full:
             named.add(tuple(word.split(".", 1)))  # type: ignore[arg-type]
         else:
-            near = near_matches(word, [TEXTS, *sorted(names), *sorted(map(".".join, full))])
-            hint = did_you_mean(near, "check its spelling")
+            suggestions = near_matches(word, [TEXTS, *sorted(names), *sorted(map(".".join, full))])
+            hint = did_you_mean(suggestions, "check its spelling")
             raise NotWritten(f"there is no column {word!r} to leave out; {hint}")
     return texts | named, named
 
 
 def _warn_of_copies(
-    before: list[PublishedTable], left: list[PublishedTable], named: Collection[tuple[str, str]]
+    before: list[PublishedTable],
+    redacted_tables: list[PublishedTable],
+    named: Collection[tuple[str, str]],
 ) -> None:
     """Warn if redacted text is also in another column.
 
@@ -478,14 +482,14 @@ def _warn_of_copies(
     """
     hidden = {
         word
-        for table, rest in zip(before, left, strict=True)
-        for name in {*table.frame} - {*rest.frame}
+        for table, remaining in zip(before, redacted_tables, strict=True)
+        for name in {*table.frame} - {*remaining.frame}
         for word in _texts_of(table.frame[name])
         if (table.name, name) in named or word.count(" ") > 2
     }
     places = [
         f"{table.name}.{name}"
-        for table in (left if hidden else ())
+        for table in (redacted_tables if hidden else ())
         for name in table.frame
         if not hidden.isdisjoint(_texts_of(table.frame[name]))
     ]
@@ -552,9 +556,9 @@ def _citation(facts: Mapping[str, Any]) -> str:
     people = [{"name": name} for name in facts["creators"] or ["The authors of this study"]]
     body = _filled(_CITATION, people=people, **facts)
     # JSON, with the characters escaped that YAML refuses or folds.
-    odd = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+    unsafe = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
     lines = "".join(f"{name}: {json_text(value)}\n" for name, value in body.items())
-    return odd.sub(lambda char: f"\\u{ord(char[0]):04x}", lines)
+    return unsafe.sub(lambda char: f"\\u{ord(char[0]):04x}", lines)
 
 
 def _data_package(

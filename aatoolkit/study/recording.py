@@ -135,8 +135,8 @@ class Recorder:
             if body is not None:
                 wait = getattr(error, "retry_after", None)
                 headers = {} if wait is None else {"retry-after": str(wait)}
-                asked, status = request_of(str(error.url)), int(error.status or 0)
-                response = Response(asked, status, headers, datetime.now(UTC), body)
+                sent, status = request_of(str(error.url)), int(error.status or 0)
+                response = Response(sent, status, headers, datetime.now(UTC), body)
                 self._keep(response, error=type(error).__name__)
             raise
         self._keep(response_of(payload), stale=payload.stale)
@@ -207,14 +207,14 @@ class Replay:
         request = request.at(self._base_url)
         record = self._records.get(request.key)
         if record is None:
-            near = self._nearest(request)
-            hint = f"; the nearest recorded request is {near.name}" if near else ""
+            nearest = self._nearest(request)
+            hint = f"; the nearest recorded request is {nearest.name}" if nearest else ""
             raise NotCached(
                 f"this request was not recorded in {self._study.path}{hint}",
                 url=request.url,
                 section=request.section,
                 scope=request.scope,
-                nearest=near.name if near else None,
+                nearest=nearest.name if nearest else None,
             )
         return self._study._payload(record)
 

@@ -532,8 +532,8 @@ class Study(metaclass=Chaptered):
         """Yield the differences that prevent a merge of two studies."""
         own_records = {record.request.key: record for record in self._current}
         for record in other._current:
-            mine = own_records.get(record.request.key, record)
-            if (mine.sha256, mine.status) != (record.sha256, record.status):
+            own_record = own_records.get(record.request.key, record)
+            if (own_record.sha256, own_record.status) != (record.sha256, record.status):
                 yield f"the response to {record.name}"
         for base_url, profile in other._profiles.items():
             both = (self._profiles.get(base_url, profile), profile)
@@ -554,11 +554,11 @@ class Study(metaclass=Chaptered):
 
     def _store_profile(self, base_url: str, profile: Profile) -> None:
         """Store the profile of a service; the manifest must be locked."""
-        lacking = sorted(name for name in profile if not is_portable(profile[name]))
-        if lacking:
+        unportable = sorted(name for name in profile if not is_portable(profile[name]))
+        if unportable:
             warn(
                 f"a study holds declarations as data, and a function makes rows of "
-                f"{', '.join(lacking)}: replay with profile=",
+                f"{', '.join(unportable)}: replay with profile=",
                 SchemaDriftWarning,
             )
         before = self._profiles

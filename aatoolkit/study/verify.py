@@ -164,19 +164,21 @@ def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) ->
             problems[SEAL] = "altered", "it does not match the files"
     hashes = parse_tables(contents.get(TABLES, b""))
     pairs = [*zip(records, chain(hashes, repeat(Hashes())), strict=False)]
-    described = []
+    problem_names = []
     for name, (kind, message) in problems.items():
-        concerned = [(r, tables) for r, tables in pairs if name == body_file(r.sha256)]
-        responses = dict.fromkeys(record.name for record, _ in concerned)
-        tables = dict.fromkeys(table for _, tables in concerned for table in tables)
-        described.append(Problem(kind, name, message, tuple(responses), tuple(tables)))
+        records_of_body = [(r, tables) for r, tables in pairs if name == body_file(r.sha256)]
+        responses = dict.fromkeys(record.name for record, _ in records_of_body)
+        tables = dict.fromkeys(table for _, tables in records_of_body for table in tables)
+        problem_names.append(Problem(kind, name, message, tuple(responses), tuple(tables)))
     for record, recorded_hashes in pairs if read is not None and not problems else ():
         now = read(record)  # type: ignore[misc]
-        differing = sorted(
+        differing_tables = sorted(
             n for n in now.keys() | recorded_hashes.keys() if now.get(n) != recorded_hashes.get(n)
         )
-        if differing:
+        if differing_tables:
             why = "this version reads other tables; the responses are unchanged"
-            described.append(Problem("other tables", TABLES, why, (record.name,), (*differing,)))
-    digest = None if described or seal is None else sha256_of(seal)
-    return Verification(files.path, digest, len(names), len(records), tuple(described))
+            problem_names.append(
+                Problem("other tables", TABLES, why, (record.name,), (*differing_tables,))
+            )
+    digest = None if problem_names or seal is None else sha256_of(seal)
+    return Verification(files.path, digest, len(names), len(records), tuple(problem_names))
