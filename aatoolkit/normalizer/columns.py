@@ -144,12 +144,7 @@ class BuiltTable:
         report.add_extra(vector, rows_of(parsed.invalid), "wrong type", column.pattern)
         array = parsed.array
         if index is not vector.level.rows:
-            rows = pa.array(index, mask=index < 0)
-            array = (
-                pc.take(array, rows, memory_pool=POOL)
-                if len(array)
-                else pa.nulls(len(index), array.type)
-            )
+            array = pc.take(array, pa.array(index, mask=index < 0), memory_pool=POOL)
         if column.null is not None:
             array = pc.fill_null(array, column.null)
         if column.dtype == "category":

@@ -164,12 +164,12 @@ def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) ->
             problems[SEAL] = "altered", "it does not match the files"
     hashes = parse_tables(contents.get(TABLES, b""))
     pairs = [*zip(records, chain(hashes, repeat(Hashes())), strict=False)]
-    problem_names = []
+    problem_list = []
     for name, (kind, message) in problems.items():
         records_of_body = [(r, tables) for r, tables in pairs if name == body_file(r.sha256)]
         responses = dict.fromkeys(record.name for record, _ in records_of_body)
         tables = dict.fromkeys(table for _, tables in records_of_body for table in tables)
-        problem_names.append(Problem(kind, name, message, tuple(responses), tuple(tables)))
+        problem_list.append(Problem(kind, name, message, tuple(responses), tuple(tables)))
     for record, recorded_hashes in pairs if read is not None and not problems else ():
         now = read(record)  # type: ignore[misc]
         differing_tables = sorted(
@@ -177,8 +177,8 @@ def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) ->
         )
         if differing_tables:
             why = "this version reads other tables; the responses are unchanged"
-            problem_names.append(
+            problem_list.append(
                 Problem("other tables", TABLES, why, (record.name,), (*differing_tables,))
             )
-    digest = None if problem_names or seal is None else sha256_of(seal)
-    return Verification(files.path, digest, len(names), len(records), tuple(problem_names))
+    digest = None if problem_list or seal is None else sha256_of(seal)
+    return Verification(files.path, digest, len(names), len(records), tuple(problem_list))
