@@ -25,7 +25,7 @@ from aatoolkit.archive.snapshot import Snapshot, in_list, quoted
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writing import DerivedResponse, RunWriter, derive
 from aatoolkit.client.client import Client
-from aatoolkit.client.reading import in_order, progress_bar
+from aatoolkit.client.reading import ReadingOptions, in_order, progress_bar
 from aatoolkit.errors import (
     AAToolkitError,
     ArchiveError,
@@ -35,7 +35,6 @@ from aatoolkit.errors import (
 )
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
-from aatoolkit.sections import Profile
 from aatoolkit.study.recording import refuse_token
 from aatoolkit.study.study import Study
 
@@ -121,8 +120,7 @@ class AddReport:
 
 def add_groups(
     store: ArchiveStore,
-    profile: Profile | None,
-    max_nodes: int,
+    options: ReadingOptions,
     groups: Iterable[Group],
     index: ResponseIndex,
     *,
@@ -137,8 +135,8 @@ def add_groups(
     ----------
     store
         The archive.
-    profile, max_nodes
-        What is known of the service, and how many different paths are read in a response.
+    options
+        The options by which responses are normalised.
     groups
         The outcomes.
     index
@@ -153,7 +151,7 @@ def add_groups(
     failed: dict[Question, AAToolkitError] = {}
 
     def derived_of(responses: Sequence[ArchivedResponse]) -> list[DerivedResponse]:
-        return derive([response.payload() for response in responses], profile, max_nodes)
+        return derive([response.payload() for response in responses], options)
 
     writer: RunWriter | None = None
     resumed_rows: Iterable[Group] = (([(row.question, row.payload())], None) for row in resumed)
@@ -325,12 +323,9 @@ _DEATHS = ("KilledWorker", "FutureCancelledError", "CommClosedError")
 _clients: dict[Any, Client] = {}
 """The clients of this process, one for each service and setting."""
 
-Reading = tuple[Profile | None, int]
-"""The profile, and the number of different paths that are read in a response."""
-
 
 def fetch_by_workers(
-    client: Client, targets: Sequence[Target], executor: Executor, reading: Reading
+    client: Client, targets: Sequence[Target], executor: Executor, options: ReadingOptions
 ) -> Generator[Group]:
     """Fetch in the workers of an executor; yield the groups as they finish.
 
@@ -345,7 +340,7 @@ def fetch_by_workers(
             argument="executor",
         )
     service = (client.base_url, tuple(sorted(client._settings.items())))
-    pending = ((reading, p.host, scope, names) for p, scope, names in targets)
+    pending = ((options, p.host, scope, names) for p, scope, names in targets)
     most = _AHEAD * int(getattr(executor, "_max_workers", 8) or 8)
     running: dict[Any, Any] = {}
     failed_tasks: list[Any] = []
@@ -388,11 +383,13 @@ def fetch_by_workers(
 def fetch_task(service: Any, *task: Any) -> Group:
     """Fetch and normalise in a worker."""
     if service not in _clients:
-        _clients[service] = Client(service[0], profile=task[0][0], **dict(service[1]))
+        _clients[service] = Client(service[0], profile=task[0].profile, **dict(service[1]))
     return _fetch(_clients[service], *task)
 
 
-def _fetch(client: Client, reading: Reading, host: str, scope: Scope, names: list[str]) -> Group:
+def _fetch(
+    client: Client, options: ReadingOptions, host: str, scope: Scope, names: list[str]
+) -> Group:
     project = client.project(host)
     results = [outcome(lambda name=name: fetched(client, project, name, scope)) for name in names]  # type: ignore[misc]
     outcomes = [
@@ -400,4 +397,4 @@ def _fetch(client: Client, reading: Reading, host: str, scope: Scope, names: lis
         for name, result in zip(names, results, strict=True)
     ]
     usable = [result for result in results if isinstance(result, Payload)]
-    return outcomes, derive(usable, *reading)
+    return outcomes, derive(usable, options)

@@ -37,7 +37,7 @@ from aatoolkit.archive.snapshot import Selection, Snapshot, When, in_list, quote
 from aatoolkit.archive.store import RUNS, ArchiveStore, Checksums, duckdb, engine, read_runs, typed
 from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
 from aatoolkit.client.client import Client, Project
-from aatoolkit.client.reading import each_of, known_sections
+from aatoolkit.client.reading import ReadingOptions, each_of, known_sections
 from aatoolkit.errors import AAToolkitWarning, ArchiveError, ArgumentError, ScopeError, StudyError
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source
@@ -97,8 +97,8 @@ class Archive(metaclass=Chaptered):
         engine(), duckdb()
         self._store = ArchiveStore(path, storage_options)
         self._until: datetime | None = None
-        self._profile = None if profile is None else Profile.load(profile)
-        self._max_nodes = max_nodes
+        loaded = None if profile is None else Profile.load(profile)
+        self._options = ReadingOptions(loaded, max_nodes)
 
     # -- adding --------------------------------------------------------------------------------
 
@@ -162,7 +162,7 @@ class Archive(metaclass=Chaptered):
         if isinstance(source, Project):
             hosts = source.host if hosts is None else hosts
             source = source.client
-        profile, max_nodes = self._profile, self._max_nodes
+        profile, max_nodes = self._options.profile, self._options.max_nodes
         more: dict[str, Any] = {}
         groups: Iterable[Group]
         if isinstance(source, Client):
@@ -189,7 +189,9 @@ class Archive(metaclass=Chaptered):
             if executor is None:
                 groups = fetch_groups(source, pending)
             else:
-                groups = fetch_by_workers(source, pending, executor, (profile, max_nodes))
+                groups = fetch_by_workers(
+                    source, pending, executor, ReadingOptions(profile, max_nodes)
+                )
         else:
             if isinstance(source, Study):
                 max_nodes = max([max_nodes, *(record.max_nodes for record in source.records)])
@@ -211,7 +213,8 @@ class Archive(metaclass=Chaptered):
             )
             with self._store.typed():
                 index = ResponseIndex(self._store)
-        return add_groups(self._store, profile, max_nodes, groups, index, progress=progress, **more)
+        options = ReadingOptions(profile, max_nodes)
+        return add_groups(self._store, options, groups, index, progress=progress, **more)
 
     def _check_place(self) -> None:
         """Raise if the folder contains anything but an archive."""
@@ -452,7 +455,7 @@ class Archive(metaclass=Chaptered):
         for group in groups_of(self._snapshot(), " AND ".join(parts)):
             for row in group:
                 response_source = source if source.sha256 else source_of(vars(row))
-                yield StoredResponse(response_source, row.payload, self._profile, self._max_nodes)
+                yield StoredResponse(response_source, row.payload, self._options)
 
     def _archived_frame(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
         """Read a frame again by the method and arguments that it was read with.
@@ -599,7 +602,7 @@ class Archive(metaclass=Chaptered):
         ArchiveCheck
             What is wrong; true if nothing is.
         """
-        return upkeep.verify(self._store, self._profile, self._max_nodes, replay=replay)
+        return upkeep.verify(self._store, self._options, replay=replay)
 
     @typed
     def rebuild(
@@ -623,8 +626,10 @@ class Archive(metaclass=Chaptered):
             Its ``problems`` are the responses that give no tables.
         """
         self._writable()
-        loaded = self._profile if profile is None else Profile.load(profile)
-        problems = upkeep.rebuild(self._store, loaded, self._max_nodes, progress)
+        options = self._options
+        if profile is not None:
+            options = replace(options, profile=Profile.load(profile))
+        problems = upkeep.rebuild(self._store, options, progress)
         return AddReport(None, problems=problems)
 
     def study(
@@ -663,7 +668,7 @@ class Archive(metaclass=Chaptered):
                     "study.merge",
                     path=str(study.path),
                 )
-            store = StudyResponses(study, self._max_nodes)
+            store = StudyResponses(study, self._options.max_nodes)
             with study:
                 for group in groups_of(snapshot, f"{USABLE} AND {selection.where}"):
                     for payload in (response.payload() for response in group):

@@ -44,10 +44,9 @@ from aatoolkit.archive.store import (
     written,
 )
 from aatoolkit.archive.writing import DerivedResponse, TableBuffer, derive
-from aatoolkit.client.reading import progress_bar
+from aatoolkit.client.reading import ReadingOptions, progress_bar
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.scope import FILTERS
-from aatoolkit.sections import Profile
 
 # -- small, and without what is to be forgotten -------------------------------------------------
 
@@ -305,9 +304,7 @@ class ArchiveCheck:
         return "\n".join(lines)
 
 
-def verify(
-    store: ArchiveStore, profile: Profile | None, max_nodes: int, *, replay: bool
-) -> ArchiveCheck:
+def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> ArchiveCheck:
     """Verify files, responses and row counts; with ``replay``, also every row."""
     checksums = Checksums(store, anew=True)
     problems = [(FOLDER, f"the file {name} is not what was written") for name in checksums.damaged]
@@ -335,7 +332,7 @@ def verify(
             responses, problems = _responses(snapshot)
             problems = problems or [*_counts(snapshot)]
             if replay and not problems:
-                problems = _replayed(snapshot, profile, max_nodes)
+                problems = _replayed(snapshot, options)
         except ArchiveError as error:
             problems.append(("archive", error.message))
     counts = (len(names) - 2, tuple(problems), checksums.unchecked)
@@ -384,11 +381,11 @@ def _counts(snapshot: Snapshot) -> Iterator[Problem]:
             yield name, f"{row['host']}: {row['there']} rows, its responses gave {row['wanted']}"
 
 
-def _replayed(snapshot: Snapshot, profile: Profile | None, max_nodes: int) -> list[Problem]:
+def _replayed(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
     """Derive the tables again from the responses, and compare them with the stored rows."""
     problems: list[Problem] = []
     buffer = TableBuffer()
-    for row, derived in derive_stored(groups_of(snapshot), profile, max_nodes):
+    for row, derived in derive_stored(groups_of(snapshot), options):
         if derived.error is None:
             buffer.add(row, derived)
         if len(buffer) > _AT_ONCE:
@@ -415,7 +412,7 @@ def _compared(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
 
 
 def derive_stored(
-    groups: Iterable[Sequence[ArchivedResponse]], profile: Profile | None, max_nodes: int
+    groups: Iterable[Sequence[ArchivedResponse]], options: ReadingOptions
 ) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
     """Yield stored responses, each with the tables derived from it."""
     for group in groups:
@@ -425,7 +422,7 @@ def derive_stored(
                 payloads.append((row, row.payload()))
             except ArchiveError as error:
                 yield row, DerivedResponse(None, error=error)
-        derived = derive([payload for _, payload in payloads], profile, max_nodes)
+        derived = derive([payload for _, payload in payloads], options)
         yield from zip((row for row, _ in payloads), derived, strict=True)
 
 
@@ -433,7 +430,7 @@ def derive_stored(
 
 
 def rebuild(
-    store: ArchiveStore, profile: Profile | None, max_nodes: int, progress: bool | None
+    store: ArchiveStore, options: ReadingOptions, progress: bool | None
 ) -> dict[str, AAToolkitError]:
     """Replace the rows of all tables by those derived from the responses.
 
@@ -459,7 +456,7 @@ def rebuild(
                     pq.write_table(part, paths[-1], compression="zstd")
 
         groups = progress_bar(groups_of(Snapshot(store)), progress, total=0, unit="host")
-        for row, derived in derive_stored(groups, profile, max_nodes):
+        for row, derived in derive_stored(groups, options):
             if derived.error is not None:
                 problems[row.name] = derived.error
                 continue

@@ -36,14 +36,13 @@ from aatoolkit.archive.schema import (
 from aatoolkit.archive.snapshot import Snapshot, in_list
 from aatoolkit.archive.store import RUNS, ArchiveStore, RunLog, log, new_run, note
 from aatoolkit.availability import Status
-from aatoolkit.client.reading import to_tables
+from aatoolkit.client.reading import ReadingOptions
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.jsontree.decode import gc_paused
-from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.attrs import FrameMetadata
 from aatoolkit.normalizer.column_availability import signal_rows
 from aatoolkit.payload import Payload
-from aatoolkit.sections import Profile, Section
+from aatoolkit.sections import Section
 
 # -- responses to rows ---------------------------------------------------------------------------
 
@@ -74,16 +73,14 @@ class DerivedResponse:
 
 
 @gc_paused()
-def derive(
-    payloads: Sequence[Payload], profile: Profile | None = None, max_nodes: int = MAX_NODES
-) -> list[DerivedResponse]:
+def derive(payloads: Sequence[Payload], options: ReadingOptions) -> list[DerivedResponse]:
     """Derive the tables of responses of one host, scope and run."""
-    return [_derived(payload, profile=profile, max_nodes=max_nodes) for payload in payloads]
+    return [_derived(payload, options) for payload in payloads]
 
 
-def _derived(payload: Payload, **how: Any) -> DerivedResponse:
+def _derived(payload: Payload, options: ReadingOptions) -> DerivedResponse:
     try:
-        tables = to_tables(str(payload.section), payload, **how)
+        tables = options.tables(str(payload.section), payload)
         if tables.drafted:
             raise ArchiveError(
                 f"the tables of {tables.section} were inferred from this response, and another may "

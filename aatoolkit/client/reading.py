@@ -43,7 +43,7 @@ from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS, Scope
-from aatoolkit.sections import Profile, Section
+from aatoolkit.sections import Profile
 from aatoolkit.sections.declared import PROFILE
 from aatoolkit.sections.profile import ProfileSource
 
@@ -71,8 +71,25 @@ class ReadingOptions:
     dtype_backend: str = "numpy_nullable"
 
     def tables(self, section: str, payload: Payload) -> Tables:
-        """Normalise a response, as `to_tables` does."""
-        return to_tables(section, payload, **vars(self))
+        """Normalise a response; an unexpected exception becomes an `InternalError`.
+
+        Raises
+        ------
+        InternalError
+            If normalising fails for a reason that is no documented error.
+        """
+        try:
+            return normalize(section, payload, **vars(self))
+        except (AAToolkitError, Warning, MemoryError):
+            raise
+        except Exception as error:
+            raise InternalError(
+                f"{section}: the response came, and aatoolkit failed to make tables of it "
+                f"({type(error).__name__}); this is a fault of aatoolkit, please report it; the "
+                "response itself is in .payload",
+                section=section,
+                payload=payload,
+            ) from error
 
 
 Fetch = Callable[[str], Payload]
@@ -116,29 +133,6 @@ def normalized(
         except AAToolkitError as error:
             failed[name] = error
     return Dataset(results, failed)
-
-
-def to_tables(section: str | Section, payload: Payload, **how: Any) -> Tables:
-    """Normalise a response; an unexpected exception becomes an `InternalError`.
-
-    Raises
-    ------
-    InternalError
-        If normalising fails for a reason that is no documented error.
-    """
-    try:
-        return normalize(section, payload, **how)
-    except (AAToolkitError, Warning, MemoryError):
-        raise
-    except Exception as error:
-        name = section if isinstance(section, str) else section.name
-        raise InternalError(
-            f"{name}: the response came, and aatoolkit failed to make tables of it "
-            f"({type(error).__name__}); this is a fault of aatoolkit, please report it; the "
-            "response itself is in .payload",
-            section=name,
-            payload=payload,
-        ) from error
 
 
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -268,18 +268,16 @@ Hashes = dict[str, tuple[int, str]]
 """The rows and the logical hash of each table, by ``section.table``."""
 
 
-def tables_of(
-    payload: Payload, profile: Profile | None = None, max_nodes: int = MAX_NODES
-) -> Dataset:
+def tables_of(payload: Payload, options: ReadingOptions) -> Dataset:
     """Normalise a response; return its tables by section."""
     section = payload.section
     if payload.scope is None or section == SCOPE_OPTIONS:
         section = SCOPE_OPTIONS
-        # A profile need not declare them.
-        profile = profile if profile is not None and profile.get(section) is not None else None
+        if options.profile is not None and section not in options.profile:
+            options = replace(options, profile=None)  # a profile need not declare them
     if section is None:
-        return read_combined(payload, ReadingOptions(profile, max_nodes))
-    return Dataset({section: normalize(section, payload, profile=profile, max_nodes=max_nodes)})
+        return read_combined(payload, options)
+    return Dataset({section: normalize(section, payload, **vars(options))})
 
 
 def readable(study: Study, record: Record) -> Dataset:
@@ -366,16 +364,13 @@ class StoredResponse:
         Which response it is.
     read_payload : callable
         Returns it, its bytes checked against their hash.
-    profile : Profile or None
-        What is known of its service.
-    max_nodes : int
-        How many different paths are read in it.
+    options : ReadingOptions
+        The options by which it is normalised.
     """
 
     source: Source
     read_payload: Callable[[], Payload]
-    profile: Profile | None = None
-    max_nodes: int = MAX_NODES
+    options: ReadingOptions
 
     @property
     def body(self) -> bytes | None:
@@ -388,7 +383,7 @@ class StoredResponse:
 
     def tables(self) -> Tables | None:
         """Normalise the response again; return its tables."""
-        read = quietly(tables_of, self.read_payload(), self.profile, self.max_nodes)
+        read = quietly(tables_of, self.read_payload(), self.options)
         return read.get(self.source.section or "")
 
 
@@ -411,9 +406,8 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
         is_combined = record.section is None and scope and record.host == source.host
         if record.error is not None or not (is_it or is_combined):
             continue
-        profile = study._profiles.get(record.base_url)
         read = partial(study._payload, record)
-        stored = StoredResponse(of, read, profile, record.max_nodes)
+        stored = StoredResponse(of, read, study._options_of(record))
         if is_it:
             yield stored
         elif source.sha256 is not None:

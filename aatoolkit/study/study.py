@@ -16,7 +16,7 @@ from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, some_of, visible
 from aatoolkit.client.client import Client, Project
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.client.reading import each_of
+from aatoolkit.client.reading import ReadingOptions, each_of
 from aatoolkit.errors import (
     FetchError,
     NotWritten,
@@ -371,8 +371,11 @@ class Study(metaclass=Chaptered):
         StudyError
             If the response is missing or is not what was recorded.
         """
-        profile = self._profiles.get(record.base_url)
-        return tables_of(self._payload(record), profile, record.max_nodes)
+        return tables_of(self._payload(record), self._options_of(record))
+
+    def _options_of(self, record: Record) -> ReadingOptions:
+        """Return the options by which a response was read when it was recorded."""
+        return ReadingOptions(self._profiles.get(record.base_url), record.max_nodes)
 
     # -- recording and replaying ---------------------------------------------------------------
 

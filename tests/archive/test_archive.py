@@ -287,7 +287,7 @@ def test_two_runs_with_the_same_responses_leave_them_there_once(place: Path, day
 
     before, adding.PUT_RESPONSES = adding.PUT_RESPONSES, 1
     try:
-        report = add_groups(store, None, 1000, overtaken(), stale, progress=False)
+        report = add_groups(store, archive._options, overtaken(), stale, progress=False)
     finally:
         adding.PUT_RESPONSES = before
     assert report.responses == 2
