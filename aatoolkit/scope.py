@@ -161,7 +161,9 @@ class Scope(NamesNear):
                 )
             if name == "days":
                 if not (text.isascii() and text.isdigit()):
-                    raise ScopeError(f"days={text!r} is not a whole number", parameter="days")
+                    raise ScopeError(
+                        f"days={text!r} is not a whole number; choose 7, 30 or 90", parameter="days"
+                    )
                 filters[name] = int(text)
             else:
                 filters[name] = tuple(part for part in text.split(",") if part)
@@ -198,7 +200,8 @@ class Scope(NamesNear):
                 )
         if self.days not in options.days:
             raise ScopeError(
-                f"this project has data for days {', '.join(map(str, options.days))}",
+                f"days={self.days} is no window of this project; choose "
+                f"{', '.join(map(str, options.days))}",
                 parameter="days",
                 unknown=(str(self.days),),
                 suggestions=tuple(map(str, options.days)),

@@ -250,7 +250,9 @@ def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
             codec, size = pa.Codec(_CODEC), row["size"]
             facts["body"] = codec.decompress(row["body"], size, asbytes=True) if size else b""
     except (pa.ArrowException, OSError, ValueError):
-        raise ArchiveError("the body of a response is damaged and cannot be decompressed") from None
+        raise ArchiveError(
+            "the body of a response is damaged; archive.verify() lists what is"
+        ) from None
     return ArchivedResponse(**facts)
 
 

@@ -122,7 +122,9 @@ class Selection:
         first = None if since is None else moment(since, "since")
         last = None if until is None else moment(until, "until", last=True)
         if first and last and first > last:
-            raise ScopeError(f"since={since!r} is after until={until!r}", parameter="since")
+            raise ScopeError(
+                f"since={since!r} is after until={until!r}; swap the two", parameter="since"
+            )
         names: Any = (
             hosts if isinstance(hosts, Iterable) and not isinstance(hosts, str) else [hosts]
         )
@@ -385,7 +387,7 @@ class Snapshot:
                 query.encode()  # DuckDB's own error would say nothing of it
                 statements = connection.extract_statements(query)
             if len(statements) != 1 or statements[0].type != engine.StatementType.SELECT:
-                raise ArchiveError("sql takes one SELECT, which changes nothing")
+                raise ArchiveError("a query is one SELECT, which changes nothing; write one")
             # Not get_table_names, which binds a query before there are tables, and fails at USING.
             ((tree,),) = connection.execute("SELECT json_serialize_sql($1)", [query]).fetchall()
             files: list[str] = []

@@ -315,7 +315,9 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
     if not problems:
         snapshot = Snapshot(store)
         if not snapshot.exists:
-            raise ArchiveError(f"there is no archive at {store.root} yet", path=store.root)
+            raise ArchiveError(
+                f"there is no archive at {store.root} yet; add responses first", path=store.root
+            )
         for name in stored_tables(store).keys() - names.keys():
             names[name] = None
             problems += [(name, problem) for problem in checksums.problems(name)]

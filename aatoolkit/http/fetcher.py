@@ -173,5 +173,7 @@ class Fetcher:
 
 def _at_least(least: float, setting: str, value: float) -> float:
     if not value >= least:  # as a number that is none is not
-        raise errors.ArgumentError(f"{setting} is too small: {value!r}", argument=setting)
+        raise errors.ArgumentError(
+            f"{setting}={value!r} is too small; the least is {least:g}", argument=setting
+        )
     return value

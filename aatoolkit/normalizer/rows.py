@@ -353,7 +353,7 @@ def _enclosing_record(vector: Vector, index: RowIndex) -> RowValues:
     level, is_inside = vector.level, bool(vector.field_names)
     while not (is_inside and level.in_array):
         if level.container is None:
-            raise LookupError("the document itself is not enclosed by anything")
+            raise LookupError("no record encloses the document; leave out a ^")
         index, level, is_inside = compose_index(index, level.parents), level.container.level, True
     assert level.container is not None
     return level.container.elements(), index

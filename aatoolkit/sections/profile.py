@@ -80,7 +80,9 @@ class Profile(Described, Mapping[str, Section]):
         }
         count = sum(len(section.tables) for section in sections)
         if sections and (len(self) < len(sections) or len(self._tables) < count):
-            raise _problem(f"the profile {name!r} has two sections or two tables of one name")
+            raise _problem(
+                f"the profile {name!r} has two sections or tables of one name; rename one"
+            )
 
     @classmethod
     def over(cls, name: str, sections: Mapping[str, Section], *, doc: str = "") -> Profile:
@@ -136,7 +138,7 @@ class Profile(Described, Mapping[str, Section]):
             return profile
         sections = {id(value): value for value in names.values() if isinstance(value, Section)}
         if not sections:
-            raise _problem(f"{source} has no PROFILE, and no Section")
+            raise _problem(f"{source} defines no PROFILE and no Section; name a file that does")
         return cls(re.sub(r"[^A-Za-z0-9_-]", "_", name).lstrip("_-") or "own", *sections.values())
 
     def __getitem__(self, name: str) -> Section:

@@ -80,11 +80,13 @@ class Rows:
         (('engine', ('all', None)),)
         """
         if self.one:
-            raise ArgumentError("a single row is not filtered")
+            raise ArgumentError("a single row cannot be filtered; filter rows of records or keyed")
         more = {**dict(self.without), **(without or {})}, {**dict(self.only), **(only or {})}
         for values in (*more[0].values(), *more[1].values()):
             if not isinstance(values, tuple):
-                raise ArgumentError(f"rows are filtered by a tuple of values, not by {values!r}")
+                raise ArgumentError(
+                    f"{values!r} is no tuple; filter rows by tuples, such as (None, 'all')"
+                )
         return replace(self, without=tuple(more[0].items()), only=tuple(more[1].items()))
 
 

@@ -106,7 +106,9 @@ class Table(Described):
             )
         lists = [c.name for c in self.columns if c.name in key and c.dtype == "list<string>"]
         if lists:
-            raise ArgumentError(f"table {self.name!r}: a list cannot be a key: {lists}")
+            raise ArgumentError(
+                f"table {self.name!r}: a list cannot be a key: {lists}; choose other columns"
+            )
         grain = " and ".join(name.replace("_", " ") for name in key) or "response"
         columns = tuple(
             replace(
@@ -205,7 +207,7 @@ class Section(Described):
         emptied: tuple[str, ...] = (),
     ) -> None:
         if not tables:
-            raise ArgumentError(f"section {name!r} has no table")
+            raise ArgumentError(f"section {name!r} has no table; give one or more")
         names = [table.name for table in tables]
         if len({*names}) < len(names):
             raise ArgumentError(f"section {name!r} has two tables of one name: {', '.join(names)}")
@@ -306,5 +308,5 @@ def _enclosing(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Return the path of the record that encloses the rows at a path."""
     arrays = [at for at, step in enumerate(steps[:-1]) if isinstance(step, Each)]
     if not arrays:
-        raise ArgumentError(f"no record encloses {format_path(steps)!r}")
+        raise ArgumentError(f"no record encloses {format_path(steps)!r}; leave out a ^")
     return steps[: arrays[-1] + 1]

@@ -340,7 +340,9 @@ class Results(MutableMapping[str, pd.DataFrame]):
 def _framed(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
     """Convert a result to a frame; raise StudyError if the result or its name is not valid."""
     if not isinstance(name, str) or not 0 < len(name.strip()) <= _LONGEST or not name.isprintable():
-        raise StudyError(f"a result is named by a text of 1 to {_LONGEST} characters that print")
+        raise StudyError(
+            f"this text cannot name a result; give 1 to {_LONGEST} printable characters"
+        )
     if isinstance(frame, pd.Series):
         return frame.to_frame("value" if frame.name is None else str(frame.name))
     if not isinstance(frame, pd.DataFrame):

@@ -199,7 +199,7 @@ def publish(
     """
     read, failed, place = [*tables], [*failures], Path(out)
     if not read:
-        raise NotWritten("there is no response to publish", path=str(out))
+        raise NotWritten("the study has no response to publish; record one", path=str(out))
     words = sorted({redact} if isinstance(redact, str) else {*redact})
     published = _published(read, failed, words)
     facts = _facts(about, published, words)

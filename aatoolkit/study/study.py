@@ -421,7 +421,9 @@ class Study(metaclass=Chaptered):
                 "record the project without alias="
             )
         if isinstance(client._source, Recorder | Replay):
-            raise StudyError("what is recorded or replayed already is not recorded again")
+            raise StudyError(
+                "a recorded or replayed source is not recorded again; record one of the service"
+            )
         if client._profile is not None:
             with writer.held():
                 self._store_profile(client.base_url, client._profile)
@@ -790,7 +792,10 @@ class Study(metaclass=Chaptered):
                 path=str(place),
             )
         if place.resolve().is_relative_to(self.path.resolve()):
-            raise NotWritten(f"{place} is inside the study, which it would change", path=str(out))
+            raise NotWritten(
+                f"{place} is inside the study, which it would change; name another folder",
+                path=str(out),
+            )
         packed = b""
         if responses:
             with tempfile.TemporaryDirectory() as folder:
