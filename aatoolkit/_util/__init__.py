@@ -1,10 +1,11 @@
 """Small helpers that know nothing of analytics.
 
-``text`` makes text from elsewhere safe to show and wraps it, ``show`` is the one way in which
-tables are shown as text and HTML, ``numbers`` that in which a number is written, with ``units`` and
-``dtypes``, what columns are declared with; ``lexicon`` the words of unknown services;
-``files`` writes files and folders atomically, ``cancellation`` ends calls in other threads,
-``defaults`` holds the defaults of settings and the optional packages,
-``attributes`` what public classes have in common;
-``hosts`` reads host names; days and moments, in ISO 8601 alone, are in ``text``.
+- ``text`` escapes and wraps text, and parses days and moments; ``numbers`` formats numbers.
+- ``show`` formats tables as text and HTML.
+- ``dtypes`` and ``units`` are those that columns are declared with; ``lexicon`` has the words by
+  which names and texts of unknown services are understood.
+- ``files`` writes files and folders atomically; ``cancellation`` ends calls in other threads.
+- ``defaults`` has the defaults of settings, and the optional packages.
+- ``attributes`` has base classes: short help, near matches, ``with`` blocks.
+- ``hosts`` brings host names into their canonical form.
 """

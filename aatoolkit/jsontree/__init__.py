@@ -1,9 +1,9 @@
 """JSON documents: strict decoding, one walk through them, and typed columns.
 
-- ``decode`` decodes bytes strictly; ``layout`` counts what a document has, and recognises objects
+- ``decode`` decodes bytes strictly; ``layout`` has the limits of a document, and recognises objects
   whose keys are data.
-- ``paths`` is the grammar of paths, ``vectors`` the walk along one: all values of a path at once.
-- ``coerce`` makes typed arrays of values, also of amounts and days that are written as text.
-- ``shred`` makes Arrow tables of any document, and the document of them.
-- ``byte_span`` finds where in the bytes the values at some paths are.
+- ``paths`` parses and formats JSON paths; ``vectors`` has all values at a path as one list.
+- ``coerce`` converts values to typed Arrow arrays, also amounts and days that are written as text.
+- ``shred`` converts any document to Arrow tables and back.
+- ``byte_span`` finds the bytes of a value by its path.
 """

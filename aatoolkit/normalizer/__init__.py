@@ -2,12 +2,11 @@
 
 In come a `Section` and a response; out come `Tables`. In reading order:
 
-- ``normalize``: the whole step; a draft, made of a response that no declaration fits.
-- ``rows``: the rows of a table, where the values of its columns are; and one walk through the
-  response beside its declaration, which finds what no column takes.
+- ``normalize``: the function of that name; drafts of responses that no declaration fits; hints.
+- ``rows``: the rows of a table and the values of its columns; drift, and the values for ``extra``.
 - ``columns``: typed columns, and DataFrames of them.
-- ``column_availability``: what the response states of columns and of some of their rows, and
+- ``column_availability``: the availability of columns and rows as the response states it, and the
   numbers that it denies.
-- ``provenance``: gives the response back, spelling included.
-- ``tables``: the result, also as files, and its response, to be read again.
+- ``provenance``: the path of every cell, and the response rebuilt from tables.
+- ``tables``: `Tables`, the result.
 """
