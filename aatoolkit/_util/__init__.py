@@ -6,6 +6,6 @@
   which names and texts of unknown services are understood.
 - ``files`` writes files and folders atomically; ``cancellation`` ends calls in other threads.
 - ``defaults`` has the defaults of settings, and the optional packages.
-- ``attributes`` has base classes: short help, near matches, ``with`` blocks.
+- ``attributes`` has base classes: short help, near matches, keys for Tab.
 - ``hosts`` brings host names into their canonical form.
 """

@@ -1,4 +1,4 @@
-"""Base classes of public classes: short help, near matches of attributes, ``with`` blocks."""
+"""Base classes of public classes: short help, near matches of attributes, keys for Tab."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 import sys
 from abc import ABCMeta
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aatoolkit.errors import missing_attribute
 
@@ -112,17 +112,3 @@ class Keyed(Mapping[K, V], NamesNear):
 
     def _ipython_key_completions_(self) -> list[Any]:
         return list(self)
-
-
-class Closing(metaclass=Chaptered):
-    """A base class of objects that a ``with`` block closes."""
-
-    def close(self) -> None:
-        """Close the object, and release what it uses."""
-        raise NotImplementedError
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -37,7 +37,7 @@ from aatoolkit.archive.snapshot import Selection, Snapshot, When, in_list, quote
 from aatoolkit.archive.store import RUNS, ArchiveStore, Checksums, duckdb, engine, read_runs, typed
 from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
 from aatoolkit.client.client import Client, Project
-from aatoolkit.client.reading import ReadingOptions, each_of, known_sections
+from aatoolkit.client.reading import ReadingOptions, known_sections, unique_list
 from aatoolkit.errors import AAToolkitWarning, ArchiveError, ArgumentError, ScopeError, StudyError
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source
@@ -172,8 +172,8 @@ class Archive(metaclass=Chaptered):
             profile = source._profile if source._profile is not None else profile
             max_nodes = max(max_nodes, source.max_nodes)
             names = known_sections(sections, profile)
-            projects = {p.host: p for p in map(source.project, each_of(hosts, str))}
-            wanted_scopes = each_of(scopes, Scope) or [Scope()]
+            projects = {p.host: p for p in map(source.project, unique_list(hosts, str))}
+            wanted_scopes = unique_list(scopes, Scope) or [Scope()]
             targets = [(project, scope) for project in projects.values() for scope in wanted_scopes]
             with self._store.typed():
                 index = ResponseIndex(self._store, [*projects])
@@ -197,7 +197,7 @@ class Archive(metaclass=Chaptered):
                 max_nodes = max([max_nodes, *(record.max_nodes for record in source.records)])
             allowed = {
                 "host": Selection.of(hosts).hosts,
-                "scope": None if scopes is None else each_of(scopes, Scope),
+                "scope": None if scopes is None else unique_list(scopes, Scope),
                 "section": None if sections is None else known_sections(sections, profile),
             }
             if executor is not None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, final
 from urllib.parse import quote
 
-from aatoolkit._util.attributes import Closing, NamesNear
+from aatoolkit._util.attributes import NamesNear
 from aatoolkit._util.defaults import (
     CACHE_SIZE,
     DEADLINE,
@@ -33,7 +33,6 @@ from aatoolkit.client.dataset import Collection, Dataset
 from aatoolkit.client.options import offer_names, read_options
 from aatoolkit.client.reading import (
     ReadingOptions,
-    each_of,
     known_section,
     known_sections,
     raise_if_all_refused,
@@ -41,6 +40,7 @@ from aatoolkit.client.reading import (
     read_combined,
     read_many,
     section_names,
+    unique_list,
 )
 from aatoolkit.errors import (
     ArgumentError,
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class AnswerSource(Protocol):
+class ResponseSource(Protocol):
     """A protocol for where a client's responses come from: a fetcher, or a study."""
 
     offline: bool
@@ -76,7 +76,7 @@ class AnswerSource(Protocol):
 
 
 @final
-class Client(Closing, NamesNear):
+class Client(NamesNear):
     """A connection to one service with one account; its projects share cache and connections.
 
     Parameters
@@ -164,12 +164,12 @@ class Client(Closing, NamesNear):
             "workers": self.workers,
         }
         token = find_token(token, base.origin)
-        self._source: AnswerSource = Fetcher(base.url, token, **self._settings)
+        self._source: ResponseSource = Fetcher(base.url, token, **self._settings)
 
     @classmethod
     def _from_source(
         cls,
-        source: AnswerSource,
+        source: ResponseSource,
         base_url: str,
         workers: int,
         profile: Profile | None = None,
@@ -182,6 +182,12 @@ class Client(Closing, NamesNear):
         client.max_nodes = max_nodes
         client._settings = None
         return client
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @property
     def profile(self) -> Profile:
@@ -274,11 +280,11 @@ class Client(Closing, NamesNear):
     ) -> Iterator[tuple[str, Scope, Dataset]]:
         """Read and yield one dataset at a time, so that few responses are in memory."""
         names = known_sections(sections, self._profile)
-        projects = {project.host: project for project in map(self.project, each_of(hosts, str))}
+        projects = {project.host: project for project in map(self.project, unique_list(hosts, str))}
         targets = [
             (project, scope)
             for project in projects.values()
-            for scope in [_scope(scope, {}) for scope in each_of(scopes, Scope)] or [Scope()]
+            for scope in [_scope(scope, {}) for scope in unique_list(scopes, Scope)] or [Scope()]
         ]
         fetches = [partial(project.fetch, scope=scope) for project, scope in targets]
         read = read_many(

@@ -162,10 +162,10 @@ def known_sections(
     if sections is None:
         return section_names(profile)
     names = getattr(sections, "sections", sections)  # what holds them, such as a picker
-    return tuple(known_section(name, profile) for name in each_of(names, str))
+    return tuple(known_section(name, profile) for name in unique_list(names, str))
 
 
-def each_of(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
+def unique_list(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
     """Return a value, or several ones, as a list without duplicates."""
     if isinstance(values, kind):
         return [values]

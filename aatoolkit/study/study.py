@@ -16,7 +16,7 @@ from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import code, some_of, visible
 from aatoolkit.client.client import Client, Project
 from aatoolkit.client.dataset import Dataset
-from aatoolkit.client.reading import ReadingOptions, each_of
+from aatoolkit.client.reading import ReadingOptions, unique_list
 from aatoolkit.errors import (
     FetchError,
     NotWritten,
@@ -177,7 +177,7 @@ class Study(metaclass=Chaptered):
         about = {
             "title": title or folder.name,
             "description": description,
-            "creators": each_of(creators, str),
+            "creators": unique_list(creators, str),
         }
         problem, place = "", repr(str(path))
         try:
