@@ -1,7 +1,7 @@
 """Requests and responses of the API, with the bytes of the body.
 
 `Request` and `Response` are what HTTP carries and what every store keeps (`ResponseStore`);
-`Payload` is a response as it is handed to somebody who reads it: from the service or from a store,
+`Payload` is a response as a client returns it: from the service or from a store,
 fresh or stale.
 """
 

@@ -15,7 +15,7 @@ _CANCELLED: ContextVar[threading.Event | None] = ContextVar("cancelled", default
 class CallGroup:
     """A group of calls that are cancelled together.
 
-    After `cancel` those that still run end in an error within a moment; nobody waits for it.
+    After `cancel`, calls that still run raise an error soon; `cancel` does not wait for that.
 
     Examples
     --------

@@ -67,10 +67,10 @@ class Archive(metaclass=Chaptered):
     storage_options : mapping of str to str, optional
         Options of the object store, such as ``AWS_ENDPOINT_URL``; they are never written.
     profile : Profile, module, str or path, optional
-        What is known of the service, for responses that do not come through a client, and for
+        The declarations of the service, for responses that do not come through a client, and for
         `rebuild`.
     max_nodes : int
-        How many different paths are read in a response.
+        The most different JSON paths that a response may have.
 
     Examples
     --------
@@ -536,7 +536,7 @@ class Archive(metaclass=Chaptered):
         ----------
         keep_hours : float
             How long files that were replaced are kept for readers that began before. 0 removes
-            them at once, where nobody reads.
+            them at once, which disturbs readers.
 
         Returns
         -------
@@ -616,7 +616,7 @@ class Archive(metaclass=Chaptered):
         Parameters
         ----------
         profile : Profile, module, str or path, optional
-            What is known of the service; by default what the archive was opened with.
+            The declarations of the service; by default those that the archive was opened with.
         progress : bool, optional
             Whether to show a progress bar.
 

@@ -91,7 +91,7 @@ app = click.Group(
 click.version_option(aa.__version__, prog_name="aatoolkit", message="%(prog)s %(version)s")(app)
 profile = click.Group(
     "profile",
-    help="Draft and check what is known of a service.\n\nA profile is a Python file, and is "
+    help="Draft and check the profile of a service.\n\nA profile is a Python file, and is "
     "executed when it is read: use only those that you trust.",
 )
 study = click.Group("study", help="Record, check, compare and publish studies.")

@@ -101,7 +101,7 @@ class Client(NamesNear):
     profile : Profile, module, str or path, optional
         The declarations of the service, or the Python file that holds them, which is run.
     max_nodes : int
-        How many different JSON paths a response may have values at; they have some hundreds.
+        The most different JSON paths that a response may have; usual are some hundreds.
 
     Raises
     ------

@@ -384,28 +384,28 @@ def make_private(folder: Path) -> None:
     """Create the folder and the file, and restrict their permissions to their owner.
 
     Permissions of others are removed: from the files always, from the folder if it holds nothing
-    but the cache. A folder with other files in it is somebody's working folder and is not changed,
+    but the cache. A folder with other files in it is a working folder and is not changed,
     unless others may write there. A link to a folder is followed, a link to a file is not.
 
     Raises
     ------
     OSError
-        If it cannot be created, belongs to somebody else, or others may write there.
+        If it cannot be created, belongs to another user, or other users may write there.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     state = folder.stat()
     if _is_foreign(state):
-        raise PermissionError(f"{folder} belongs to somebody else")
+        raise PermissionError(f"{folder} belongs to another user")
     if state.st_mode & 0o077 and all(name.startswith(FILE_NAME) for name in os.listdir(folder)):
         folder.chmod(0o700 & state.st_mode)
     elif state.st_mode & 0o022:
-        raise PermissionError(f"others may put files into {folder}")
+        raise PermissionError(f"other users may write to {folder}")
     for file in parts_of(folder):
         state = file.lstat()
         if not stat.S_ISREG(state.st_mode):
             raise PermissionError(f"{file} is no plain file")
         if _is_foreign(state):
-            raise PermissionError(f"{file} belongs to somebody else")
+            raise PermissionError(f"{file} belongs to another user")
         if state.st_mode & 0o077:
             file.chmod(0o700 & state.st_mode)
     # An existing file is not opened: closing it would release the locks that other connections
@@ -420,7 +420,7 @@ def _is_foreign(state: os.stat_result) -> bool:
     return hasattr(os, "geteuid") and state.st_uid != os.geteuid()
 
 
-# -- for whoever looks after it --------------------------------------------------------------
+# -- listing and clearing --------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -278,7 +278,7 @@ _MESSAGES: dict[type[errors.AAToolkitError], str] = {
 _LATE = Fault("no complete response came before the deadline", False, errors.DeadlineExceeded)
 _BROKEN = Fault("the connection broke off")
 _GARBLED = Fault(
-    "the response cannot be decompressed; tell whoever runs the service",
+    "the response cannot be decompressed; tell the operator of the service",
     False,
     errors.DecodeError,
     "encoding",
@@ -408,7 +408,7 @@ class Transport(HTTPAdapter):
         if is_success and self.repeats_token(body):
             error: errors.FetchError | None = errors.DecodeError(
                 "the response repeats the token, and is not used, so that the token does not get "
-                "into tables and files; tell whoever runs the service",
+                "into tables and files; tell the operator of the service",
                 problem="token",
                 **self._facts(request, attempt),
             )

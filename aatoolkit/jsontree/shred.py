@@ -102,7 +102,7 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
     response : bytes, str or object
         The document, as JSON in bytes or text; or a JSON value that is neither.
     max_nodes : int
-        How many different paths the document may have.
+        The most different paths that the document may have.
 
     Returns
     -------

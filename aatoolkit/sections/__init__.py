@@ -8,7 +8,7 @@ where a service states its availability; ``profile`` has `Profile`, the declarat
 ``profile_json`` declarations as data, ``typed`` its names as types for editors, and its tables as
 schemas of validators; ``declared`` is the profile that is shipped, one file for each section,
 ``registry`` looks tables up by name, and declares where else values of filters are; ``inference``
-drafts declarations of responses that nobody described.
+drafts declarations from responses.
 
 >>> import aatoolkit as aa
 >>> aa.sections.get("domains").names[0]

@@ -1,8 +1,8 @@
 """Declarations as JSON: complete profiles, and tables without how their values are read.
 
-A study keeps the profile it was recorded with in this form, so that whoever replays it reads the
-same tables, and runs nobody's Python; a file of one table says what its columns are. An object is
-its fields that differ from their defaults; a path is its text, and the keys that it is limited to.
+A study stores the profile that it was recorded with in this form, so that a replay reads the same
+tables without running Python code; a file of one table describes its columns. An object is a dict
+of its fields that differ from their defaults; a path is its text, and the keys it is limited to.
 """
 
 from __future__ import annotations

@@ -172,8 +172,8 @@ class Section(Described):
         Where the service states the section's availability; it then wins over recognition. One
         rule for each place.
     watched : tuple of str
-        Paths that may be about availability, which nobody confirmed yet: ``tables.hints`` points
-        out what is there until a rule reads it.
+        Paths that may be about availability and have no rule yet: ``tables.hints`` lists the values
+        there.
     emptied : tuple of str
         Where the rows are gone, without a word, when nothing was measured: ``tables.hints`` points
         out a response that is empty there, for that may not mean none. ``$`` is the response.

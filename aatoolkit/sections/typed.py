@@ -141,7 +141,7 @@ def typed_module(profile: Profile) -> str:
     Parameters
     ----------
     profile : Profile
-        What is known of a service.
+        The profile of a service.
 
     Returns
     -------

@@ -68,7 +68,7 @@ UNREADABLE = (
     ValueError,
     RecursionError,
 )
-"""What a file of a study that somebody made up may lead to while it is parsed."""
+"""The exceptions that parsing a damaged or forged file of a study may raise."""
 
 _OURS = re.compile(
     rf"{STUDY}|{MANIFEST}|{TABLES}|{PROFILES}|{SEAL}|{RESULTS}"

@@ -450,7 +450,7 @@ class Study(metaclass=Chaptered):
         base_url : str, optional
             The service. For a replay, only needed if the study holds responses of several.
         profile : Profile, module, str or path, optional
-            What is known of the service, as for `Client`. A replay uses the one that the study
+            The declarations of the service, as for `Client`. A replay uses the one that the study
             was recorded with if it is left out.
         **settings
             Settings of the client, as for ``aa.project``; a replay takes none.

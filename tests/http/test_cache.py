@@ -112,7 +112,7 @@ def test_a_folder_that_others_write_to_or_that_cannot_be_is_refused(
     folder.mkdir()
     (folder / "notes.txt").write_text("something else")
     folder.chmod(0o1777)
-    refused(fetcher, "others may put files into")
+    refused(fetcher, "other users may write to")
     refused(lambda: fetcher(cache="a\0b"), "null")
     assert mode(folder) == 0o1777
     assert list(folder.glob(f"{FILE}*")) == []
