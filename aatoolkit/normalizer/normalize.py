@@ -306,7 +306,7 @@ def _source(declared: Section, response: Any, document: Any) -> attrs.Source:
 
 
 def _abridged(value: Any) -> Any:
-    """Drop all but the most frequent `MAX_FIELDS` keys of objects, and the envelope."""
+    """Keep only the envelope and the `MAX_FIELDS` most frequent keys of objects."""
     if isinstance(value, dict):
         return _abridged([value])[0]
     if not isinstance(value, list):

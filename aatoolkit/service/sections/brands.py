@@ -75,7 +75,7 @@ _KPIS = (*_OF_SUBJECT, "citationShare", "answerCount")
 
 @section("overview")
 def overview(o: Observations) -> SectionAnswer:
-    """Key figures of the brands asked about, against the window before."""
+    """Compute the key figures of the brands in focus, against the previous window."""
     reasons = why_no_subject(o), own_citations_missing(o)
     return SectionAnswer(
         {
@@ -264,7 +264,7 @@ FROM cells GROUP BY prompt_id ORDER BY prompt_id
 
 @section("ranking")
 def ranking(o: Observations) -> SectionAnswer:
-    """Leaderboard, positions by brand and engine, and ranks by day."""
+    """Compute the leaderboard, positions by brand and engine, and ranks by day."""
     leaderboard, is_observed = _leaderboard(o), o.observed("mentions")
     states: dict[str, State] = {}
     if not o.previous_observed:
@@ -353,7 +353,7 @@ ORDER BY occurrences DESC, claim_id
 
 @section("perception")
 def perception(o: Observations) -> SectionAnswer:
-    """Sentiment of each brand, its course for those asked about, attributes and claims."""
+    """Compute the sentiment of each brand, its trend, attributes and claims."""
     sentiment = _sentiment(o)
     missing = _missing(o)
     return SectionAnswer(
@@ -452,7 +452,7 @@ FROM store.prompts WHERE host = $host
 
 @section("prompts")
 def prompts(o: Observations) -> SectionAnswer:
-    """Prompt rows and the account's allowance."""
+    """List the prompts with their measures, and the account's allowance."""
     rows = _rows(o)
     account = _account(o)
     states = {
@@ -592,7 +592,7 @@ WHERE host = $host AND chat_id IN (SELECT unnest($chats)) ORDER BY query_index
 
 @section("chats")
 def chats(o: Observations) -> SectionAnswer:
-    """Give the latest runs of every outcome, at most :data:`MAX_CHATS` of them.
+    """List the latest runs of every outcome, at most :data:`MAX_CHATS` of them.
 
     With a brand filter these are the answers that mention one of the brands.
     """

@@ -116,7 +116,7 @@ ORDER BY engine
 
 @section("ads")
 def ads(o: Observations) -> SectionAnswer:
-    """Give the advertisements seen in the window, and the rate among answers examined.
+    """List the advertisements of the window, and their rate among examined answers.
 
     The brand filter picks advertisers; ``answersChecked`` and the whole of ``adShare`` stay
     those of all advertisers.
@@ -279,7 +279,7 @@ WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
 
 @section("shopping")
 def shopping(o: Observations) -> SectionAnswer:
-    """Give the shelf of the answers examined for shopping results."""
+    """List the products in answers that were examined for shopping results."""
     body: dict[str, Any] = {
         "totals": dict.fromkeys(("answersChecked", "answersWithShopping", "triggerRate")),
         "brands": [],
@@ -434,7 +434,7 @@ aiCompleteSessions otherConversions otherCompleteSessions
 
 @section("conversions", filters=("engine",))
 def conversions(o: Observations) -> SectionAnswer:
-    """Give the visits and conversions of the window, by engine, landing page and day."""
+    """Compute visits and conversions in the window, by engine, landing page and day."""
     source = next(iter(o.rows("SELECT * FROM store.analytics WHERE host = $host")), None)
     names = ("provider", "property", "attribution", "currency", "timezone")
     body: dict[str, Any] = {

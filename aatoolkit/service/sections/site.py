@@ -139,7 +139,7 @@ _FIGURES = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "bytes"
 
 @section("crawl", filters=("engine",))
 def crawl(o: Observations) -> SectionAnswer:
-    """Give the requests of the crawlers in scope; the engine filter picks their crawlers.
+    """Count the requests of crawlers in scope; the engine filter selects their crawlers.
 
     A host with records but no gateway has logs of its own, and is served from them.
     """
@@ -276,7 +276,7 @@ _PARTS = {
 
 @section("crawlability", filters=("engine",))
 def crawlability(o: Observations) -> SectionAnswer:
-    """Give the latest examination up to the window's end; the engine filter picks assistants.
+    """Return the latest examination of the site; the engine filter selects assistants.
 
     The score is the percentage of applicable checks that passed; a warning did not pass.
     """

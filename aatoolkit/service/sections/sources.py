@@ -143,7 +143,7 @@ FROM seen_sources WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
 
 @section("domains")
 def domains(o: Observations) -> SectionAnswer:
-    """Rank the domains cited in the named answers.
+    """Rank the domains cited in the answers in scope.
 
     ``brandsMentioned`` are the brands found on the domain's pages; it is null where none
     of its pages was examined. ``retrievedAnswerShare`` is over the answers of engines that
@@ -224,7 +224,7 @@ ORDER BY citations DESC, url
 
 @section("urls")
 def urls(o: Observations) -> SectionAnswer:
-    """List every page cited in the named answers; there are no further pages of results."""
+    """List every page cited in the answers in scope, without paging."""
     availability = SectionAvailability("unavailable", not_held("citations"))
     if o.observed("citations"):
         availability = answers_availability(
@@ -433,7 +433,7 @@ FROM scoped_engines LEFT JOIN answers USING (host, engine) GROUP BY ALL ORDER BY
 
 @section("fanouts")
 def fanouts(o: Observations) -> SectionAnswer:
-    """Count the queries of the named answers; days of first and last sight are in the window.
+    """Count the search queries of the answers in scope, with their first and last day.
 
     An engine that does not expose its queries has none to count, so it takes no part in
     any number and the availability names it.

@@ -100,7 +100,7 @@ GROUP BY "group" ORDER BY "group"
 
 @section("actions")
 def actions(o: Observations) -> SectionAnswer:
-    """Optimisation actions by group, and how many are in each state."""
+    """List the optimisation actions by group, and count them by state."""
     if not o.observed("actions"):
         nothing = SectionAvailability("unavailable", not_held("actions"), 0, last_run(o))
         return SectionAnswer({"stateCounts": dict.fromkeys(_STATES), "groups": []}, nothing)
@@ -167,7 +167,7 @@ ORDER BY day, label
 
 @section("impact")
 def impact(o: Observations) -> SectionAnswer:
-    """Completed actions with the change that followed, and events of the window."""
+    """List completed actions with the change that followed, and events of the window."""
     missing = {"mentionRate": why_no_subject(o), "citationCount": own_citations_missing(o)}
     countable = {name for name, reason in missing.items() if reason is None}
     experiments = o.rows(_EXPERIMENTS, about=focus_brands(o)) if o.observed("experiments") else []
@@ -441,7 +441,7 @@ GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {
 
 @section("insights")
 def insights(o: Observations) -> SectionAnswer:
-    """Noticeable changes, the most severe first, and a headline."""
+    """List the notable changes, the most severe first, with a headline."""
     availability = _comparability(o)
     if availability.status not in ("available", "partial"):
         nothing = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
