@@ -247,6 +247,4 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     state = combine([metadata.columns[name].availability for name in ("mentioned", "cited")])
     method = "Mantel-Haenszel odds ratio by prompt; Robins-Breslow-Greenland interval"
     said = {"verdict": verdict, "why": why, "method": method}
-    return result(
-        "cited_and_mentioned", [values | said], None, metadata.sources, state, level=level
-    )
+    return result("cited_and_mentioned", [values | said], [metadata], state, level=level)

@@ -97,8 +97,7 @@ def changes(
     return result(
         "changes",
         [common | row for row in rows],
-        None,
-        sums.metadata.sources,
+        [sums.metadata],
         sums.states[0],
         unit=sums.unit,
         level=level,

@@ -157,8 +157,7 @@ def funnel_of(
             "method": f"joined on normalised paths; conversions over {which}; Wilson interval, "
             f"{level:.0%}, of visits as independent",
         },
-        None,
-        [source for frame in frames for source in metadata_of(frame).sources],
+        [*map(metadata_of, frames)],
         key=("path",),
         level=level,
         states={name: replace(state, reason=_once(state.reason)) for name, state in states.items()},

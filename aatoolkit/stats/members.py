@@ -127,8 +127,7 @@ def rank(
             "verdict": verdicts,
             "method": f"simultaneous pairwise differences over {cluster}, multiplier bootstrap",
         },
-        {by: sums.metadata.columns[by]},
-        sums.metadata.sources,
+        [sums.metadata],
         sums.metadata.columns[column].availability,
         key=(by,),
         unit=sums.column.unit if sums.column else None,
@@ -241,8 +240,7 @@ def concentration(
         "concentration",
         {**groups.keys.reset_index(drop=True), **columns}
         | {"method": "multinomial bootstrap, basic interval"},
-        {name: metadata.columns[name] for name in keys},
-        metadata.sources,
+        [metadata],
         combine(states[int(code)] for code in codes),
         key=tuple(keys),
         level=level,
@@ -326,7 +324,8 @@ def overlap(
             "project.read('urls', split='engine').main.aa.overlap('url')"
         )
         raise ItemNotFound(f"{column} has no overlap: {why}", columns=dict.fromkeys(lacking, why))
-    state = metadata_of(flat).columns[column].availability
+    metadata = metadata_of(flat)
+    state = metadata.columns[column].availability
     rows: Any
     if lacking:
         rows = _of_sets(flat, column, between)
@@ -337,8 +336,7 @@ def overlap(
     return result(
         "overlap",
         rows,
-        None,
-        metadata_of(flat).sources,
+        [metadata],
         state,
         key=(between, f"other_{between}"),
         level=level,

@@ -59,7 +59,7 @@ from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.groupby import as_floats
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, Source, attach, metadata_of
+from aatoolkit.metadata.attrs import NOTHING, ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY, RANK, REQUESTS, refused
 from aatoolkit.sections.column import Column
 from aatoolkit.sections.registry import remember
@@ -262,8 +262,7 @@ TABLES = {
 def result(
     verb: str,
     values: Mapping[str, Any] | Sequence[Mapping[str, Any]],
-    keys: Mapping[str, ColumnMetadata] | None = None,
-    sources: Iterable[Source] = (),
+    inputs: Sequence[FrameMetadata] = (),
     state: Availability = MEASURED,
     *,
     key: Sequence[str] = (),
@@ -272,21 +271,20 @@ def result(
     states: Mapping[str, Availability] | None = None,
     **words: Any,
 ) -> pd.DataFrame:
-    """Make the frame of a result from what is declared of its columns, and their values.
+    """Make the frame of a result: the columns of the key, then those declared for the verb.
 
     Parameters
     ----------
     verb : str
-        The table that declares the columns.
+        The table in `TABLES` that declares the columns.
     values : mapping, or sequence of mapping
-        The values of each column, or one value of all rows; those of keys as they are. Or the rows:
-        a column is what one of them has, all that are declared where there are none.
-    keys : mapping of str to ColumnMetadata
-        The metadata of columns that were taken over.
-    sources : iterable of Source
-        The responses that it was computed from.
+        The values of each column, or one value for all rows. Or the rows, one mapping each: the
+        columns are those that any row has, or all declared ones if there are no rows.
+    inputs : sequence of FrameMetadata
+        The metadata of the frames that it was computed from; that of the first describes the
+        columns of the key.
     state : Availability
-        What is known of the numbers that it was computed from.
+        The availability of the numbers that it was computed from.
     key : sequence of str
         The columns that identify a row.
     unit : str, optional
@@ -294,45 +292,46 @@ def result(
     level : float
         The confidence level.
     states : mapping of str to Availability, optional
-        What is known of single columns, in which no number means no row.
+        The availability of single columns, in which a missing number means that there is no row.
     **words
-        What names and meanings depend on.
+        What is filled into the declared names and meanings.
     """
     change = _UNITS["points"] if unit == FRACTION else unit
     words |= {"unit": unit or "-", "change": change or "-", "level": f"{level:.0%}"}
-    declared = [name.format(**words) for name, *_ in TABLES[verb]]
+    declared = {name.format(**words): facts for name, *facts in TABLES[verb]}
     if not isinstance(values, Mapping):
         names = dict.fromkeys(name for row in values for name in row) or declared
         values = {name: [row.get(name, math.nan) for row in values] for name in names}
     values = kept(values)
-    in_order = iter([name for name in declared if name in values])
-    columns: list[Column] = []
-    frame = {
-        name: values[name] if name in declared else _key(values[name])
-        for name in (next(in_order) if name in declared else name for name in values)
-    }
     size = next((len(part) for part in values.values() if _is_column(part)), 1)
-    for template, dtype, of, meaning in TABLES[verb]:
-        name, of = template.format(**words), of.format(**words)
+    rule = refused("a result of statistics: compute it anew from the rows")
+    frame: dict[str, Any] = {}
+    columns: list[Column] = []
+    for name in dict.fromkeys((*key, *declared)):
         if name not in values:
             continue
         part = values[name] if _is_column(values[name]) else [values[name]] * size
+        if name not in declared:
+            frame[name] = _key_column(part)
+            continue
+        dtype, unit_word, meaning = declared[name]
         frame[name] = column_of(part, dtype)
-        doc, of_unit = meaning.format(**words), None if of == "-" else _UNITS.get(of, of)
-        rule = refused("a result of statistics: compute it anew from the rows")
-        columns.append(Column(name, _DTYPES[dtype], doc, unit=of_unit, aggregate=rule))
+        unit_of = unit_word.format(**words)
+        unit_of = None if unit_of == "-" else _UNITS.get(unit_of, unit_of)
+        doc = meaning.format(**words)
+        columns.append(Column(name, _DTYPES[dtype], doc, unit=unit_of, aggregate=rule))
     table = f"statistics:{verb}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
     remember(table, Table(table, f"Results of {verb}.", records("rows"), (), tuple(columns)))
     table_of = pd.DataFrame(frame)
     table_of = show_as(table_of, view_of(table_of))
-    described = dict(keys or {})
+    described = {name: inputs[0].columns.get(name, NOTHING) for name in frame} if inputs else {}
     for column in columns:
         of_column = (states or {}).get(column.name, state)
         cause = Cause.NO_ROW if states else Cause.INSUFFICIENT_SAMPLE
         availability = _state(table_of[column.name], of_column, cause)
         described[column.name] = ColumnMetadata(f"{table}.{column.name}", availability)
-    ordered = {str(name): described.get(str(name), ColumnMetadata()) for name in table_of.columns}
-    return attach(table_of, FrameMetadata(ordered, tuple(key), tuple(dict.fromkeys(sources))))
+    sources = dict.fromkeys(source for metadata in inputs for source in metadata.sources)
+    return attach(table_of, FrameMetadata(described, tuple(key), tuple(sources)))
 
 
 _DETAILS = (
@@ -394,8 +393,8 @@ def _is_column(values: object) -> bool:
     return isinstance(values, Iterable) and not isinstance(values, str)
 
 
-def _key(values: Any) -> Any:
-    """A column of a key as it is; of a list that of its kind."""
+def _key_column(values: Any) -> Any:
+    """Return a column of the key as it is; infer the dtype of a list."""
     if not isinstance(values, list):
         return values
     column = pd.Series(values, dtype=object)

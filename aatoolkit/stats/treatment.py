@@ -204,8 +204,7 @@ def effect(
     return result(
         "effect",
         judgements,
-        None,
-        sums.metadata.sources,
+        [sums.metadata],
         combine(sums.states),
         unit=sums.unit,
         level=level,
