@@ -16,7 +16,7 @@ from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, meta
 from aatoolkit.stats.estimate import NAN, check_level, verdict_of
 from aatoolkit.stats.results import percent, result
 from aatoolkit.stats.trace import (
-    One,
+    count_of,
     leaf,
     name_all,
     normal_quantile,
@@ -25,6 +25,7 @@ from aatoolkit.stats.trace import (
     setting,
     statistic,
     take,
+    total_of,
     two_sided,
 )
 
@@ -207,7 +208,7 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
         return leaf(kind, counts, part)
 
     counts = {kind: counted(kind) for kind in _KINDS}
-    values = {kind: One.total(part) for kind, part in counts.items()}
+    values = {kind: total_of(part) for kind, part in counts.items()}
     values["n"] = sum(values.values())
     a, b, c, d = counts.values()
     # Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.
@@ -215,13 +216,13 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     r, s = a * d / n, b * c / n
     p, q = (a + d) / n, (b + c) / n
     name_all(n=n, r=r, s=s, p=p, q=q)
-    for_it, against = One.total(r), One.total(s)
+    for_it, against = total_of(r), total_of(s)
     is_there = plain_value(for_it) > 0 and plain_value(against) > 0
     against = against if is_there else NAN  # without both kinds there is no ratio
     odds = for_it / against
-    variance = One.total(p * r) / (2 * for_it**2)
-    variance = variance + One.total(p * s + q * r) / (2 * (for_it * against))
-    error = np.sqrt(variance + One.total(q * s) / (2 * against**2))
+    variance = total_of(p * r) / (2 * for_it**2)
+    variance = variance + total_of(p * s + q * r) / (2 * (for_it * against))
+    error = np.sqrt(variance + total_of(q * s) / (2 * against**2))
     name_all(odds_ratio=odds, error=error, sum_r=for_it, sum_s=against)
     half = normal_quantile((1 + setting("level", level)) / 2) * error
     values |= {
@@ -231,7 +232,7 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     values |= {"odds_ratio": odds, "low": odds * np.exp(-half), "high": odds * np.exp(half)}
     values["p"] = two_sided(np.log(odds) / error, math.inf)
     is_informative = (plain_value(r) > 0) | (plain_value(s) > 0)
-    values["clusters"] = One.count(take(n, np.flatnonzero(is_informative)))
+    values["clusters"] = count_of(take(n, np.flatnonzero(is_informative)))
     numbers = {name: number(value) for name, value in values.items()}
     ratio = numbers["odds_ratio"]
     verdict = verdict_of(numbers["p"], ratio - 1, level, ("more often", "less often"))

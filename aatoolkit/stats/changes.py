@@ -10,20 +10,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.stats.estimate import check_level, long_run
+from aatoolkit.stats.estimate import check_level, long_run_factor
 from aatoolkit.stats.results import TABLES, amount, points, refusal, result
 from aatoolkit.stats.sums import Rules, cluster_sums
 from aatoolkit.stats.trace import (
     Integers,
     Numbers,
-    One,
+    alias,
+    count_of,
     drawn,
     name_all,
     number,
     plain_value,
     statistic,
     take,
-    under,
+    total_of,
 )
 
 RATES, COUNTS, MEANS = "binomial", "Poisson", "normal"
@@ -57,7 +58,7 @@ def changes(
         why = f"{len(days):,} days; {MOST_DAYS:,} are the most: aggregate to weeks first"
         raise refusal(column, "changes", why)
     kind = COUNTS if sums.is_count else RATES if sums.is_rate else MEANS
-    size = One.total(n)
+    size = total_of(n)
     row: dict[str, Any] = {}
     if len(days):
         row |= {"from_day": days.min(), "to_day": days.max()}
@@ -74,9 +75,9 @@ def changes(
             plain = centred / scale, plain[1]
         starts, p_value, spread = _segments(*plain, level, kind)
         p = drawn("p", p_value, _SHUFFLED, y, n)
-        before = One.total(y) / size
+        before = total_of(y) / size
         name_all(before=before)
-        row |= {"p": p, "before": before, "after": under("after", before)}
+        row |= {"p": p, "before": before, "after": alias("after", before)}
         row["why"] = _unclear(*plain, p_value, kind) if starts else ""
         if starts and not row["why"]:
             bounds = [0, *starts, len(days)]
@@ -93,7 +94,7 @@ def changes(
             row["verdict"] = "no evidence"
     method = f"{kind} likelihood, exact segmentation, days shuffled in blocks"
     common: dict[str, Any] = {name: np.nan for name, *_ in TABLES["changes"]}
-    common |= {"n": size, "verdict": "cannot say", "clusters": One.count(n), "method": method}
+    common |= {"n": size, "verdict": "cannot say", "clusters": count_of(n), "method": method}
     return result(
         "changes",
         [common | row for row in rows],
@@ -110,7 +111,7 @@ def _step(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) -> dic
     """A change with the levels before and after it."""
     spans = [np.arange(low, start), np.arange(start, high)]
     (y0, y1), (n0, n1) = ([take(part, span) for span in spans] for part in (y, n))
-    before, after = One.total(y0) / One.total(n0), One.total(y1) / One.total(n1)
+    before, after = total_of(y0) / total_of(n0), total_of(y1) / total_of(n1)
     name_all(y0=y0, n0=n0, y1=y1, n1=n1, before=before, after=after)
     change = after - before
     moved = f"{amount(number(before), is_rate)} to {amount(number(after), is_rate)}"
@@ -118,7 +119,7 @@ def _step(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) -> dic
         "before": before,
         "after": after,
         "change": change,
-        "n": One.total(n0) + One.total(n1),
+        "n": total_of(n0) + total_of(n1),
         "verdict": "up" if number(change) > 0 else "down",
         "why": f"{moved}, {points(number(change), is_rate)}",
     }
@@ -212,7 +213,7 @@ def _spread(y: Numbers, n: Numbers, rate: Numbers, kind: str) -> Numbers:
     variance = {RATES: rate * (1 - rate), COUNTS: rate, MEANS: np.ones_like(rate)}[kind]
     expected = np.maximum((n * variance).sum(1), _TINY)
     dispersion: Numbers = np.maximum(squares / expected, _LEAST_SPREAD)
-    return np.maximum(long_run(residual), _LEAST_SPREAD) * dispersion
+    return np.maximum(long_run_factor(residual), _LEAST_SPREAD) * dispersion
 
 
 @lru_cache(maxsize=4)

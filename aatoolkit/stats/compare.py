@@ -22,16 +22,16 @@ from aatoolkit.stats.estimate import (
     CORRECTIONS,
     LEAST_CLUSTERS,
     NAN,
-    NOTHING,
+    UNKNOWN_CHANGE,
     Change,
     Comparison,
-    changed,
-    changed_counts,
-    changed_samples,
-    changed_totals,
     check_level,
-    judged,
-    sample_of,
+    estimate_sample,
+    judge,
+    paired_change,
+    paired_count_change,
+    two_rate_change,
+    two_sample_change,
     varies,
     verdict_of,
 )
@@ -51,15 +51,16 @@ from aatoolkit.stats.sums import (
     window_before,
 )
 from aatoolkit.stats.trace import (
-    One,
-    cells_of,
-    derived,
+    column_values,
+    count_of,
     name_all,
     normal_quantile,
     number,
     setting,
     statistic,
     take,
+    total_of,
+    trace_frame,
     two_sided,
 )
 
@@ -204,7 +205,7 @@ def _by_itself(
     AvailabilityError
         The error, if a group has several rows, or there is no such column that is as it was read.
     """
-    flats = [derived(flattened(frame), frame) for frame in frames]
+    flats = [trace_frame(flattened(frame), frame) for frame in frames]
     places: list[dict[Any, int]] = []
     units: dict[Any, Any] = {}
     for flat in flats:
@@ -222,7 +223,7 @@ def _by_itself(
     why = (error.columns or {}).get(measure, "")
     for key, word in units.items():
         after, before = (
-            take(cells_of(name, flat, measure, [of[key]]), 0) if key in of else NAN
+            take(column_values(name, flat, measure, [of[key]]), 0) if key in of else NAN
             for name, flat, of in zip(("after", "before"), flats, places, strict=True)
         )
         yield ComparedRow(
@@ -260,9 +261,9 @@ def _tested(
                 f"compared are the {least} on both sides",
             )
         if not least:
-            return replace(NOTHING, clusters=0), "", f"no {pair} is on both sides", notes
+            return replace(UNKNOWN_CHANGE, clusters=0), "", f"no {pair} is on both sides", notes
     elif not all(pairs):
-        return NOTHING, "", "no answers on one side or both", ()
+        return UNKNOWN_CHANGE, "", "no answers on one side or both", ()
     else:
         is_by_day = pd.api.types.is_datetime64_any_dtype(sides[0].labels.dtype)
         of_both = [[part[name] for name in (sorted(part) if is_by_day else part)] for part in pairs]
@@ -275,17 +276,17 @@ def _tested(
     if pair:
         method = f"paired by {pair}, linearised"
         if is_count:
-            change = changed_counts(y1, y0, confidence)
+            change = paired_count_change(y1, y0, confidence)
             method += f"; takes each {pair} for independent"
         else:
-            change = changed(y1, n1, y0, n0, confidence, is_rate=is_rate)
+            change = paired_change(y1, n1, y0, n0, confidence, is_rate=is_rate)
         return change, method, _why_not(change, least, pair), notes
     if is_count and not cluster:
-        after, before = One.total(y1), One.total(y0)
+        after, before = total_of(y1), total_of(y0)
         name_all(after=after, before=before)
         return Change(after - before, after=after, before=before), "", _UNCOUNTED, ()
     if is_rate and not cluster:
-        change = changed_totals(y1, n1, y0, n0, confidence, *design)
+        change = two_rate_change(y1, n1, y0, n0, confidence, *design)
         method = "Newcombe's interval and z test; takes answers for independent"
         if design is not INDEPENDENT:
             method = (
@@ -294,12 +295,12 @@ def _tested(
             )
         return change, method, "", ()
     after, before = (
-        sample_of(y, n, word, is_series=is_by_day)
+        estimate_sample(y, n, word, is_series=is_by_day)
         for word, y, n in (("after", y1, n1), ("before", y0, n0))
     )
     if not cluster:  # each answer by itself
         after, before = (replace(part, df=part.size - 1, clusters=NAN) for part in (after, before))
-    change = changed_samples(after, before, confidence)
+    change = two_sample_change(after, before, confidence)
     if cluster:
         # Neighbouring days may be alike.
         name, variance_words = ("days", ", long-run variance") if is_by_day else (cluster, "")
@@ -369,7 +370,7 @@ def comparison(
         before, after = (amount(number(end), row.is_rate) for end in ends)
         words = f"{before} to {after}" if is_plain else f"{names[0]} {after}, {names[1]} {before}"
         judged_rows.append(replace(row, text=words))
-    judgements = judged(judged_rows, level, correct, "change" if is_plain else "difference")
+    judgements = judge(judged_rows, level, correct, "change" if is_plain else "difference")
     tests = [math.isfinite(number(judgement["p"])) for judgement in judgements]
     planned = [row.is_planned for row in rows]
     family = f"one of a family of {sum(map(operator.gt, tests, planned))}"
@@ -378,7 +379,6 @@ def comparison(
         change = row.change
         of_row = {"measure": row.measure, **dict(zip(keys, row.key, strict=True)), **judgement}
         of_row |= {side: change.after, baseline: change.before, n_baseline: change.size_before}
-        of_row |= {"n": change.size_after, "change": change.change, "clusters": change.clusters}
         of_row["why"] = "; ".join(dict.fromkeys([of_row["why"], *row.notes]))
         of_row["unit"] = row.unit
         if any(planned):
@@ -450,14 +450,14 @@ def decompose(
         for side, pairs, end in zip(sides * 2, [*of_both, None, None], _ENDS, strict=True)
     )
     is_rate, error = all(side.is_rate for side in sides), NAN
-    size1, size0 = One.total(all_n1), One.total(all_n0)
-    total1, total0 = One.total(all_y1) / size1, One.total(all_y0) / size0
+    size1, size0 = total_of(all_n1), total_of(all_n0)
+    total1, total0 = total_of(all_y1) / size1, total_of(all_y0) / size0
     middle, weight = (total1 + total0) / 2, (n1 / size1 + n0 / size0) / 2
     term = weight * (y1 / n1 - y0 / n0)
-    rate, total = One.total(term), total1 - total0
+    rate, total = total_of(term), total1 - total0
     # What entered or left counts by how far it is from the middle, and the rest is mix.
     entered, left = (
-        (One.total(y) - One.total(common_y) - middle * (size - One.total(common_n))) / size
+        (total_of(y) - total_of(common_y) - middle * (size - total_of(common_n))) / size
         for y, common_y, size, common_n in ((all_y1, y1, size1, n1), (all_y0, y0, size0, n0))
     )
     name_all(size1=size1, size0=size0, total1=total1, total0=total0, middle=middle)
@@ -466,7 +466,7 @@ def decompose(
         p1, p0 = (y1 + total1) / (n1 + 1), (y0 + total0) / (n0 + 1)
         square = weight**2 * (p1 * (1 - p1) / n1 + p0 * (1 - p0) / n0)
         name_all(square=square)
-        error = np.sqrt(One.total(square))
+        error = np.sqrt(total_of(square))
     effects = [rate, total - rate - entered + left, entered, 0 - left, total]
     name_all(error=error)
     half = normal_quantile((1 + setting("level", level)) / 2) * error
@@ -474,8 +474,8 @@ def decompose(
     low, high, p = ([NAN if why else value, *[NAN] * 4] for value in tests)
     effects = [NAN] * 5 if empty else effects
     verdict = verdict_of(number(p[0]), number(effects[0]), level)
-    k = One.count(n1)
-    came, gone = One.count(all_n1) - k, One.count(all_n0) - k
+    k = count_of(n1)
+    came, gone = count_of(all_n1) - k, count_of(all_n0) - k
     metadata = [side.metadata for side in sides]
     return result(
         "decompose",

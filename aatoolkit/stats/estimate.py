@@ -1,4 +1,4 @@
-"""Estimate rates, means and their changes over clusters; adjust p-values for their number.
+"""Estimate rates and means over clusters and their changes; adjust p-values.
 
 The arithmetic of ``df.aa.interval`` and ``compare``, functions of one group (see ``trace``). With
 Σy and Σn of each cluster *i* of *k*:
@@ -35,9 +35,10 @@ from aatoolkit.errors import ArgumentError
 from aatoolkit.stats.results import points
 from aatoolkit.stats.trace import (
     Numbers,
-    One,
     Traced,
+    alias,
     call,
+    count_of,
     name_all,
     named,
     normal_quantile,
@@ -46,38 +47,38 @@ from aatoolkit.stats.trace import (
     setting,
     t_quantile,
     t_quantiles,
+    total_of,
     two_sided,
-    under,
 )
 
 CORRECTIONS = {"holm": "Holm's", "bh": "Benjamini and Hochberg's", None: "no"}
 POWER = 0.8
 NAN = float("nan")
 LEAST_CLUSTERS = 5
-"""Fewer clusters say too little about how clusters differ."""
+"""The fewest clusters from which the variance between clusters is estimated."""
 
 _ROUNDING = 1e-12
-"""A standard error below this part of what it is the error of is one of rounding."""
+"""A standard error below this fraction of its estimate is a rounding error."""
 
 _NO_END = 1e-3
 
 
 def check_level(level: float) -> None:
-    """Refuse a confidence level that is none.
+    """Check that a confidence level is between 0 and 1.
 
     Raises
     ------
     ArgumentError
-        If it is not between 0 and 1.
+        If it is not.
     """
     if not 0 < level < 1:
         raise ArgumentError(f"level={level!r} is not between 0 and 1")
 
 
 def varies(error: Any, value: Any) -> Any:
-    """Whether a standard error is finite, and more than that of rounding of values of such a size.
+    """Return whether a standard error is finite and more than the rounding error of a value.
 
-    Where nothing differs between clusters, that is too little for an error, and no certainty.
+    Where clusters do not differ at all, that is too little to estimate an error, and no certainty.
 
     Examples
     --------
@@ -92,11 +93,11 @@ def varies(error: Any, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimate of a group, or of each of many; NaN where there is none.
+    """The estimate of a group, or arrays with one estimate per group; NaN where there is none.
 
-    In formulas ``z`` are the residuals of clusters, ``answers`` the effective sample size, ``q``
-    the quantile; of strata ``within`` the variance of each, ``p`` its rate with one answer at the
-    overall rate added.
+    In formulas ``z`` are also the residuals of clusters, ``answers`` is the effective sample size,
+    ``q`` the quantile; of strata ``within`` is the variance of each, ``p`` its rate with one answer
+    at the overall rate added.
     """
 
     value: Any
@@ -130,10 +131,10 @@ def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
 
 
 def estimate(g: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> Estimate:
-    """Estimate with clusters as a sample, or with ``panel="fixed"`` as the population.
+    """Estimate a rate or mean, with clusters as a sample or as the population (``panel="fixed"``).
 
-    As a sample, their differences are part of the error. As the population only answers within
-    one are a sample (strata): the variance is Σ(nᵢ/Σn)²·p̃(1-p̃)/nᵢ, where p̃ is the cluster's
+    As a sample, their differences are part of the error. As the population, only the answers
+    within each are a sample (strata): the variance is Σ(nᵢ/Σn)²·p̃(1-p̃)/nᵢ, where p̃ is the cluster's
     rate with one answer at the overall rate added: without it a prompt that was always, or never,
     answered with the brand would be taken for certain.
     """
@@ -176,13 +177,13 @@ def estimate(g: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> E
 
 @dataclass(frozen=True)
 class Change:
-    """A change, and what it is computed from; the names are those of the formulas.
+    """A change, its standard error, interval and p-value, and the two values that it is between.
 
-    ``error`` is the standard error of the change, ``jackknife`` that of leaving each cluster out,
-    ``unequal`` how unequally clusters would move; in formulas ``z`` are the residuals of clusters,
-    ``without`` by how much the change is another one without each, ``m`` their sizes; of totals
-    ``answers1`` and ``answers0`` the effective sample sizes, ``q`` the quantile, ``pooled_error``
-    that of the test.
+    ``jackknife`` is the standard error by leaving each cluster out, ``unequal`` the standard error
+    that a change of 1 has because clusters change unequally. The fields are the names in formulas,
+    in which ``z`` are also the residuals of clusters, ``without`` the leave-one-out differences and
+    ``m`` the sizes of clusters; of totals ``answers1`` and ``answers0`` are the effective sample
+    sizes, ``q`` is the quantile and ``pooled_error`` the standard error of the test.
     """
 
     change: Any = NAN
@@ -200,12 +201,12 @@ class Change:
     unequal: Any = 0.0
 
 
-NOTHING = Change()
+UNKNOWN_CHANGE = Change()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A change that is judged.
+    """A change and what its verdict depends on.
 
     Parameters
     ----------
@@ -216,16 +217,16 @@ class Comparison:
     method : str
         How it was tested.
     why : str
-        Why nothing can be said of it; empty where it can.
+        The reason why there is no verdict; empty if there is one.
     is_rate : bool
-        Whether it is one of a rate, in points.
+        Whether it is a change of a rate, which is written in points.
     is_planned : bool
-        Whether it stands alone, and is no part of the family that p-values are adjusted over.
+        Whether its p-value is left out of the family of p-values that are adjusted.
     words : tuple of str
-        The verdicts of a rise and of a fall.
+        The verdicts for an increase and for a decrease.
     """
 
-    change: Change = NOTHING
+    change: Change = UNKNOWN_CHANGE
     text: str = ""
     method: str = ""
     why: str = ""
@@ -236,7 +237,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Sample:
-    """The rate or mean of one side over clusters, its variances and degrees of freedom."""
+    """The rate or mean of one sample of clusters, its variances and degrees of freedom.
+
+    ``z`` and ``without`` are the residuals and the leave-one-out differences of the clusters.
+    """
 
     value: Any = NAN
     size: Any = NAN
@@ -244,122 +248,120 @@ class Sample:
     df: Any = NAN
     clusters: Any = 0
     jackknife: Any = NAN
+    z: Any = None
+    without: Any = None
 
 
-def by_student_t(change: Any, error: Any, df: Any, level: Any, **more: Any) -> Change:
-    """A change with its interval and p-value, by Student's t."""
+def change_by_student_t(change: Any, error: Any, df: Any, level: Any, **fields: Any) -> Change:
+    """Compute the interval and p-value of a change with Student's t distribution."""
     name_all(change=change, error=error, df=df)
     half = t_quantile((1 + level) / 2, df) * error
     p = two_sided(change / error, df)
-    more = {"jackknife": error, **more}
-    return named(Change(change, error, df, change - half, change + half, p, **more))
+    fields = {"jackknife": error, **fields}
+    return named(Change(change, error, df, change - half, change + half, p, **fields))
 
 
-def _sides(y1: Any, n1: Any, y0: Any, n0: Any) -> dict[str, Any]:
-    """The rates or means of both sides, and their sizes."""
-    sides = {"size_after": One.total(n1), "size_before": One.total(n0)}
-    sides["after"] = One.total(y1) / sides["size_after"]
-    sides["before"] = One.total(y0) / sides["size_before"]
-    name_all(**sides)
-    return sides
+def _change_between(
+    after: Sample, before: Sample, error: Any, df: Any, level: Any, **fields: Any
+) -> Change:
+    """Compute the change between two samples, with Student's t distribution."""
+    fields |= {"after": after.value, "before": before.value}
+    fields |= {"size_after": after.size, "size_before": before.size}
+    return change_by_student_t(after.value - before.value, error, df, level, **fields)
+
+
+def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
+    """Compute the rate or mean Σy/Σn of all clusters, and Σn."""
+    size = total_of(n)
+    value = total_of(y) / size
+    name_all(**{name: value, f"size_{name}": size})
+    return value, size
 
 
 def _variances(k: Any, z: Any, without: Any) -> tuple[Any, Any]:
-    """The linearised variance, of residuals, and that of the jackknife, of leaving each out."""
-    return k / (k - 1) * One.total(z**2), (k - 1) / k * One.total(without**2)
+    """Compute the linearised variance from residuals, the jackknife's from leave-one-out values."""
+    return k / (k - 1) * total_of(z**2), (k - 1) / k * total_of(without**2)
 
 
-def changed(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = False) -> Change:
-    """A change over clusters that both sides have.
+def paired_change(
+    y1: Any, n1: Any, y0: Any, n0: Any, level: Any, *, is_rate: bool = False
+) -> Change:
+    """Compute the change of a rate or mean over the clusters that both samples have.
 
     With R = Σy/Σn on each side, zᵢ = (yᵢ - Rnᵢ)/Σn of the one side less that of the other, and
     V = k/(k-1)·Σzᵢ²: the linearised variance of a difference of ratios on one sample of
-    clusters (Kish 1965, 14.4), with Student's t. Its degrees of freedom are those of `freedom`.
+    clusters (Kish 1965, 14.4), with Student's t and `degrees_of_freedom`.
     """
-    sides = _sides(y1, n1, y0, n0)
-    after, before = sides["after"], sides["before"]
-    size1, size0 = sides["size_after"], sides["size_before"]
-    off1, off0 = y1 - after * n1, y0 - before * n0
-    z, m, k = off1 / size1 - off0 / size0, n1 + n0, One.count(n1)
-    without = off1 / (size1 - n1) - off0 / (size0 - n0)
+    after, before = estimate_sample(y1, n1, "after"), estimate_sample(y0, n0, "before")
+    z, without = after.z - before.z, after.without - before.without
+    m, k = n1 + n0, after.clusters
     name_all(z=z, without=without, m=m)
     error, jackknife = map(np.sqrt, _variances(k, z, without))
     unequal: Any = 0.0
     if is_rate:
-        # A rate near 0 or 1 moves less than one of a half: by p(1-p), if all log odds move alike.
-        # This is the standard error that a change of 1 has because clusters do not move alike.
+        # A rate near 0 or 1 changes less than one of a half: by p(1-p), if all log odds change
+        # alike. This is the standard error that a change of 1 has because clusters do not.
         y = y1 + y0
         room = m * (y / m) * (1 - y / m)
-        total = One.total(room)
-        share = room / np.where(total > 0, total, 1.0) - m / One.total(m)
+        total = total_of(room)
+        share = room / np.where(total > 0, total, 1.0) - m / total_of(m)
         name_all(room=room, share=share)
-        unequal = np.where(total > 0, np.sqrt(k / (k - 1) * One.total(share**2)), 0.0)
-    more = {"clusters": k, "jackknife": jackknife, "unequal": unequal, **sides}
-    return by_student_t(after - before, error, freedom(m, z), level, **more)
+        unequal = np.where(total > 0, np.sqrt(k / (k - 1) * total_of(share**2)), 0.0)
+    fields = {"clusters": k, "jackknife": jackknife, "unequal": unequal}
+    return _change_between(after, before, error, degrees_of_freedom(m, z), level, **fields)
 
 
-def changed_counts(y1: Any, y0: Any, level: Any) -> Change:
-    """A change of a count over clusters of both sides: their mean change times their number."""
+def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
+    """Compute the change of a count over clusters of both samples: mean change times clusters."""
     moved = y1 - y0
     name_all(moved=moved)
-    mean = sample_of(moved, moved * 0 + 1, "mean")
+    mean = estimate_sample(moved, moved * 0 + 1, "mean")
     error, k = mean.clusters * np.sqrt(mean.variance), mean.clusters
-    after, before = One.total(y1), One.total(y0)
+    after, before = total_of(y1), total_of(y0)
     name_all(after=after, before=before)
-    return by_student_t(
-        after - before, error, mean.df, level, after=after, before=before, clusters=k
-    )
+    fields = {"after": after, "before": before, "clusters": k}
+    return change_by_student_t(after - before, error, mean.df, level, **fields)
 
 
-def sample_of(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
-    """The rate or mean of a sample of clusters: ratio estimator, linearised variance.
+def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
+    """Estimate the rate or mean of a sample of clusters: ratio estimator, linearised variance.
 
-    Of a series of days, which may be like their neighbours, it is the long-run variance.
+    For a time series, whose neighbouring days may be alike, it is the long-run variance.
     """
-    size, k = One.total(n), One.count(n)
-    value = One.total(y) / size
-    off = y - value * n
-    z, without = off / size, off / (size - n)
-    name_all(**{name: value, f"size_{name}": size, f"z_{name}": z, f"without_{name}": without})
+    (value, size), k = _ratio(y, n, name), count_of(n)
+    residual = y - value * n
+    z, without = residual / size, residual / (size - n)
     variance, jackknife = _variances(k, z, without)
     if is_series:
-        longer = max(long_run(plain_value(z)[None]).item(), 1.0)
-        variance, jackknife = variance * longer, jackknife * longer
-    return named(Sample(value, size, variance, freedom(n, z), k, jackknife), f"_{name}")
+        factor = max(long_run_factor(plain_value(z)[None]).item(), 1.0)
+        variance, jackknife = variance * factor, jackknife * factor
+    df = degrees_of_freedom(n, z)
+    return named(Sample(value, size, variance, df, k, jackknife, z, without), f"_{name}")
 
 
-def changed_samples(after: Sample, before: Sample, level: Any) -> Change:
-    """A change between two samples of clusters: two ratio estimators, Welch's t.
+def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
+    """Compute the change between two independent samples of clusters, with Welch's t test.
 
-    It has 1 degree of freedom at least.
+    It has at least 1 degree of freedom.
     """
     variance = after.variance + before.variance
     spread = after.variance**2 / after.df + before.variance**2 / before.df
     fewer = np.minimum(after.df, before.df)
-    return by_student_t(
-        after.value - before.value,
-        np.sqrt(variance),
-        np.maximum(np.where(spread > 0, variance**2 / spread, fewer), 1.0),
-        level,
-        after=after.value,
-        before=before.value,
-        size_after=after.size,
-        size_before=before.size,
-        clusters=after.clusters + before.clusters,
-        jackknife=np.sqrt(after.jackknife + before.jackknife),
-    )
+    df = np.maximum(np.where(spread > 0, variance**2 / spread, fewer), 1.0)
+    jackknife = np.sqrt(after.jackknife + before.jackknife)
+    fields = {"clusters": after.clusters + before.clusters, "jackknife": jackknife}
+    return _change_between(after, before, np.sqrt(variance), df, level, **fields)
 
 
-def changed_totals(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df: Any) -> Change:
-    """A change of rates of answers that are independent but for a design effect.
+def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df: Any) -> Change:
+    """Compute the change between rates of answers that are independent but for a design effect.
 
     Newcombe's interval (*Statistics in Medicine* 17, 1998, method 10) and the test of two
     proportions with their pooled variance. With a design effect the sample sizes are divided by
     it (Kish 1965), and where it was estimated with ``df`` degrees of freedom Student's t has these.
     """
-    sides = _sides(y1, n1, y0, n0)
-    after, before = sides["after"], sides["before"]
-    a, b = sides["size_after"] / deff, sides["size_before"] / deff
+    (after, size1), (before, size0) = _ratio(y1, n1, "after"), _ratio(y0, n0, "before")
+    a, b = size1 / deff, size0 / deff
     q = t_quantile((1 + level) / 2, df)
     (l1, h1), (l0, h0) = wilson(after, a, q), wilson(before, b, q)
     pooled = (after * a + before * b) / (a + b)
@@ -372,10 +374,11 @@ def changed_totals(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df
     # At 0 and 1 the variance is 0, and the interval still says what could be seen.
     error = np.maximum(test, (high - low) / (2 * q))
     p = two_sided(change / test, df) if plain_value(test) > 0 else change * 0 + 1.0
-    return named(Change(change, error, df, low, high, p, jackknife=error, **sides))
+    ends = (after, before, size1, size0)
+    return named(Change(change, error, df, low, high, p, *ends, jackknife=error))
 
 
-def freedom(m: Any, z: Any) -> Any:
+def degrees_of_freedom(m: Any, z: Any) -> Any:
     """Compute the degrees of freedom of a variance over clusters, at least 1.
 
     The effective number (Σx)²/Σx² of clusters that carry the answers, less 1, or the variance
@@ -383,14 +386,14 @@ def freedom(m: Any, z: Any) -> Any:
     false alarms where runs are very unequal; with this, 5 % at most. Where one cluster has most of
     the answers there are none: its residual is near 0, and with 1 it would raise up to 92 %.
     """
-    fourth = One.total(z**4)
-    carry = One.total(m) ** 2 / One.total(m**2) - 1
-    of_variance = np.where(fourth > 0, One.total(z**2) ** 2 / fourth, carry)
+    fourth = total_of(z**4)
+    carry = total_of(m) ** 2 / total_of(m**2) - 1
+    of_variance = np.where(fourth > 0, total_of(z**2) ** 2 / fourth, carry)
     return np.where(carry < 1, np.nan, np.maximum(np.minimum(carry, of_variance), 1.0))
 
 
-def long_run(residual: Numbers) -> Numbers:
-    """Long-run variance of series over that of independent days: 1 + 2Σ(1-l/(L+1))·r_l.
+def long_run_factor(residual: Numbers) -> Numbers:
+    """Compute the ratio of long-run variance to that of independent days: 1 + 2Σ(1-l/(L+1))·r_l.
 
     With the autocorrelations r of residuals in their order (Newey & West, *Econometrica* 55, 1987).
     """
@@ -407,8 +410,8 @@ def long_run(residual: Numbers) -> Numbers:
 # --- what a change is worth -------------------------------------------------------------------
 
 
-def detectable(error: Any, df: Any, level: Any, tests: Any, unequal: Any = 0.0) -> Any:
-    """The change that 80 % of such samples would show, where it rises as often as it falls.
+def detectable_change(error: Any, df: Any, level: Any, tests: Any, unequal: Any = 0.0) -> Any:
+    """Compute the smallest change, up or down, that 80 % of such samples would show.
 
     ``distance`` is the noncentrality at which Student's t has this power (by the normal
     approximation of Johnson & Welch, *Biometrika* 31, 1940). It stands for a known standard error;
@@ -438,40 +441,40 @@ def detectable(error: Any, df: Any, level: Any, tests: Any, unequal: Any = 0.0) 
     return distance * error / (typical**4 * np.sqrt(alike))
 
 
-def adjusted(p: Sequence[Any], correct: str | None) -> list[Any]:
-    """Adjust p-values over all that are not missing.
+def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
+    """Adjust p-values for the number of those that are not missing.
 
     Parameters
     ----------
     p : sequence of float
         The p-values; NaN where there is none.
-    correct : {"holm", "bh", None}
+    method : {"holm", "bh", None}
         Holm's step-down method, which bounds the probability of any false alarm (*Scandinavian
         Journal of Statistics* 6, 1979), or Benjamini and Hochberg's, which bounds the expected
         share of false ones among the alarms (*JRSS B* 57, 1995).
 
     Examples
     --------
-    >>> np.round(adjusted([0.01, 0.04, float("nan"), 0.03], "holm"), 3)
+    >>> np.round(adjust_p_values([0.01, 0.04, float("nan"), 0.03], "holm"), 3)
     array([0.03, 0.06,  nan, 0.06])
     """
     values = np.array([number(value) for value in p], np.float64)
     order = np.argsort(values, kind="stable")[: int(np.isfinite(values).sum())].tolist()
-    corrected, best, is_holm = [*p], None, correct == "holm"
+    result, extreme, is_holm = [*p], None, method == "holm"
     tests = setting("tests", len(order))
     # Holm's method takes the largest from the smallest p-value on, the other one from the largest.
-    ranks = [*enumerate(order, 1)] if correct else []
-    for place, at in ranks if is_holm else reversed(ranks):
-        rank = setting("rank", place)
-        scaled = p[at] * (tests - rank + 1) if is_holm else p[at] * tests / rank
-        if best is None or (number(scaled) > number(best)) == is_holm:
-            best = scaled
-        corrected[at] = np.minimum(best, 1.0)
-    return corrected
+    ranks = [*enumerate(order, 1)] if method else []
+    for position, i in ranks if is_holm else reversed(ranks):
+        rank = setting("rank", position)
+        scaled = p[i] * (tests - rank + 1) if is_holm else p[i] * tests / rank
+        if extreme is None or (number(scaled) > number(extreme)) == is_holm:
+            extreme = scaled
+        result[i] = np.minimum(extreme, 1.0)
+    return result
 
 
 def verdict_of(p: float, change: float, level: float, words: Sequence[str] = ("up", "down")) -> str:
-    """What a p-value says of a change."""
+    """Return the verdict on a change by its p-value and its sign."""
     if not np.isfinite(p):
         return "cannot say"
     if p >= 1 - level or change == 0:
@@ -479,21 +482,21 @@ def verdict_of(p: float, change: float, level: float, words: Sequence[str] = ("u
     return words[0] if change > 0 else words[1]
 
 
-def judged(
+def judge(
     rows: Sequence[Comparison], level: float, correct: str | None = "holm", noun: str = "change"
 ) -> list[dict[str, Any]]:
-    """Judge changes: intervals, adjusted p-values, detectable changes and verdicts.
+    """Compute the columns `JUDGED` of comparisons, from adjusted p-values to verdicts.
 
     Parameters
     ----------
     rows : sequence of Comparison
-        The changes.
+        The comparisons.
     level : float
         The confidence level.
     correct : {"holm", "bh", None}
-        As of `adjusted`.
+        As for `adjust_p_values`.
     noun : str
-        What a change is called.
+        The word for a change, such as gap.
     """
     confidence = setting("level", level)
     threshold = 1 - confidence
@@ -502,36 +505,45 @@ def judged(
     in_family = [NAN if row.is_planned else p for row, p in zip(rows, p_values, strict=True)]
     family = max(sum(math.isfinite(number(p)) for p in in_family), 1)
     judgements = []
-    for row, own_p, corrected in zip(rows, p_values, adjusted(in_family, correct), strict=True):
-        change, is_rate, least = row.change, row.is_rate, NAN
-        p, before = own_p if row.is_planned else corrected, number(change.before)
+    for row, p_single, corrected in zip(
+        rows, p_values, adjust_p_values(in_family, correct), strict=True
+    ):
+        change, is_rate, smallest = row.change, row.is_rate, NAN
+        p, before = p_single if row.is_planned else corrected, number(change.before)
         # A rate moves to 0 or 1 at most.
-        room = max(before, 1 - before) if is_rate and math.isfinite(before) else math.inf
+        largest = max(before, 1 - before) if is_rate and math.isfinite(before) else math.inf
         if math.isfinite(number(p)):
             tests = setting("tests", family if correct and not row.is_planned else 1)
-            shows = detectable(change.jackknife, change.df, confidence, tests, change.unequal)
-            least = shows if number(shows) <= room else NAN
-        p = under("p_adjusted", p)
+            detected = detectable_change(
+                change.jackknife, change.df, confidence, tests, change.unequal
+            )
+            smallest = detected if number(detected) <= largest else NAN
+        p = alias("p_adjusted", p)
         verdict = verdict_of(number(p), number(change.change), level, row.words)
-        low, high = (NAN if row.why else end for end in (change.low, change.high))
-        ends = " to ".join(points(number(end), is_rate) for end in (low, high))
-        why = f"{row.text}; {100 * level:g} % interval of the {noun}, for this row alone: {ends}"
+        low, high = (NAN if row.why else bound for bound in (change.low, change.high))
+        bounds = " to ".join(points(number(bound), is_rate) for bound in (low, high))
+        why = f"{row.text}; {100 * level:g} % interval of the {noun}, for this row alone: {bounds}"
         if verdict == "cannot say":
             why = row.why or "it cannot be computed"
         elif verdict == "no evidence":
-            size = points(number(least), is_rate).lstrip("+")
-            size = f"no {noun} at all" if math.isnan(number(least)) else f"a {noun} of {size}"
+            size = points(number(smallest), is_rate).lstrip("+")
+            size = f"no {noun} at all" if math.isnan(number(smallest)) else f"a {noun} of {size}"
             why += f"; {size} would have shown in 4 of 5 such samples"
         if isinstance(p, Traced):
-            decided = p < threshold if p.value < threshold.value else p >= threshold
-            decided.value = verdict
-            verdict = decided
+            condition = p < threshold if p.value < threshold.value else p >= threshold
+            condition.value = verdict
+            verdict = condition
         method, df = row.method, number(change.df)
         if method and math.isfinite(df):
             method += f", t of {df:.3g} degrees of freedom"
-        values = low, high, own_p, p, least, verdict, why, method
+        of_change = change.change, change.size_after, change.clusters, low, high
+        values = *of_change, p_single, p, smallest, verdict, why, method
         judgements.append(dict(zip(JUDGED, values, strict=True)))
     return judgements
 
 
-JUDGED = ("low", "high", "p", "p_adjusted", "detectable", "verdict", "why", "method")
+JUDGED = (
+    *("change", "n", "clusters", "low", "high"),
+    *("p", "p_adjusted", "detectable", "verdict", "why", "method"),
+)
+"""The columns of results that `judge` computes."""

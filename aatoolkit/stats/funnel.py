@@ -21,8 +21,8 @@ from aatoolkit.stats.estimate import check_level, wilson
 from aatoolkit.stats.results import percent, result
 from aatoolkit.stats.sums import stem_of
 from aatoolkit.stats.trace import (
-    Many,
-    cells_of,
+    GroupSums,
+    column_values,
     name_all,
     normal_quantile,
     plain_value,
@@ -222,8 +222,8 @@ def _read(
         return Stage(pd.Index([]), [], Availability(Status.UNAVAILABLE, Cause.ABSENT, why), why)
     codes, paths = pd.factorize(frame["path"].map(normal_path, na_action="ignore"))
     rows = np.flatnonzero(codes >= 0)
-    many = Many(codes[rows], len(paths), lambda at: {"path": paths[at]})
-    numbers = many.total(cells_of("c", frame, column, rows))
+    many = GroupSums(codes[rows], len(paths), lambda at: {"path": paths[at]})
+    numbers = many.total(column_values("c", frame, column, rows))
     if stage == "cited":
         # Two spellings of a path would count an answer that cites both twice.
         is_twice = np.bincount(codes[rows], minlength=len(paths)) > 1

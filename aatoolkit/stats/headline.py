@@ -24,7 +24,7 @@ from aatoolkit.sections.column import Column
 from aatoolkit.stats.compare import INDEPENDENT, ComparedRow, compared, comparison
 from aatoolkit.stats.estimate import Change, check_level
 from aatoolkit.stats.sums import PROMPT, WINDOWS, rule_of, side_names, stem_of
-from aatoolkit.stats.trace import derived, name_all, number, statistic
+from aatoolkit.stats.trace import name_all, number, statistic, trace_frame
 
 RATE, POSITION, VOICE = "mention_rate", "average_position", "share_of_voice"
 _MEASURES = {FRACTION: RATE, RANK: POSITION, "position": POSITION}
@@ -217,7 +217,7 @@ def _own(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
         brands.append({*leaders.loc[leaders["own"].fillna(False).astype(bool), "brand"]})
     places = [np.flatnonzero(frame["brand"].isin(set.intersection(*brands))) for frame in frames]
     return [
-        derived(frame.iloc[rows], frame, rows=rows)
+        trace_frame(frame.iloc[rows], frame, rows=rows)
         for frame, rows in zip(frames, places, strict=True)
     ]
 

@@ -15,8 +15,7 @@ import pandas as pd
 
 from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
-from aatoolkit.frame.cell_status import cells_of as states_of
-from aatoolkit.frame.cell_status import together
+from aatoolkit.frame.cell_status import cells_of, together
 from aatoolkit.frame.groupby import By, as_floats, find
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import metadata_of
@@ -25,21 +24,23 @@ from aatoolkit.stats.estimate import LEAST_CLUSTERS, NAN, check_level, estimate,
 from aatoolkit.stats.results import amount, percent, refusal, result
 from aatoolkit.stats.sums import PROMPT, Rules, cluster_sums, rule_of, without_counts
 from aatoolkit.stats.trace import (
+    GroupSums,
     Integers,
-    Many,
     Numbers,
-    One,
-    cells_of,
+    SingleGroup,
+    column_values,
+    count_of,
     drawn,
-    kept,
     name_all,
     normal_quantile,
     number,
+    plain_columns,
     plain_value,
     setting,
     statistic,
     t_quantile,
     take,
+    total_of,
 )
 
 PANELS = ("sampled", "fixed")
@@ -139,9 +140,9 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd
         lacking = ", ".join(name for name in counts if name not in frame.columns)
         why = f"it needs {lacking or ', '.join(counts)} as read" if counts else rule.why
         raise refusal(column, "interval", why or without_counts(rule))
-    cells = together(*(states_of(frame, part, metadata) for part in parts))
+    cells = together(*(cells_of(frame, part, metadata) for part in parts))
     hits, trials = (
-        cells_of(name, frame, part, np.arange(len(frame)))
+        column_values(name, frame, part, np.arange(len(frame)))
         for name, part in zip(("hits", "trials"), parts, strict=True)
     )
     above, below = plain_value(hits), plain_value(trials)
@@ -159,7 +160,7 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd
     rate, q = hits / trials, normal_quantile((1 + setting("level", level)) / 2)
     name_all(rate=rate, q=q)
     low, high = (np.where(use, bound, np.nan) for bound in wilson(rate, trials, q))
-    columns = kept({f"{column}_low": low, f"{column}_high": high})
+    columns = plain_columns({f"{column}_low": low, f"{column}_high": high})
     arrays = {name: pd.array(values, dtype="Float64") for name, values in columns.items()}
     return pd.DataFrame(arrays, index=frame.index)
 
@@ -284,12 +285,12 @@ def stability(
     often = np.flatnonzero(plain_value(n) >= 2)
     y, n = take(y, often), take(n, often)
     codes, labels = pd.factorize(sums.groups.keys[names[0]].iloc[often])
-    many = Many(codes, len(labels), lambda at: {names[0]: labels[at]})
+    many = GroupSums(codes, len(labels), lambda at: {names[0]: labels[at]})
     pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
     agree, combinations = many.total(pairs), many.count(pairs)
     name_all(y=y, n=n, pairs=pairs, agree=agree, combinations=combinations)
     confidence = setting("level", level)
-    agreement = estimate(One, agree, combinations, confidence, "sampled", is_rate=True)
+    agreement = estimate(SingleGroup, agree, combinations, confidence, "sampled", is_rate=True)
     icc = _icc(y, n)
     icc = icc if len(often) > 1 and np.isfinite(number(icc)) else NAN
     low, high = (percent(number(end)) for end in (agreement.low, agreement.high))
@@ -316,8 +317,8 @@ def stability(
                 "icc": icc,
                 "icc_low": icc_low,
                 "icc_high": icc_high,
-                "n": One.total(n),
-                "cells": One.count(n),
+                "n": total_of(n),
+                "cells": count_of(n),
                 "clusters": agreement.clusters,
                 "verdict": verdict,
                 "method": f"pairs of repeats within {' × '.join(names)}, clustered by {names[0]}; "
@@ -333,11 +334,11 @@ def stability(
 
 def _icc(y: Any, n: Any) -> Any:
     """The analysis-of-variance estimator (Ridout, Demétrio & Firth, *Biometrics* 55, 1999)."""
-    k, size = One.count(n), One.total(n)
-    mean = One.total(y) / size
-    between = (One.total(n * (y / n) ** 2) - size * mean**2) / (k - 1)
-    within = One.total(n * (y / n) * (1 - y / n)) / (size - k)
-    common = (size - One.total(n**2) / size) / (k - 1)
+    k, size = count_of(n), total_of(n)
+    mean = total_of(y) / size
+    between = (total_of(n * (y / n) ** 2) - size * mean**2) / (k - 1)
+    within = total_of(n * (y / n) * (1 - y / n)) / (size - k)
+    common = (size - total_of(n**2) / size) / (k - 1)
     name_all(size=size, mean=mean, between=between, within=within, common=common)
     return (between - within) / (between + (common - 1) * within)
 

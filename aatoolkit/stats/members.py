@@ -27,10 +27,10 @@ from aatoolkit.stats.estimate import (
     NAN,
     Change,
     Comparison,
-    by_student_t,
+    change_by_student_t,
     check_level,
-    judged,
-    sample_of,
+    estimate_sample,
+    judge,
     varies,
     wilson,
 )
@@ -39,9 +39,8 @@ from aatoolkit.stats.sums import PROMPT, ClusterSums, Rules, cluster_sums, names
 from aatoolkit.stats.trace import (
     Integers,
     Numbers,
-    One,
-    cells_of,
-    derived,
+    column_values,
+    count_of,
     drawn,
     leaf,
     name_all,
@@ -52,6 +51,8 @@ from aatoolkit.stats.trace import (
     statistic,
     t_quantiles,
     take,
+    total_of,
+    trace_frame,
     two_sided,
 )
 
@@ -113,7 +114,7 @@ def rank(
     for first, last in zip(plain_value(low), plain_value(high), strict=True):
         words = f"rank {first:g}{'' if first == last else f' to {last:g}'} of {many}"
         verdicts.append(words if np.isfinite(first) else "cannot say: " + lacking)
-    clusters = One.count(take(n, np.unique(sums.cluster, return_index=True)[1]))
+    clusters = count_of(take(n, np.unique(sums.cluster, return_index=True)[1]))
     ranked = result(
         "rank",
         {
@@ -199,7 +200,7 @@ def concentration(
     if top < 1:
         raise ArgumentError(f"top={top!r} is no whole number from 1")
     keys = names_of(by)
-    flat = derived(flattened(frame), frame)
+    flat = trace_frame(flattened(frame), frame)
     metadata = metadata_of(flat)
     find(flat, [column, *keys])
     groups = group(flat, keys, True)
@@ -216,8 +217,8 @@ def concentration(
     codes, states = groups.combined(cells)
     rows = []
     for at, code in enumerate(codes.tolist()):
-        counts = cells_of("c", flat, column, np.flatnonzero(use & (groups.ids == at)))
-        n, members = One.total(counts), One.count(counts)
+        counts = column_values("c", flat, column, np.flatnonzero(use & (groups.ids == at)))
+        n, members = total_of(counts), count_of(counts)
         name_all(n=n, members=members)
         row = {"n": n, "members": members}
         if LEAST <= number(n) <= _MOST_COUNTED:
@@ -257,7 +258,7 @@ def _measured(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
     counts, size = plain_value(c), int(number(n))
     largest = take(c, np.argsort(counts, kind="stable")[-top:])
     name_all(largest=largest)
-    hhi, top_share = (One.total(c**2) - n) / (n * (n - 1)), One.total(largest) / n
+    hhi, top_share = (total_of(c**2) - n) / (n * (n - 1)), total_of(largest) / n
     name_all(hhi=hhi, top_share=top_share)
     rng = np.random.default_rng(0)
     shares = counts / size
@@ -313,7 +314,7 @@ def overlap(
 ) -> pd.DataFrame:
     """Overlap of the lists of two engines; see ``df.aa.overlap``."""
     check_level(level)
-    flat = derived(flattened(frame), frame)
+    flat = trace_frame(flattened(frame), frame)
     find(flat, [column])
     lacking = [name for name in (between, cluster, repeat) if name not in flat.columns]
     if lacking and (between in lacking or repeat not in lacking):
@@ -435,7 +436,7 @@ def _of_answers(
                 "gap_low": gap.low,
                 "gap_high": gap.high,
                 "clusters": mean.clusters,
-                "n": One.total(asked),
+                "n": total_of(asked),
             }
         )
         k = number(gap.clusters)
@@ -449,19 +450,19 @@ def _of_answers(
         why = "" if np.isfinite(number(gap.p)) else why
         words = ("more alike", "less alike")
         gaps.append(Comparison(change=gap, text=text, why=why, words=words))
-    for row, judgement in zip(rows, judged(gaps, level, noun="gap"), strict=True):
-        row |= {name: judgement[name] for name in JUDGED[2:]}
+    for row, judgement in zip(rows, judge(gaps, level, noun="gap"), strict=True):
+        row |= {name: judgement[name] for name in JUDGED[5:]}
         row["method"] = f"mean over {cluster} of pairs of answers, Student's t, Holm's method"
     return rows
 
 
 def mean_of(values: Any, level: Any, name: str) -> Change:
     """The mean over prompts with Student's t of k-1 degrees of freedom."""
-    sample, plain = sample_of(values, values * 0 + 1, name), plain_value(values)
+    sample, plain = estimate_sample(values, values * 0 + 1, name), plain_value(values)
     error, k = np.sqrt(sample.variance), sample.clusters
     if len(plain) < LEAST_CLUSTERS or not varies(number(error), np.abs(plain).max()):
         return Change(sample.value, clusters=k)
-    return by_student_t(sample.value, error, k - 1, level, clusters=k)
+    return change_by_student_t(sample.value, error, k - 1, level, clusters=k)
 
 
 def _lists(

@@ -64,7 +64,7 @@ from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY, RANK, R
 from aatoolkit.sections.column import Column
 from aatoolkit.sections.registry import remember
 from aatoolkit.sections.section import Table, records
-from aatoolkit.stats.trace import kept, reordered
+from aatoolkit.stats.trace import plain_columns, reorder_result
 
 MEASURED = Availability(Status.AVAILABLE)
 _DTYPES = {"number": "Float64", "whole": "Int64", "text": "string", "day": "date"}
@@ -302,7 +302,7 @@ def result(
     if not isinstance(values, Mapping):
         names = dict.fromkeys(name for row in values for name in row) or declared
         values = {name: [row.get(name, math.nan) for row in values] for name in names}
-    values = kept(values)
+    values = plain_columns(values)
     size = next((len(part) for part in values.values() if _is_column(part)), 1)
     rule = refused("a result of statistics: compute it anew from the rows")
     frame: dict[str, Any] = {}
@@ -424,7 +424,7 @@ def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability
 
 def reranked(frame: pd.DataFrame, rows: Any) -> pd.DataFrame:
     """A result with its rows in another order."""
-    reordered(rows)
+    reorder_result(rows)
     return attach(frame.take(rows).reset_index(drop=True), metadata_of(frame))
 
 

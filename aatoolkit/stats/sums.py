@@ -27,7 +27,7 @@ from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, meta
 from aatoolkit.sections.aggregation import FRACTION, NONE, Aggregation, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.results import refusal
-from aatoolkit.stats.trace import Integers, Many, Numbers, derived, leaf
+from aatoolkit.stats.trace import GroupSums, Integers, Numbers, leaf, trace_frame
 
 Rules = Mapping[str, Aggregation | str]
 
@@ -122,9 +122,9 @@ class ClusterSums:
         return {str(name): value for name, value in self.groups.keys.iloc[group].items()}
 
     @property
-    def many(self) -> Many:
+    def many(self) -> GroupSums:
         """What adds up over the clusters of each group."""
-        return Many(self.group, len(self.groups), self.group_row)
+        return GroupSums(self.group, len(self.groups), self.group_row)
 
     def pairs(self, group: int) -> dict[Any, int]:
         """The number of the pair of a group with each of its clusters."""
@@ -169,7 +169,7 @@ def cluster_sums(
     AvailabilityError
         If there is no such column, it is no rate or mean, or the cluster of a row is missing.
     """
-    flat = derived(flattened(frame), frame)
+    flat = trace_frame(flattened(frame), frame)
     metadata = metadata_of(flat)
     find(flat, [column, *([cluster] if cluster else [])])
     groups, rules = group(flat, by, True), rules or {}
@@ -385,7 +385,7 @@ def previous_window(
         own_rules.setdefault(measure, ratio(*parts))
     elif rule.rule == "sum" and rule.counts is None:
         own_rules.setdefault(measure, rule)
-    return derived(window, frame, names={of: name for name, of in names.items()}), own_rules
+    return trace_frame(window, frame, names={of: name for name, of in names.items()}), own_rules
 
 
 def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:

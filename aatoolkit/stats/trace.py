@@ -1,11 +1,13 @@
-"""Numbers that remember how they were computed, and the distributions that formulas take.
+"""Numbers that remember how they were computed, and the distributions that formulas need.
 
-A formula runs on arrays. To explain a result its statistic runs once more while a tracer is set
-(`tracer`): then `leaf`, `cells_of` and `setting` give `Traced` numbers, each of which stands for
-cells of a frame or for an argument, the same formulas give the tree of what they were computed
-from, and `kept` hands the columns of the result to the tracer. Outside all these are the plain
-numbers. A formula takes ``g``, which adds up over clusters: `Many` adds up many groups at once,
-`One` a single one. Names are those of the fields that a formula returns.
+Formulas are functions of arrays. To explain a result its statistic runs once more while `TRACER`
+is set. Then `leaf`, `column_values` and `setting` return `Traced` numbers, each of which stands for
+cells of a frame or for an argument; the formulas return the tree of what they were computed from;
+and `plain_columns` hands the columns of the result to the tracer. Without a tracer all of them
+return plain numbers.
+
+A formula of one group sums over its clusters with `total_of` and `count_of`. One that also runs
+on many groups at once has a parameter ``g``: `GroupSums`, or `SingleGroup`.
 """
 
 from __future__ import annotations
@@ -39,51 +41,52 @@ _SIGNS = {
 }  # fmt: skip
 _NAMES = {"absolute": "abs", "minimum": "min", "maximum": "max", "inv_cdf": "normal_quantile"}
 SETTING, DRAWN, LEAF, TOTAL, COUNT = "setting", "drawn", "leaf", "sum", "len"
-SAME, TAKEN, STACKED, COUNTED = "same", "taken", "stacked", "counted"
-"""The operations of a number under another name, of elements, of sums and counts by group."""
+ALIAS, TAKEN, STACKED, COUNTED = "same", "taken", "stacked", "counted"
+"""The operations that give a number another name, take elements, sum by group, count by group."""
 
 TRACER: ContextVar[Any] = ContextVar("tracer", default=None)
-"""What records the numbers of the statistic that runs, if it runs to be explained."""
+"""Records the numbers of the statistic that runs, if it runs to be explained."""
 
 
 def statistic(verb: str, *inputs: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Make a function `recorded`; in it 0 / 0 and overflow give NaN and infinity, no warning.
+    """Decorate a statistic as `recorded`; in it 0 / 0 is NaN and overflow infinity, no warning.
 
     Parameters
     ----------
     verb, *inputs : str
-        As of `recorded`.
+        As for `recorded`.
     """
     return lambda function: recorded(verb, *inputs)(np.errstate(all="ignore")(function))
 
 
 @dataclass(eq=False, repr=False)
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
-    """A number, or one for each cluster, and what it was computed from.
+    """A number, or an array of one number per cluster, and what it was computed from.
 
     Parameters
     ----------
     value : float or array
         The number, or numbers.
     op : str
-        What made it.
+        The operation that computed it.
     args : tuple
-        Of what.
+        The operands.
     name : str
-        What it is called in the formulas that it is a part of.
+        Its name in the formulas that use it.
     cells : callable, optional
-        Of a leaf: explains the element at a position, or the number itself; of sums by group: the
-        row of the group.
-    words : str
-        Of a drawn number: how it was drawn.
+        For a leaf: explains the element at a position, or the number itself. For sums by group:
+        returns the key of a group.
+    description : str
+        For a random number: how it was drawn.
     index : array of int, optional
-        Of elements taken from a vector, their places in it; of sums by group, the groups.
+        For elements taken from an array: their positions in it. For sums by group: the group of
+        each cluster.
 
     Examples
     --------
     >>> y, n = Traced(np.array([3.0, 1.0]), name="y"), Traced(np.array([4.0, 4.0]), name="n")
-    >>> rate = One.total(y) / One.total(n)
-    >>> float(rate.value), words_of(rate), words_of(rate, in_numbers=True)
+    >>> rate = total_of(y) / total_of(n)
+    >>> float(rate.value), formula_text(rate), formula_text(rate, in_numbers=True)
     (0.5, 'sum(y) / sum(n)', '4 / 8')
     """
 
@@ -92,7 +95,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     args: tuple[Any, ...] = ()
     name: str = ""
     cells: Callable[[int], Any] | None = None
-    words: str = ""
+    description: str = ""
     index: Any = None
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Traced:
@@ -114,22 +117,22 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def is_vector(self) -> bool:
-        """Whether it has a number for each cluster."""
+        """Whether it is an array of one number per cluster."""
         return np.ndim(self.value) > 0
 
 
 def plain_value(value: Any) -> Any:
-    """The number itself."""
+    """Return a number, or array, without its trace."""
     return value.value if isinstance(value, Traced) else value
 
 
 def number(value: Any) -> float:
-    """The number itself, as a float."""
+    """Return a number without its trace, as a float."""
     return float(plain_value(value))
 
 
 def call(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function of numbers, and trace it where one of them is traced."""
+    """Call a function of numbers; the result is traced if an argument is."""
     plain = [
         arg.item() if np.ndim(arg) == 0 and hasattr(arg, "item") else arg
         for arg in map(plain_value, args)
@@ -140,7 +143,7 @@ def call(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def t_quantile(probability: Any, df: Any) -> Any:
-    """The quantile of Student's t.
+    """Return a quantile of Student's t distribution.
 
     Examples
     --------
@@ -151,12 +154,12 @@ def t_quantile(probability: Any, df: Any) -> Any:
 
 
 def normal_quantile(probability: Any) -> Any:
-    """The quantile of the normal distribution."""
+    """Return a quantile of the standard normal distribution."""
     return call(_NORMAL.inv_cdf, probability)
 
 
 def two_sided(t: Any, df: Any) -> Any:
-    """The two-sided p-value of a t statistic.
+    """Return the two-sided p-value of a t statistic.
 
     Examples
     --------
@@ -167,248 +170,254 @@ def two_sided(t: Any, df: Any) -> Any:
 
 
 def named(result: T, suffix: str = "") -> T:
-    """Name the traced fields of a result, which have no name yet, and return it."""
+    """Name the traced fields of a dataclass that have no name yet, and return it."""
     names = [field.name for field in fields(result)]  # type: ignore[arg-type]
     name_all(**{f"{name}{suffix}": getattr(result, name) for name in names})
     return result
 
 
 def name_all(**values: Any) -> None:
-    """Name traced numbers, so that formulas refer to them by name."""
+    """Name traced numbers that have no name yet, so that formulas show the name."""
     for name, value in values.items():
         if isinstance(value, Traced) and not value.name:
             value.name = name
 
 
 def setting(name: str, value: Any) -> Any:
-    """An argument of a verb, or a constant of its method."""
+    """Trace an argument of a verb, or a constant of its method."""
     return value if TRACER.get() is None else Traced(value, SETTING, name=name)
 
 
-def drawn(name: str, value: Any, words: str, *inputs: Any) -> Any:
-    """A number that comes from random draws, whose seed the words give."""
-    return value if TRACER.get() is None else Traced(value, DRAWN, inputs, name, words=words)
+def drawn(name: str, value: Any, description: str, *inputs: Any) -> Any:
+    """Trace a number that comes from random draws; the description names their seed."""
+    if TRACER.get() is None:
+        return value
+    return Traced(value, DRAWN, inputs, name, description=description)
 
 
-def under(name: str, value: Any) -> Any:
-    """A number under another name."""
-    return Traced(value.value, SAME, (value,), name) if isinstance(value, Traced) else value
+def alias(name: str, value: Any) -> Any:
+    """Return a traced number under another name."""
+    return Traced(value.value, ALIAS, (value,), name) if isinstance(value, Traced) else value
 
 
-def leaf(name: str, values: Any, part: Callable[[Any, int], Any]) -> Any:
-    """Numbers that a tracer can explain one by one."""
+def leaf(name: str, values: Any, explain: Callable[[Any, int], Any]) -> Any:
+    """Trace numbers that no formula computes; ``explain(tracer, position)`` explains one."""
     tracer = TRACER.get()
     if tracer is None:
         return values
-    return Traced(values, LEAF, name=name, cells=lambda place: part(tracer, place))
+    return Traced(values, LEAF, name=name, cells=lambda position: explain(tracer, position))
 
 
-def cells_of(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
-    """The numbers of a column in some rows of a frame that a verb was given."""
+def column_values(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
+    """Return the numbers of a column in some rows of an input frame, each traced to its cell."""
     values = as_floats(frame[column])[rows]
-    return leaf(name, values, lambda tracer, at: tracer.cell(name, frame, rows[at], column))
+    return leaf(name, values, lambda tracer, i: tracer.cell(name, frame, rows[i], column))
 
 
-def derived(
+def trace_frame(
     frame: pd.DataFrame,
     of: pd.DataFrame,
     rows: Any = None,
     names: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """A frame whose cells are those of another, of some of its rows or under other names."""
+    """Trace the cells of a frame to the frame it was made of, by rows and names; return it."""
     tracer = TRACER.get()
     if tracer is not None:
         tracer.derive(frame, of, rows, names or {})
     return frame
 
 
-def kept(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The columns of a result as plain numbers, once a tracer has kept the traced ones."""
+def plain_columns(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the columns of a result without traces, which the tracer keeps."""
     tracer = TRACER.get()
     return values if tracer is None else tracer.keep(values)
 
 
-def reordered(rows: Any) -> None:
-    """Tell a tracer that the rows of the result are now these of those that it kept."""
+def reorder_result(order: Any) -> None:
+    """Tell the tracer that the rows of the result were put in another order."""
     tracer = TRACER.get()
     if tracer is not None:
-        tracer.reorder(rows)
+        tracer.reorder(order)
 
 
 def take(values: Any, index: Any) -> Any:
-    """Some elements of a vector, or one."""
+    """Return some elements of an array, or one, as ``values[index]``."""
     if not isinstance(values, Traced):
         return values[index]
     return Traced(values.value[index], TAKEN, (values,), index=np.atleast_1d(index))
 
 
+def total_of(values: Any) -> Any:
+    """Return the sum over the clusters of one group."""
+    plain = np.atleast_1d(plain_value(values))
+    is_safe = np.isfinite(np.abs(plain).sum())  # else fsum raises
+    total = np.float64(math.fsum(plain.tolist()) if is_safe else plain.sum())
+    return Traced(total, TOTAL, (values,)) if isinstance(values, Traced) else total
+
+
+def count_of(values: Any) -> Any:
+    """Return the number of clusters of one group."""
+    size = np.float64(np.size(plain_value(values)))  # of which one less may be 0
+    return Traced(size, COUNT, (values,)) if isinstance(values, Traced) else size
+
+
+class SingleGroup:
+    """Sums over the clusters of one group, with the methods of `GroupSums`."""
+
+    total = staticmethod(total_of)
+    count = staticmethod(count_of)
+
+    @staticmethod
+    def spread(value: Any) -> Any:
+        """Return the number of the group, which each of its clusters has."""
+        return value
+
+
 @dataclass(frozen=True)
-class Many:
-    """Groups of clusters, added up at once.
+class GroupSums:
+    """Sums over the clusters of each group.
 
     Parameters
     ----------
     group : array of int
-        The group of each cluster.
+        The group of each cluster, by number.
     size : int
-        How many groups there are.
-    row : callable, optional
-        What identifies a group.
+        The number of groups.
+    key_of : callable, optional
+        Returns the key of a group.
     """
 
     group: Integers
     size: int
-    row: Callable[[int], dict[str, Any]] | None = None
+    key_of: Callable[[int], dict[str, Any]] | None = None
 
     def total(self, values: Any) -> Any:
-        """The sums over the clusters of each group."""
+        """Return the sum over the clusters of each group."""
         sums = np.bincount(self.group, plain_value(values), self.size).astype(np.float64)
         return self._traced(values, sums, STACKED)
 
     def count(self, values: Any) -> Any:
-        """The number of clusters of each group."""
+        """Return the number of clusters of each group."""
         counts = np.bincount(self.group, minlength=self.size).astype(np.float64)
         return self._traced(values, counts, COUNTED)
 
     def spread(self, values: Any) -> Any:
-        """The number of its group for each cluster."""
+        """Return for each cluster the number of its group."""
         return take(values, self.group)
 
     def _traced(self, values: Any, sums: Numbers, op: str) -> Any:
         if not isinstance(values, Traced):
             return sums
-        return Traced(sums, op, (values,), index=self.group, cells=self.row)
+        return Traced(sums, op, (values,), index=self.group, cells=self.key_of)
 
 
-class One:
-    """One group of clusters."""
+def parts_of(node: Traced, position: int | None = None) -> Iterator[tuple[Traced, int | None]]:
+    """Yield the named numbers in the formula of a number, each once, with positions in arrays.
 
-    @staticmethod
-    def total(values: Any) -> Any:
-        """The sum over the clusters."""
-        plain = np.atleast_1d(plain_value(values))
-        is_safe = np.isfinite(np.abs(plain).sum())  # else fsum raises
-        total = np.float64(math.fsum(plain.tolist()) if is_safe else plain.sum())
-        return Traced(total, TOTAL, (values,)) if isinstance(values, Traced) else total
-
-    @staticmethod
-    def count(values: Any) -> Any:
-        """The number of clusters."""
-        size = np.float64(np.size(plain_value(values)))  # of which one less may be 0
-        return Traced(size, COUNT, (values,)) if isinstance(values, Traced) else size
-
-    @staticmethod
-    def spread(value: Any) -> Any:
-        """The number of the group, for each cluster."""
-        return value
-
-
-def parts_of(node: Traced, place: int | None = None) -> Iterator[tuple[Traced, int | None]]:
-    """The named numbers in the formula of a number, each once: a scalar, or a vector's element.
-
-    A vector without a place stands for all its elements.
+    A position of None stands for all elements of an array.
     """
     seen: set[tuple[int, int | None]] = set()
-    pending = [*reversed(_inner(node, place))]
+    pending = [*reversed(_operands(node, position))]
     while pending:
-        part, at = pending.pop()
+        part, position = pending.pop()
         if not isinstance(part, Traced):
             continue
-        key = (id(part), at if part.is_vector else None)
+        key = (id(part), position if part.is_vector else None)
         if key in seen:
             continue
         seen.add(key)
         if part.name:
             yield part, key[1]
         else:
-            pending += reversed(_inner(part, at))
+            pending += reversed(_operands(part, position))
 
 
-def _inner(node: Traced, place: int | None) -> list[tuple[Any, int | None]]:
-    """What a number was computed from, and where in it."""
+def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]]:
+    """Return the operands of a number, with positions in arrays."""
     if node.op == TAKEN:
-        index = node.index if place is None else [node.index[place]]
-        return [(node.args[0], int(at)) for at in index]
-    if node.op in (STACKED, COUNTED) and place is not None:
-        return [(node.args[0], int(at)) for at in np.flatnonzero(node.index == place)]
+        index = node.index if position is None else [node.index[position]]
+        return [(node.args[0], int(i)) for i in index]
+    if node.op in (STACKED, COUNTED) and position is not None:
+        return [(node.args[0], int(i)) for i in np.flatnonzero(node.index == position)]
     return [
-        (part, None if node.op in (TOTAL, COUNT, DRAWN) else place) for part in _chosen(node, place)
+        (part, None if node.op in (TOTAL, COUNT, DRAWN) else position)
+        for part in _used_operands(node, position)
     ]
 
 
-def _chosen(node: Traced, place: int | None) -> tuple[Any, ...]:
-    """What a number was computed from; of alternatives only the one that applied."""
+def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
+    """Return the operands of a number; those of ``where`` without the branch not taken."""
     if node.op != "where":
         return node.args
     condition = np.asarray(plain_value(node.args[0]))
-    holds = condition if condition.ndim == 0 or place is None else condition[place]
+    holds = condition if condition.ndim == 0 or position is None else condition[position]
     return (node.args[1] if np.all(holds) else node.args[2],)
 
 
-def words_of(node: Traced, place: int | None = None, *, in_numbers: bool = False) -> str:
-    """The formula of a number, in names, or with numbers in it, where sums are their totals."""
-    return _written(node, place, in_numbers=in_numbers, top=True)[0]
+def formula_text(node: Traced, position: int | None = None, *, in_numbers: bool = False) -> str:
+    """Write the formula of a number with names, or with numbers, in which sums are totals."""
+    return _write_formula(node, position, in_numbers=in_numbers, is_outermost=True)[0]
 
 
-def short(value: Any) -> str:
-    """A number with twelve digits, beyond which equal sums may differ."""
+def _short(value: Any) -> str:
+    """Format a number with twelve digits, beyond which equal sums may differ."""
     rounded = float(f"{float(value):.12g}")
     is_whole = rounded.is_integer() and abs(rounded) < 1e15
     return str(int(rounded)) if is_whole else str(rounded)
 
 
-def _written(
-    node: Any, place: int | None, *, in_numbers: bool, top: bool = False
+def _write_formula(
+    node: Any, position: int | None, *, in_numbers: bool, is_outermost: bool = False
 ) -> tuple[str, int]:
-    """A formula, and the precedence of its outermost operator."""
+    """Write a formula; return it with the precedence of its outermost operator."""
     op = node.op if isinstance(node, Traced) else ""
     is_sum = op in (TOTAL, COUNT, STACKED, COUNTED)
-    is_atom = not op or (node.name and not top)
+    is_atom = not op or (node.name and not is_outermost)
     if is_atom or (is_sum and in_numbers):
-        text = node.name if op and not in_numbers else short(_element(node, place))
+        text = node.name if op and not in_numbers else _short(_element(node, position))
         return text, 3 if text.startswith("-") else 9
     args = node.args
 
     def inner(part: Any, least: int) -> str:
-        inside = None if is_sum else place
-        text, tightness = _written(part, inside, in_numbers=in_numbers)
-        return text if tightness >= least else f"({text})"
+        position_inside = None if is_sum else position
+        text, precedence = _write_formula(part, position_inside, in_numbers=in_numbers)
+        return text if precedence >= least else f"({text})"
 
-    if op in (SAME, TAKEN, "where"):
-        if op == TAKEN and (place is not None or not node.is_vector):
-            place = int(node.index[place or 0])
-        return _written(_chosen(node, place)[0], place, in_numbers=in_numbers)
+    if op in (ALIAS, TAKEN, "where"):
+        if op == TAKEN and (position is not None or not node.is_vector):
+            position = int(node.index[position or 0])
+        return _write_formula(_used_operands(node, position)[0], position, in_numbers=in_numbers)
     if op in _SIGNS:
-        sign, tightness = _SIGNS[op]
-        right = tightness + (op in ("subtract", "divide"))
-        return f"{inner(args[0], tightness)} {sign} {inner(args[1], right)}", tightness
+        sign, precedence = _SIGNS[op]
+        right = precedence + (op in ("subtract", "divide"))
+        return f"{inner(args[0], precedence)} {sign} {inner(args[1], right)}", precedence
     if op in ("power", "square"):
         exponent = 2 if op == "square" else plain_value(args[1])
         return f"{inner(args[0], 5)}{ {2: '²', 4: '⁴'}[int(exponent)] }", 4
     if op == "negative":
         return f"-{inner(args[0], 3)}", 3
-    word = {STACKED: TOTAL, COUNTED: COUNT}.get(op) or _NAMES.get(op, op)
-    return f"{word}({', '.join(inner(arg, 0) for arg in args)})", 9
+    function = {STACKED: TOTAL, COUNTED: COUNT}.get(op) or _NAMES.get(op, op)
+    return f"{function}({', '.join(inner(arg, 0) for arg in args)})", 9
 
 
-def _element(node: Any, place: int | None) -> Any:
-    """The number at a place of a vector, or the number itself."""
+def _element(node: Any, position: int | None) -> Any:
+    """Return the element of an array at a position, or the number itself."""
     value = plain_value(node)
-    return value if place is None or np.ndim(value) == 0 else value[place]
+    return value if position is None or np.ndim(value) == 0 else value[position]
 
 
 # --- distributions ----------------------------------------------------------------------------
 
 _NORMAL = NormalDist()
 _AS_NORMAL = 1e15
-"""So many degrees of freedom make Student's t the normal distribution."""
+"""The degrees of freedom above which Student's t is taken for the normal distribution."""
 
 _DECAY = 40.0
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(56)
 
 
 def _tails(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
-    """The probability of a value beyond t ≥ 0 for Student's t, and the density there.
+    """Compute P(T > t) for Student's t and t ≥ 0, and the density at t.
 
     With x = √df·sinh(v) its density is cosh(v)⁻ᵈᶠ but for a constant, which is the same integral
     from 0: smooth, and so soon 0 that Gauss and Legendre's quadrature gives fifteen digits.
@@ -417,9 +426,9 @@ def _tails(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
     def integral(v: Numbers) -> Numbers:
         start = np.log1p(np.sinh(v) ** 2) / 2
         end = np.arcsinh(np.sqrt(np.expm1(2 * (start + _DECAY / df))))
-        places = v[..., None] + ((end - v) / 2)[..., None] * (_NODES + 1)
-        fall = np.log1p(np.sinh(places) ** 2) / 2 - start[..., None]
-        sums = np.exp(-df[..., None] * fall) @ _WEIGHTS
+        nodes = v[..., None] + ((end - v) / 2)[..., None] * (_NODES + 1)
+        exponent = np.log1p(np.sinh(nodes) ** 2) / 2 - start[..., None]
+        sums = np.exp(-df[..., None] * exponent) @ _WEIGHTS
         area: Numbers = np.exp(-df * start) * (end - v) / 2 * sums
         return area
 

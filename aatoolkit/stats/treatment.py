@@ -23,20 +23,18 @@ from aatoolkit.stats.estimate import (
     Change,
     Comparison,
     Sample,
-    changed_samples,
     check_level,
-    judged,
-    sample_of,
+    estimate_sample,
+    judge,
+    two_sample_change,
     varies,
 )
 from aatoolkit.stats.results import amount, points, result
 from aatoolkit.stats.sums import ClusterSums, Rules, cluster_sums, refuse_missing
 from aatoolkit.stats.trace import (
+    GroupSums,
     Integers,
-    Many,
     Numbers,
-    One,
-    derived,
     leaf,
     name_all,
     number,
@@ -45,6 +43,8 @@ from aatoolkit.stats.trace import (
     statistic,
     t_quantile,
     take,
+    total_of,
+    trace_frame,
 )
 
 _BEYOND = 0.9
@@ -175,7 +175,7 @@ def effect(
         raise ArgumentError(f"{len(shared)} {cluster} are both treated and control, such as {few}")
     days = pd.to_datetime(flat[date])
     days = (days.dt.tz_localize(None) if days.dt.tz is not None else days).dt.normalize()
-    dated = derived(flat.assign(**{date: days}), series)
+    dated = trace_frame(flat.assign(**{date: days}), series)
     sums = cluster_sums(dated, column, date, cluster, rules)
     stamps = pd.to_datetime(sums.groups.keys[date])
     refuse_missing(date, stamps.isna().to_numpy()[sums.group[sums.pair]])
@@ -185,7 +185,7 @@ def effect(
     estimates = [_difference("effect", day, groups, confidence)]
     estimates += _checks(panels, day, confidence)
     rows = [_row(estimate, cluster, sums.is_rate) for estimate in estimates]
-    judgements = judged(rows, level, noun="difference")
+    judgements = judge(rows, level, noun="difference")
     first = judgements[0]
     if plain_value(first["verdict"]) != "cannot say":
         p_values = [number(row["p_adjusted"]) for row in judgements]
@@ -196,9 +196,7 @@ def effect(
     if once := sum(group.once for group in groups):
         first["why"] += f"; {once} {cluster} have answers in one period only and are left out"
     for estimate, row in zip(estimates, judgements, strict=True):
-        change = estimate.change
-        row |= {"kind": estimate.kind, "on": estimate.on, "change": change.change}
-        row |= {"n": change.size_after, "clusters": change.clusters}
+        row |= {"kind": estimate.kind, "on": estimate.on}
         for word, side in estimate.sides.items():
             row |= {f"{word}_before": side.before, f"{word}_after": side.after}
     return result(
@@ -299,7 +297,7 @@ class PromptDays:
 
     def of(self, values: Any) -> Any:
         """Sum values by prompt."""
-        return Many(self.prompt, self.prompts).total(values)
+        return GroupSums(self.prompt, self.prompts).total(values)
 
 
 @dataclass(frozen=True)
@@ -350,7 +348,7 @@ def _difference(
             **{f"{word}_before": side.before, f"{word}_after": side.after, f"n_{word}": side.n}
         )
     treated, control = (side.moved for side in groups)
-    change = changed_samples(treated, control, level)
+    change = two_sample_change(treated, control, level)
     ends = [plain_value(end) for side in groups for end in (side.before, side.after)]
     k = np.minimum(treated.clusters, control.clusters)
     if number(k) < LEAST_CLUSTERS or not varies(number(change.error), np.max(np.abs(ends))):
@@ -370,12 +368,12 @@ def change_within(panel: PromptDays, at: float, word: str = "group") -> GroupCha
         return GroupChange(once=once)
     y1, n1, y0, n0 = (take(values, both) for values in sums)
     m = n1 * n0 / (n1 + n0)
-    weight = One.total(m)
+    weight = total_of(m)
     name_all(y1=y1, n1=n1, y0=y0, n0=n0, m=m, weight=weight)
     # What is shown as before and after is the mean with the same weights.
-    before, after = (One.total(m * y / n) / weight for y, n in ((y0, n0), (y1, n1)))
-    moved = sample_of(m * (y1 / n1 - y0 / n0), m, word)
-    return GroupChange(moved, before, after, One.total(n1) + One.total(n0), once)
+    before, after = (total_of(m * y / n) / weight for y, n in ((y0, n0), (y1, n1)))
+    moved = estimate_sample(m * (y1 / n1 - y0 / n0), m, word)
+    return GroupChange(moved, before, after, total_of(n1) + total_of(n0), once)
 
 
 def _checks(panels: Sequence[PromptDays], day: pd.Timestamp, level: Any) -> list[DoubleDifference]:
@@ -417,9 +415,9 @@ def slope_within(panels: Sequence[PromptDays], span: Any, word: str = "group") -
     usable = np.flatnonzero(plain_value(size) > 0)
     total, size = take(total, usable), take(size, usable)
     name_all(m=m, moved=moved, y=total, n=size)
-    start = One.total(total) / One.total(size)
-    slope = sample_of(moved * span, m, word)
-    return GroupChange(slope, start, start + slope.value, One.total(size))
+    start = total_of(total) / total_of(size)
+    slope = estimate_sample(moved * span, m, word)
+    return GroupChange(slope, start, start + slope.value, total_of(size))
 
 
 # --- whether it is one ------------------------------------------------------------------------

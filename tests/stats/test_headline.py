@@ -71,7 +71,7 @@ def test_a_dataset_is_compared_with_the_window_before(project: aa.Project) -> No
     rest = changes[changes["p"].notna()].iloc[1:]
     assert rest["family"].eq(f"one of a family of {len(rest)}").all()
     assert rest["p_adjusted"].to_numpy(float) == pytest.approx(
-        estimate.adjusted(rest["p"].to_numpy(float), "holm")
+        estimate.adjust_p_values(rest["p"].to_numpy(float), "holm")
     )
     engines = changes[(changes["subject"] == "engine") & changes["p"].notna()]
     assert len(engines) == 4
@@ -201,16 +201,19 @@ def test_flat_totals_raise_few_alarms(is_paired: bool, k: int, icc: float, uneve
             )
         now, before = zip(counts[0], [sizes.astype(float) for sizes in runs], strict=True)
         if is_paired:
-            own = estimate.changed(*now, *before, 0.95, is_rate=True)
+            own = estimate.paired_change(*now, *before, 0.95, is_rate=True)
         else:
-            samples = estimate.sample_of(*now, "after"), estimate.sample_of(*before, "before")
-            own = estimate.changed_samples(*samples, 0.95)
+            samples = (
+                estimate.estimate_sample(*now, "after"),
+                estimate.estimate_sample(*before, "before"),
+            )
+            own = estimate.two_sample_change(*samples, 0.95)
         if np.isfinite(own.p):
             totals = [
                 np.array([float(part.sum())])
                 for pair in zip(counts[1], runs, strict=True)
                 for part in pair
             ]
-            alarms.append(estimate.changed_totals(*totals, 0.95, *design_of(own)).p < 0.05)
+            alarms.append(estimate.two_rate_change(*totals, 0.95, *design_of(own)).p < 0.05)
     assert len(alarms) >= 0.85 * times  # of 5 uneven prompts one has most answers in 12 %
     assert np.mean(alarms) <= 0.08

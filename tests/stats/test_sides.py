@@ -46,7 +46,7 @@ def test_the_share_of_voice_of_each_brand_is_compared_with_the_window_before(
         for name in ("mentionCount", "previousMentionCount")
         for of in (counts, totals)
     ]
-    by_hand = estimate.changed(*parts, 0.95)
+    by_hand = estimate.paired_change(*parts, 0.95)
     assert table.loc["Acme CRM", "p"] == pytest.approx(by_hand.p, abs=1e-12)
     assert table.aa.explain("Acme CRM", "before").is_complete
 
@@ -143,7 +143,7 @@ def test_shares_of_mentions_raise_few_false_alarms(icc: float) -> None:
         counts, totals = mentions[..., 0] * 1.0, mentions.sum(axis=2)
         there = (totals > 0).all(axis=0)
         now, before = zip(counts[:, there], totals[:, there], strict=True)
-        change = estimate.changed(*now, *before, 0.95, is_rate=True)
+        change = estimate.paired_change(*now, *before, 0.95, is_rate=True)
         alarms += change.p < 0.05
     assert alarms / tries <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / tries)
 

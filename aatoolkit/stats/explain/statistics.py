@@ -24,9 +24,9 @@ from aatoolkit.stats.trace import (
     TOTAL,
     TRACER,
     Traced,
+    formula_text,
     parts_of,
     plain_value,
-    words_of,
 )
 
 _MOST_CELLS = 5000
@@ -220,12 +220,12 @@ class Unfolding:
         if leaf is not None:
             return replace(leaf, column=node.name)
         children = tuple(self._parts(node, place))
-        operation, formula = DRAWN, node.words
+        operation, formula = DRAWN, node.description
         if node.op != DRAWN:
-            operation, numbers = "formula", words_of(node, place, in_numbers=True)
+            operation, numbers = "formula", formula_text(node, place, in_numbers=True)
             if node.op == TOTAL and node.args[0].name:
                 numbers = sum_in_words([float(f"{v:.12g}") for v in node.args[0].value]) or "0"
-            formula = f"{words_of(node, place)} = {numbers}"
+            formula = f"{formula_text(node, place)} = {numbers}"
         return Explanation(
             value,
             node.name,
