@@ -53,7 +53,7 @@ def changes(
     check_level(level)
     sums = cluster_sums(frame, column, None, date, rules, counts=True)
     order = np.argsort(sums.labels[sums.cluster])
-    days, (y, n) = sums.labels[sums.cluster][order], sums.of(order)
+    days, (y, n) = sums.labels[sums.cluster][order], sums.parts(order)
     if len(days) > MOST_DAYS:
         why = f"{len(days):,} days; {MOST_DAYS:,} are the most: aggregate to weeks first"
         raise refusal(column, "changes", why)

@@ -43,9 +43,9 @@ from aatoolkit.stats.sums import (
     ClusterSums,
     Rules,
     cluster_sums,
-    common,
-    names_of,
+    grouping_columns,
     pairing,
+    pairs_of_both,
     rule_of,
     side_names,
     window_before,
@@ -65,26 +65,25 @@ from aatoolkit.stats.trace import (
 )
 
 INDEPENDENT: tuple[Any, Any] = (1.0, math.inf)
-"""The design effect of answers that are independent, and its degrees of freedom."""
+"""The design effect of independent answers, and its degrees of freedom."""
 
-
-_UNCOUNTED = "nothing says how it varies: the service gives no counts of it by prompt"
+_WITHOUT_COUNTS = "nothing says how it varies: the service gives no counts of it by prompt"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedRow(Comparison):
-    """One comparison: a measure of one group.
+    """The comparison of one measure in one group.
 
     Parameters
     ----------
     measure : str
-        What is compared.
+        The column that is compared.
     key : tuple
-        The group.
+        The key of the group.
     unit : str or None
         The unit of the values.
     notes : tuple of str
-        What limits it.
+        What is said after the reason, such as that a side was measured in part.
     """
 
     measure: str
@@ -106,44 +105,46 @@ def compare(
     level: float = 0.95,
     rules: Rules | None = None,
 ) -> pd.DataFrame:
-    """Compare measures with those of another frame, or of the window before: ``df.aa.compare``."""
+    """Compare measures with another frame or the window before; see ``df.aa.compare``."""
     check_level(level)
     if correct not in CORRECTIONS:
         raise ArgumentError(f"correct={correct!r} is none of {', '.join(map(repr, CORRECTIONS))}")
     if pair and cluster and pair != cluster:
         raise ArgumentError("give pair= or cluster=: prompts are paired, or they are not")
     measures = [columns] if isinstance(columns, str) else list(columns)
-    keys = names_of(by)
+    keys = grouping_columns(by)
     frames = [flattened(frame) for frame in (now, before) if frame is not None]
     metadata = [*map(metadata_of, frames)]
     if not (keys or pair or cluster):
-        apart = {_apart(metadata[0], measure) for measure in measures}
-        keys = [*apart] if len(apart) == 1 and "" not in apart and len(now) > 1 else []
+        unpooled = {_unpooled_key(metadata[0], measure) for measure in measures}
+        keys = [*unpooled] if len(unpooled) == 1 and "" not in unpooled and len(now) > 1 else []
     kind, names = "host", side_names(metadata[:1], metadata[-1:])
     if names == WINDOWS:
-        kind, names = next(_told_apart(frames, metadata[0].key, keys), (kind, names))
+        kind, names = next(_constant_keys(frames, metadata[0].key, keys), (kind, names))
     rows = [
         row
         for measure in measures
-        for row in compared(now, before, measure, keys, pair, cluster, level, rules, names=names)
+        for row in compare_measure(
+            now, before, measure, keys, pair, cluster, level, rules, names=names
+        )
     ]
-    return comparison(rows, keys, metadata, correct, level, names, kind)
+    return comparison_result(rows, keys, metadata, correct, level, names, kind)
 
 
-def _told_apart(
+def _constant_keys(
     frames: Sequence[pd.DataFrame], key: Sequence[str], by: Sequence[str]
 ) -> Iterator[tuple[str, tuple[str, str]]]:
-    """What tells sides apart that are of one text each, such as two brands, and these texts."""
-    taken = {*by, *(name for name, *_ in TABLES["compare"])}
+    """Yield the key columns with one text in each frame, such as two brands, and the two texts."""
+    reserved = {*by, *(name for name, *_ in TABLES["compare"])}
     for name in key:
         texts = [{*frame[name].dropna()} if name in frame else set() for frame in frames]
         if [*map(len, texts)] == [1, 1] and texts[0] != texts[1] and name not in by:
             sides = texts[0].pop(), texts[1].pop()
-            if all(isinstance(side, str) and side not in taken for side in sides):
+            if all(isinstance(side, str) and side not in reserved for side in sides):
                 yield name, sides
 
 
-def compared(
+def compare_measure(
     now: pd.DataFrame,
     before: pd.DataFrame | None,
     measure: str,
@@ -156,34 +157,36 @@ def compared(
     prompt: str = PROMPT,
     names: Sequence[str] = WINDOWS,
 ) -> Iterator[ComparedRow]:
-    """The comparisons of one measure, a group each, not yet corrected."""
-    before, before_rules, forbids = window_before(now, before, measure, rules)
+    """Yield the comparison of one measure in each group, with unadjusted p-values."""
+    before, before_rules, refusal = window_before(now, before, measure, rules)
     pair, cluster = pairing(now, before, by, pair, cluster, prompt)
-    repeats, frames = pair or cluster, [now, before]
+    cluster_of_sums, frames = pair or cluster, [now, before]
     try:
         sides = [
-            cluster_sums(frame, measure, by, repeats, rule, counts=True)
+            cluster_sums(frame, measure, by, cluster_of_sums, rule, counts=True)
             for frame, rule in zip(frames, (rules, before_rules), strict=True)
         ]
     except AvailabilityError as error:
-        yield from _by_itself(frames, measure, by, forbids, error)
+        yield from _compare_rows(frames, measure, by, refusal, error)
         return
     unit, is_rate = sides[0].unit or sides[1].unit, all(side.is_rate for side in sides)
     for key in dict.fromkeys([*sides[0].keys, *sides[1].keys]):
         groups = [side.keys.get(key) for side in sides]
-        lacking, notes = _limits(sides, groups, names)
+        lacking, notes = _limitations(sides, groups, names)
         row = ComparedRow(
             measure=measure, key=key, unit=unit, is_rate=is_rate, why=lacking, notes=notes
         )
         if None not in groups:
-            change, method, why, moved = _tested(sides, groups, pair, cluster, level, design)
-            why = forbids or lacking or why
-            row = replace(row, change=change, method=method, why=why, notes=(*moved, *notes))
+            change, method, why, group_notes = _compare_group(
+                sides, groups, pair, cluster, level, design
+            )
+            why = refusal or lacking or why
+            row = replace(row, change=change, method=method, why=why, notes=(*group_notes, *notes))
         yield row
 
 
-def _apart(metadata: FrameMetadata, measure: str) -> str:
-    """The column by which rows do not combine, such as the metric; empty if all combine."""
+def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
+    """Return the key column whose rows cannot be pooled, such as the metric; empty if they can."""
     if measure not in metadata.columns or declared(metadata.columns[measure]) is None:
         return ""
     rule = rule_of(metadata, measure)[0]
@@ -191,55 +194,54 @@ def _apart(metadata: FrameMetadata, measure: str) -> str:
     return metadata.key[0] if is_keyed else ""
 
 
-def _by_itself(
+def _compare_rows(
     frames: Sequence[pd.DataFrame],
     measure: str,
     by: Sequence[str],
-    forbids: str,
+    refusal: str,
     error: AvailabilityError,
 ) -> Iterator[ComparedRow]:
-    """Compare rows one by one where only their values are known, without a test.
+    """Yield comparisons of single rows, of which only the values are known, without a test.
 
     Raises
     ------
     AvailabilityError
-        The error, if a group has several rows, or there is no such column that is as it was read.
+        The given error, if a group has several rows, or the column is not there or was changed.
     """
-    flats = [trace_frame(flattened(frame), frame) for frame in frames]
-    places: list[dict[Any, int]] = []
+    flat_frames = [trace_frame(flattened(frame), frame) for frame in frames]
+    rows_by_key: list[dict[Any, int]] = []
     units: dict[Any, Any] = {}
-    for flat in flats:
+    for flat in flat_frames:
         metadata = metadata_of(flat)
         keys = [*zip(*(flat[name] for name in by), strict=True)] if by else [()] * len(flat)
         if len({*keys}) < len(keys) or measure not in flat or metadata.is_lost(measure):
             raise error
-        places.append({key: at for at, key in enumerate(keys)})
-        words = row_units(flat, metadata, measure)
-        words = flat.get("unit", pd.Series([None] * len(flat))) if words is None else words
-        units = {
-            **dict(zip(keys, words.where(words.notna(), "").astype(str), strict=True)),
-            **units,
-        }
+        rows_by_key.append({key: i for i, key in enumerate(keys)})
+        units_of_rows = row_units(flat, metadata, measure)
+        if units_of_rows is None:
+            units_of_rows = flat.get("unit", pd.Series([None] * len(flat)))
+        texts = units_of_rows.where(units_of_rows.notna(), "").astype(str)
+        units = {**dict(zip(keys, texts, strict=True)), **units}
     why = (error.columns or {}).get(measure, "")
-    for key, word in units.items():
+    for key, unit in units.items():
         after, before = (
-            take(column_values(name, flat, measure, [of[key]]), 0) if key in of else NAN
-            for name, flat, of in zip(("after", "before"), flats, places, strict=True)
+            take(column_values(name, flat, measure, [rows[key]]), 0) if key in rows else NAN
+            for name, flat, rows in zip(("after", "before"), flat_frames, rows_by_key, strict=True)
         )
         yield ComparedRow(
             measure=measure,
             key=key,
             change=Change(after - before, after=after, before=before),
-            unit=FRACTION if word == "fraction" else word or None,
-            is_rate=word in ("fraction", FRACTION),
-            why=forbids or (why if why.startswith(SEVERAL) else _UNCOUNTED),
+            unit=FRACTION if unit == "fraction" else unit or None,
+            is_rate=unit in ("fraction", FRACTION),
+            why=refusal or (why if why.startswith(SEVERAL) else _WITHOUT_COUNTS),
         )
 
 
-# --- how it is tested -------------------------------------------------------------------------
+# --- tests -------------------------------------------------------------------------
 
 
-def _tested(
+def _compare_group(
     sides: Sequence[ClusterSums],
     groups: Sequence[Any],
     pair: str | None,
@@ -247,30 +249,32 @@ def _tested(
     level: float,
     design: tuple[Any, Any],
 ) -> tuple[Change, str, str, tuple[str, ...]]:
-    """The change of a group, how it was tested, why it cannot be judged, and notes."""
+    """Return the change in a group, the method of its test, why it has no verdict, and notes."""
     pairs = [side.pairs(group) for side, group in zip(sides, groups, strict=True)]
     notes: tuple[str, ...] = ()
     is_rate, is_by_day = all(side.is_rate for side in sides), False
     if pair:
-        of_both = common(pairs)
-        least = len(of_both[0])
-        entered, left = (len(part) - least for part in pairs)
+        used_pairs = pairs_of_both(pairs)
+        shared_count = len(used_pairs[0])
+        entered, left = (len(part) - shared_count for part in pairs)
         if entered or left:
             notes = (
                 f"the set of {pair} changed ({entered} entered, {left} left): "
-                f"compared are the {least} on both sides",
+                f"compared are the {shared_count} on both sides",
             )
-        if not least:
+        if not shared_count:
             return replace(UNKNOWN_CHANGE, clusters=0), "", f"no {pair} is on both sides", notes
     elif not all(pairs):
         return UNKNOWN_CHANGE, "", "no answers on one side or both", ()
     else:
         is_by_day = pd.api.types.is_datetime64_any_dtype(sides[0].labels.dtype)
-        of_both = [[part[name] for name in (sorted(part) if is_by_day else part)] for part in pairs]
-        least = min(map(len, of_both))
+        used_pairs = [
+            [part[name] for name in (sorted(part) if is_by_day else part)] for part in pairs
+        ]
+        shared_count = min(map(len, used_pairs))
     confidence = setting("level", level)
     (y1, n1), (y0, n0) = (
-        side.of(part, end) for side, part, end in zip(sides, of_both, "10", strict=True)
+        side.parts(part, suffix) for side, part, suffix in zip(sides, used_pairs, "10", strict=True)
     )
     is_count = sides[0].is_count
     if pair:
@@ -280,11 +284,11 @@ def _tested(
             method += f"; takes each {pair} for independent"
         else:
             change = paired_change(y1, n1, y0, n0, confidence, is_rate=is_rate)
-        return change, method, _why_not(change, least, pair), notes
+        return change, method, _why_untested(change, shared_count, pair), notes
     if is_count and not cluster:
         after, before = total_of(y1), total_of(y0)
         name_all(after=after, before=before)
-        return Change(after - before, after=after, before=before), "", _UNCOUNTED, ()
+        return Change(after - before, after=after, before=before), "", _WITHOUT_COUNTS, ()
     if is_rate and not cluster:
         change = two_rate_change(y1, n1, y0, n0, confidence, *design)
         method = "Newcombe's interval and z test; takes answers for independent"
@@ -305,47 +309,49 @@ def _tested(
         # Neighbouring days may be alike.
         name, variance_words = ("days", ", long-run variance") if is_by_day else (cluster, "")
         method = f"two samples of {name}, linearised{variance_words}, Welch"
-        return change, method, _why_not(change, least, name), ()
+        return change, method, _why_untested(change, shared_count, name), ()
     if not sides[0].of_rows:
         return change, "", "nothing says how it differs between answers; name what repeats", ()
-    size = int(min(number(change.size_after), number(change.size_before)))
+    smaller_size = int(min(number(change.size_after), number(change.size_before)))
     method = "Welch's t; takes answers for independent"
-    return change, method, _why_not(change, size, "answers", 2), ()
+    return change, method, _why_untested(change, smaller_size, "answers", 2), ()
 
 
-def _why_not(change: Change, k: int, name: str, least: int = LEAST_CLUSTERS) -> str:
-    """Why a change has no interval and p-value: too few clusters, or no variance."""
-    if k < least:
-        return f"{k} {name} on one side or both; at least {least} are needed to test a change"
+def _why_untested(change: Change, count: int, name: str, min_count: int = LEAST_CLUSTERS) -> str:
+    """Say why a change has no interval and p-value, such as too few clusters; else empty."""
+    if count < min_count:
+        return (
+            f"{count} {name} on one side or both; at least {min_count} are needed to test a change"
+        )
     largest = max(abs(number(change.before)), abs(number(change.after)))
     error = number(change.error)
     if not math.isfinite(error):
-        return f"the numbers of {k} {name} are too large to compute an error"
+        return f"the numbers of {count} {name} are too large to compute an error"
     if np.isnan(number(change.df)):
-        return f"one of {k} {name} has most answers, and says too little of others"
+        return f"one of {count} {name} has most answers, and says too little of others"
     if not varies(error, largest):
-        return f"{k} {name} all changed alike, and are too few to estimate an error"
+        return f"{count} {name} all changed alike, and are too few to estimate an error"
     return ""
 
 
-def _limits(
+def _limitations(
     sides: Sequence[ClusterSums], groups: Sequence[int | None], names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Why there is nothing to compare, and which sides were measured in part only."""
-    lacking = ""
+    """Say why a group cannot be compared, and which of its sides were measured in part."""
+    why = ""
     in_part: dict[str, list[str]] = {}
-    for side, at, name in zip(sides, groups, names, strict=True):
-        if at is None or not side.used[at]:
-            lacking = lacking or f"{name}: {'no row' if at is None else side.states[at]}"
-        elif side.states[at].status == Status.PARTIAL:
-            in_part.setdefault(str(side.states[at]), []).append(name)
-    return lacking, tuple(f"{' and '.join(part)}: {state}" for state, part in in_part.items())
+    for side, group, name in zip(sides, groups, names, strict=True):
+        if group is None or not side.used[group]:
+            why = why or f"{name}: {'no row' if group is None else side.states[group]}"
+        elif side.states[group].status == Status.PARTIAL:
+            in_part.setdefault(str(side.states[group]), []).append(name)
+    return why, tuple(f"{' and '.join(part)}: {state}" for state, part in in_part.items())
 
 
-# --- what comes of it -------------------------------------------------------------------------
+# --- results -------------------------------------------------------------------------
 
 
-def comparison(
+def comparison_result(
     rows: Sequence[ComparedRow],
     keys: Sequence[str],
     metadata: Sequence[FrameMetadata],
@@ -356,9 +362,9 @@ def comparison(
     *,
     is_ranked: bool = False,
 ) -> pd.DataFrame:
-    """The frame of some comparisons: corrected over all of them, with their verdicts.
+    """Make the result of comparisons: p-values adjusted over all of them, and verdicts.
 
-    Ranked, the planned one comes first, then what changed for certain, by its size.
+    With ``is_ranked`` the planned one comes first, then those with a verdict by size.
     """
     is_plain = names == WINDOWS
     side, baseline, n_baseline = (
@@ -366,10 +372,10 @@ def comparison(
     )
     judged_rows = []
     for row in rows:
-        ends = (row.change.before, row.change.after)
-        before, after = (amount(number(end), row.is_rate) for end in ends)
-        words = f"{before} to {after}" if is_plain else f"{names[0]} {after}, {names[1]} {before}"
-        judged_rows.append(replace(row, text=words))
+        values = (row.change.before, row.change.after)
+        before, after = (amount(number(end), row.is_rate) for end in values)
+        text = f"{before} to {after}" if is_plain else f"{names[0]} {after}, {names[1]} {before}"
+        judged_rows.append(replace(row, text=text))
     judgements = judge(judged_rows, level, correct, "change" if is_plain else "difference")
     tests = [math.isfinite(number(judgement["p"])) for judgement in judgements]
     planned = [row.is_planned for row in rows]
@@ -377,24 +383,24 @@ def comparison(
     result_rows = []
     for row, judgement, is_tested in zip(rows, judgements, tests, strict=True):
         change = row.change
-        of_row = {"measure": row.measure, **dict(zip(keys, row.key, strict=True)), **judgement}
-        of_row |= {side: change.after, baseline: change.before, n_baseline: change.size_before}
-        of_row["why"] = "; ".join(dict.fromkeys([of_row["why"], *row.notes]))
-        of_row["unit"] = row.unit
+        columns = {"measure": row.measure, **dict(zip(keys, row.key, strict=True)), **judgement}
+        columns |= {side: change.after, baseline: change.before, n_baseline: change.size_before}
+        columns["why"] = "; ".join(dict.fromkeys([columns["why"], *row.notes]))
+        columns["unit"] = row.unit
         if any(planned):
-            words = "planned: it stands alone" if row.is_planned else family
-            of_row["family"] = words if is_tested else None
+            text = "planned: it stands alone" if row.is_planned else family
+            columns["family"] = text if is_tested else None
         if not is_plain:
-            of_row |= {kind: names[0], f"baseline_{kind}": names[1]}
-        result_rows.append(of_row)
+            columns |= {kind: names[0], f"baseline_{kind}": names[1]}
+        result_rows.append(columns)
     units, measures = {row.unit for row in rows}, {row.measure for row in rows}
     states = [
         column.availability
-        for part in metadata
-        for name, column in part.columns.items()
+        for frame_metadata in metadata
+        for name, column in frame_metadata.columns.items()
         if name in measures
     ]
-    this, that = ("this frame", "the other frame") if is_plain else names
+    now_name, before_name = ("this frame", "the other frame") if is_plain else names
     frame = result(
         "compare",
         result_rows,
@@ -407,21 +413,23 @@ def comparison(
         side=side,
         baseline=baseline,
         n_baseline=n_baseline,
-        this=this,
-        that=that,
+        now_name=now_name,
+        before_name=before_name,
         how=f"{CORRECTIONS[correct]} method",
-        less="The value after minus the one before." if is_plain else f"{this} minus {that}.",
+        less="The value after minus the one before."
+        if is_plain
+        else f"{now_name} minus {before_name}.",
     )
     if not is_ranked:
         return frame
     size = -frame["change"].abs().to_numpy(np.float64, na_value=0.0)
-    places = frame["verdict"].map({"no evidence": 1, "cannot say": 2}).fillna(0)
-    return reranked(frame, np.lexsort((size, places.to_numpy(), np.logical_not(planned))))
+    order = frame["verdict"].map({"no evidence": 1, "cannot say": 2}).fillna(0)
+    return reranked(frame, np.lexsort((size, order.to_numpy(), np.logical_not(planned))))
 
 
 # --- decomposition ----------------------------------------------------------------------------
 
-_ENDS = ("1", "0", "_all1", "_all0")
+_SUFFIXES = ("1", "0", "_all1", "_all0")
 
 
 @statistic("decompose", "now", "before")
@@ -436,18 +444,18 @@ def decompose(
 ) -> pd.DataFrame:
     """Decompose the change of a rate or mean; see ``df.aa.decompose``."""
     check_level(level)
-    before, before_rules, forbids = window_before(now, before, column, rules)
+    before, before_rules, refusal = window_before(now, before, column, rules)
     sides = [
         cluster_sums(frame, column, None, by, rule)
         for frame, rule in ((now, rules), (before, before_rules))
     ]
     lacking = [name for side, name in zip(sides, WINDOWS, strict=True) if not side.n.sum() > 0]
     empty = f"{lacking[0]}: nothing was measured" if lacking else ""
-    why = forbids or empty
-    of_both = common([side.pairs(0) for side in sides])
+    why = refusal or empty
+    of_both = pairs_of_both([side.pairs(0) for side in sides])
     (y1, n1), (y0, n0), (all_y1, all_n1), (all_y0, all_n0) = (
-        side.of(pairs, end)
-        for side, pairs, end in zip(sides * 2, [*of_both, None, None], _ENDS, strict=True)
+        side.parts(pairs, suffix)
+        for side, pairs, suffix in zip(sides * 2, [*of_both, None, None], _SUFFIXES, strict=True)
     )
     is_rate, error = all(side.is_rate for side in sides), NAN
     size1, size0 = total_of(all_n1), total_of(all_n0)
@@ -455,7 +463,7 @@ def decompose(
     middle, weight = (total1 + total0) / 2, (n1 / size1 + n0 / size0) / 2
     term = weight * (y1 / n1 - y0 / n0)
     rate, total = total_of(term), total1 - total0
-    # What entered or left counts by how far it is from the middle, and the rest is mix.
+    # What entered or left contributes its distance from the middle; the rest is the mix.
     entered, left = (
         (total_of(y) - total_of(common_y) - middle * (size - total_of(common_n))) / size
         for y, common_y, size, common_n in ((all_y1, y1, size1, n1), (all_y0, y0, size0, n0))

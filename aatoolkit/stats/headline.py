@@ -21,7 +21,7 @@ from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.sections.aggregation import FRACTION, NONE, RANK, ratio
 from aatoolkit.sections.column import Column
-from aatoolkit.stats.compare import INDEPENDENT, ComparedRow, compared, comparison
+from aatoolkit.stats.compare import INDEPENDENT, ComparedRow, compare_measure, comparison_result
 from aatoolkit.stats.estimate import Change, check_level
 from aatoolkit.stats.sums import PROMPT, WINDOWS, rule_of, side_names, stem_of
 from aatoolkit.stats.trace import name_all, number, statistic, trace_frame
@@ -158,7 +158,9 @@ def headline_of(
     rows = [row for row in rows if not _is_repeated(row, rows[0])]
     rows += _figures(tables, is_two, rows, level, sides_of)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
-    return comparison(rows, ("subject", "name"), metadata, "holm", level, sides_of, is_ranked=True)
+    return comparison_result(
+        rows, ("subject", "name"), metadata, "holm", level, sides_of, is_ranked=True
+    )
 
 
 def _answered(
@@ -195,7 +197,7 @@ def _answered(
             measure, rules = rule.over[0], {rule.over[0]: ratio(*rule.over)}
     try:
         rows = [
-            *compared(
+            *compare_measure(
                 now, before, measure, (by,) if by else (), None, cluster, level, rules,
                 design if is_total else INDEPENDENT, prompt, names,
             )

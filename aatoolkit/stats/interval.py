@@ -67,11 +67,11 @@ def interval(
     if panel not in PANELS:
         raise ArgumentError(f"panel={panel!r} is none of {', '.join(PANELS)}")
     sums = cluster_sums(frame, column, by, cluster, rules)
-    (y, n), is_rate = sums.of(), sums.is_rate
+    (y, n), is_rate = sums.parts(), sums.is_rate
     if panel == "fixed" and not is_rate:
         raise refusal(column, "interval of fixed values", "it is no rate; leave panel= out")
     confidence = setting("level", level)
-    of_groups = estimate(sums.many, y, n, confidence, panel, is_rate)
+    of_groups = estimate(sums.by_group, y, n, confidence, panel, is_rate)
     lows, highs, sizes = map(plain_value, (of_groups.low, of_groups.high, of_groups.clusters))
     reasons, verdicts = [], []
     for at, (low, high, k) in enumerate(zip(lows, highs, sizes, strict=True)):
@@ -281,7 +281,7 @@ def stability(
     sums = cluster_sums(frame, column, names, None)
     if not sums.is_rate:
         raise refusal(column, "agreement", "it is no column of true and false, and no rate")
-    y, n = map(sums.many.total, sums.of())
+    y, n = map(sums.by_group.total, sums.parts())
     often = np.flatnonzero(plain_value(n) >= 2)
     y, n = take(y, often), take(n, often)
     codes, labels = pd.factorize(sums.groups.keys[names[0]].iloc[often])

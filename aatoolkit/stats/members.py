@@ -35,7 +35,14 @@ from aatoolkit.stats.estimate import (
     wilson,
 )
 from aatoolkit.stats.results import percent, refusal, reranked, result
-from aatoolkit.stats.sums import PROMPT, ClusterSums, Rules, cluster_sums, names_of, refuse_missing
+from aatoolkit.stats.sums import (
+    PROMPT,
+    ClusterSums,
+    Rules,
+    cluster_sums,
+    grouping_columns,
+    refuse_missing,
+)
 from aatoolkit.stats.trace import (
     Integers,
     Numbers,
@@ -84,7 +91,7 @@ def rank(
     if len(influence) < LEAST_CLUSTERS:
         why = f"{len(influence)} different values of {cluster}; it takes {LEAST_CLUSTERS}"
         raise refusal(column, "ranks", why)
-    (y, n), g = sums.of(), sums.many
+    (y, n), g = sums.parts(), sums.by_group
     size = g.total(y if sums.is_count else n)
     is_there = plain_value(g.total(n)) > 0
     value = np.where(is_there, size if sums.is_count else g.total(y) / size, np.nan)
@@ -199,7 +206,7 @@ def concentration(
     check_level(level)
     if top < 1:
         raise ArgumentError(f"top={top!r} is no whole number from 1")
-    keys = names_of(by)
+    keys = grouping_columns(by)
     flat = trace_frame(flattened(frame), frame)
     metadata = metadata_of(flat)
     find(flat, [column, *keys])

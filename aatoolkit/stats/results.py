@@ -93,15 +93,15 @@ compare
     measure              text    -           What is compared.
     {kind}               text    -           The {kind} that is compared.
     baseline_{kind}      text    -           The {kind} that it is compared with.
-    {baseline}           number  {unit}      Its value in {that}, over what is compared.
-    {side}               number  {unit}      Its value in {this}, over what is compared.
+    {baseline}           number  {unit}      Its value in {before_name}, over what is compared.
+    {side}               number  {unit}      Its value in {now_name}, over what is compared.
     change               number  {change}    {less}
     low                  number  {change}    Lower end of the {level} interval of the change, for this row alone.
     high                 number  {change}    Upper end of the {level} interval of the change, for this row alone.
     p                    number  p           Two-sided p-value of no change, for this row alone.
     p_adjusted           number  p           The p-value, adjusted by {how} over all rows.
-    {n_baseline}         number  count       What the value of {that} is a share or mean of.
-    n                    number  count       What the value of {this} is a share or mean of.
+    {n_baseline}         number  count       What the value of {before_name} is a share or mean of.
+    n                    number  count       What the value of {now_name} is a share or mean of.
     clusters             whole   count       Prompts, or other clusters, that are compared.
     detectable           number  {change}    The smallest change that such a sample shows in 80% of cases; missing where no possible one would.
     unit                 text    -           The unit of the values.

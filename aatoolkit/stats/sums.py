@@ -1,6 +1,6 @@
-"""Numerators and denominators by group and cluster: of one frame, and of both sides of a change.
+"""Numerators and denominators by group and cluster, of one frame or of both sides of a change.
 
-The window before is also what a frame's own columns say of it, such as ``previous_rank``.
+The window before may also be in columns of the same frame, such as ``previous_rank``.
 """
 
 from __future__ import annotations
@@ -33,12 +33,14 @@ Rules = Mapping[str, Aggregation | str]
 
 PROMPT = "prompt_id"
 WINDOWS = ("now", "before")
-"""What the two sides are called, unless each is of a host of its own."""
+"""The names of the two sides, unless each has one host, and these differ."""
 
 
 @dataclass(frozen=True)
 class ClusterSums:
-    """The sums Σy and Σn of one column, a row for each group and cluster that has any.
+    """The numerators and denominators of one column by group and cluster.
+
+    A pair is a group and one of its clusters; pairs are in the order of their groups.
 
     Parameters
     ----------
@@ -47,32 +49,32 @@ class ClusterSums:
     metadata : FrameMetadata
         Its metadata.
     groups : Groups
-        The groups, and which of them each row of the frame is in.
+        The groups, and the group of each row of the frame.
     labels : pandas.Index
-        The clusters, such as prompts.
-    by_cluster : str or None
-        The column of the clusters.
+        The values that name the clusters, such as prompt ids.
+    cluster_column : str or None
+        The column of the clusters; None if each row is its own.
     group, cluster : array of int
         The group and the cluster of each pair.
     y, n : array of float
-        Σy and Σn of each pair.
+        The numerator and the denominator of each pair.
     is_rate : bool
-        Whether every row counts ``y`` of ``n``.
+        Whether the numerator is a part of the denominator.
     used : array of int
-        The rows with a number, by group.
+        The number of rows with a number, by group.
     states : list of Availability
-        What is known of the column in each group.
+        The availability of the column in each group.
     rows, pair : array of int
-        The positions of the rows with a number, and the pair that each is in.
+        The positions of the rows with a number, and the pair of each.
     plan : Plan
-        The rule of the column, and the columns that it is computed from.
+        The rule of the column, and the columns that it needs.
     """
 
     frame: pd.DataFrame
     metadata: FrameMetadata
     groups: Groups
     labels: pd.Index
-    by_cluster: str | None
+    cluster_column: str | None
     group: Integers
     cluster: Integers
     y: Numbers
@@ -86,67 +88,68 @@ class ClusterSums:
 
     @property
     def column(self) -> Column | None:
-        """The declaration of the column."""
+        """The declaration of the column; None if it has none."""
         return declared(self.metadata.columns[self.plan.column])
 
     @property
     def unit(self) -> str | None:
-        """The declared unit; a share of rows is a fraction."""
+        """The declared unit; that of a rate without one is a fraction."""
         unit = self.column.unit if self.column else None
         return unit or (FRACTION if self.is_rate else None)
 
     @property
     def is_count(self) -> bool:
-        """Whether it adds up a count, of which Σn says nothing."""
+        """Whether the column is a count, which has no denominator."""
         return self.plan.rule.rule == "sum"
 
     @property
     def of_rows(self) -> bool:
-        """Whether it is a mean over rows, each with the weight 1."""
+        """Whether it is an unweighted mean over rows."""
         return self.plan.rule.over is None and self.plan.rule.by is None
 
     @cached_property
     def keys(self) -> dict[tuple[Any, ...], int]:
-        """The number of the group by key; missing parts of keys are equal."""
+        """The group, by number, of each key; missing values in keys are equal."""
         rows = self.groups.keys.astype(object).where(self.groups.keys.notna(), None)
-        return {tuple(row): at for at, row in enumerate(rows.itertuples(index=False, name=None))}
+        return {tuple(row): i for i, row in enumerate(rows.itertuples(index=False, name=None))}
 
     def row(self, pair: int) -> dict[str, Any]:
-        """What identifies a pair: its cluster, or without clusters its group."""
-        if self.by_cluster:
-            return {self.by_cluster: self.labels[self.cluster[pair]]}
+        """Return the values that identify a pair: its cluster, or else the key of its group."""
+        if self.cluster_column:
+            return {self.cluster_column: self.labels[self.cluster[pair]]}
         return self.group_row(self.group[pair])
 
     def group_row(self, group: int) -> dict[str, Any]:
-        """What identifies a group."""
+        """Return the key of a group, by column."""
         return {str(name): value for name, value in self.groups.keys.iloc[group].items()}
 
     @property
-    def many(self) -> GroupSums:
-        """What adds up over the clusters of each group."""
+    def by_group(self) -> GroupSums:
+        """The sums over the clusters of each group."""
         return GroupSums(self.group, len(self.groups), self.group_row)
 
     def pairs(self, group: int) -> dict[Any, int]:
-        """The number of the pair of a group with each of its clusters."""
-        # The pairs are in the order of their groups.
+        """Return the pairs of a group, by number, for each of its clusters."""
         start, end = np.searchsorted(self.group, [group, group + 1]).tolist()
         names = self.labels[self.cluster[start:end]].tolist()
         return dict(zip(names, range(start, end), strict=True))
 
-    def of(self, pairs: Iterable[int] | None = None, end: str = "") -> tuple[Any, Any]:
-        """Σy and Σn of some pairs, or of all; what is traced is named after the end."""
-        chosen = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
+    def parts(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
+        """Return the numerators and denominators of some pairs, or of all, traced."""
+        numbers = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
 
-        def of(values: Numbers, name: str, which: int) -> Any:
-            part = values[chosen]
-            return leaf(name, part, lambda it, at: it.total(self, name, int(chosen[at]), which))
+        def part(values: Numbers, name: str, is_denominator: bool) -> Any:
+            def explain(tracer: Any, position: int) -> Any:
+                return tracer.total(self, name, int(numbers[position]), is_denominator)
 
-        return of(self.y, f"y{end}", 0), of(self.n, f"n{end}", 1)
+            return leaf(name, values[numbers], explain)
+
+        return part(self.y, f"y{suffix}", False), part(self.n, f"n{suffix}", True)
 
 
-def common(pairs: Sequence[Mapping[Any, int]]) -> list[list[int]]:
-    """Keep, of two sides' pairs by cluster, the clusters that both have."""
-    return [[part[name] for name in pairs[0] if name in pairs[1]] for part in pairs]
+def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
+    """Return the pairs of each side whose clusters both sides have, in the same order."""
+    return [[pairs[name] for name in sides[0] if name in sides[1]] for pairs in sides]
 
 
 def cluster_sums(
@@ -158,16 +161,16 @@ def cluster_sums(
     *,
     counts: bool = False,
 ) -> ClusterSums:
-    """Add up a column by group and cluster; without a cluster each row is its own.
+    """Sum the numerator and denominator of a column by group and cluster.
 
-    With ``counts`` it may be a count: Σy is then that of a cluster in a group, or without a cluster
-    of the group, and Σn is 1. What has a row without its count is left out, since its sum is not
-    known.
+    Without ``cluster`` each row is a cluster. With ``counts`` the column may be a count: its sums
+    by group and cluster, or without a cluster by group, are the numerators, and all denominators
+    are 1. Sums over a row without its count are not known, and left out.
 
     Raises
     ------
     AvailabilityError
-        If there is no such column, it is no rate or mean, or the cluster of a row is missing.
+        If the column is no rate or mean, or a row with a number has no cluster.
     """
     flat = trace_frame(flattened(frame), frame)
     metadata = metadata_of(flat)
@@ -175,11 +178,11 @@ def cluster_sums(
     groups, rules = group(flat, by, True), rules or {}
     is_flag = pd.api.types.is_bool_dtype(flat[column].dtype)
     # A share of what one answer can hold several of does not vary as a rate of answers does.
-    of_column, parts = rule_of(metadata, column)
-    is_apart = of_column.rule == "none"
-    if is_apart and not of_column.within and all(parts) and (groups.sizes <= 1).all():
+    declared_rule, parts = rule_of(metadata, column)
+    is_uncombined = declared_rule.rule == "none"
+    if is_uncombined and not declared_rule.within and all(parts) and (groups.sizes <= 1).all():
         rules = {column: ratio(*parts), **rules}
-    (planned,) = plan(flat, metadata, groups, column, rules, shares=is_apart)
+    (planned,) = plan(flat, metadata, groups, column, rules, shares=is_uncombined)
     rule, wholes = planned.rule, planned.wholes
     is_count = counts and rule.rule == "sum" and not (rule.counts and cluster is None)
     if rule.rule not in ("ratio", "mean") and not is_count:
@@ -189,28 +192,28 @@ def cluster_sums(
     y, n = values[0], values[1] if len(values) > 1 else np.ones(len(flat))
     if rule.over is None:
         y = y * n
-    use, is_rate = cells.has_number & (n > 0) & np.isfinite(y), is_flag and not is_count
+    mask, is_rate = cells.has_number & (n > 0) & np.isfinite(y), is_flag and not is_count
     if rule.over is not None:
-        possible = (y >= 0) & (y <= n)
-        is_rate = bool(possible[use].mean() >= 0.5) if use.any() else True
-        # One impossible row of a proportion is that row's problem, not the frame's.
-        use = use & possible if is_rate else use
+        is_possible = (y >= 0) & (y <= n)
+        is_rate = bool(is_possible[mask].mean() >= 0.5) if mask.any() else True
+        # A row with more hits than trials is left out; the other rows are still those of a rate.
+        mask = mask & is_possible if is_rate else mask
     codes, labels = np.arange(len(flat)) * (not is_count), pd.Index(range(len(flat)))
     if cluster is not None:
         codes, names = pd.factorize(flat[cluster])
         labels = pd.Index(names)
-        refuse_missing(cluster, (codes < 0) & use)
-    kinds = max(len(labels), 1)
-    pair = groups.ids * kinds + codes
+        refuse_missing(cluster, (codes < 0) & mask)
+    cluster_count = max(len(labels), 1)
+    pair = groups.ids * cluster_count + codes
     if is_count:
-        use = use & ~np.isin(pair, pair[cells.applicable & ~use])
+        mask = mask & ~np.isin(pair, pair[cells.applicable & ~mask])
     if wholes is not None:
-        use = use & (wholes.lacking == 0)[groups.ids]
-    pairs, place = np.unique(pair[use], return_inverse=True)
+        mask = mask & (wholes.lacking == 0)[groups.ids]
+    pairs, codes_of_rows = np.unique(pair[mask], return_inverse=True)
     totals, sizes = (
-        np.bincount(place, part[use], len(pairs)).astype(np.float64) for part in (y, n)
+        np.bincount(codes_of_rows, part[mask], len(pairs)).astype(np.float64) for part in (y, n)
     )
-    of_group, of_cluster = np.divmod(pairs, kinds)
+    of_group, of_cluster = np.divmod(pairs, cluster_count)
     return ClusterSums(
         flat,
         metadata,
@@ -222,33 +225,33 @@ def cluster_sums(
         totals,
         np.ones(len(pairs)) if is_count else sizes,
         is_rate,
-        groups.count(use),
-        _states(cells, groups, use, wholes),
-        np.flatnonzero(use),
-        place,
+        groups.count(mask),
+        _states(cells, groups, mask, wholes),
+        np.flatnonzero(mask),
+        codes_of_rows,
         planned,
     )
 
 
 def refuse_missing(column: str, is_missing: Any) -> None:
-    """Refuse rows that lack what they are grouped by.
+    """Raise if rows with a value have no value in the column by which they are grouped.
 
     Raises
     ------
     AvailabilityError
-        If there is one.
+        If there are such rows.
     """
-    if lacking := int(is_missing.sum()):
-        why = f"{lacking} rows with a value have no {column}; drop them, or name another column"
+    if count := int(is_missing.sum()):
+        why = f"{count} rows with a value have no {column}; drop them, or name another column"
         raise AvailabilityError(
             f"the rows cannot be grouped by {column}: {why}", columns={column: why}
         )
 
 
-def _states(cells: Any, groups: Groups, use: Any, wholes: Wholes | None) -> list[Availability]:
-    """The availability of each group: partial where some of its rows have no number."""
+def _states(cells: Any, groups: Groups, mask: Any, wholes: Wholes | None) -> list[Availability]:
+    """Return the availability of each group, partial if some of its rows have no number."""
     codes, states = groups.combined(cells)
-    used, expected = groups.count(use), groups.count(cells.applicable)
+    used, expected = groups.count(mask), groups.count(cells.applicable)
     group_states = []
     for number, code in enumerate(codes.tolist()):
         state = states[code]
@@ -267,12 +270,12 @@ SEVERAL = "one answer can hold several of what it is a share of, so nothing says
 
 
 def without_counts(rule: Aggregation) -> str:
-    """Return the reason why a column has no interval."""
+    """Say why a column with this rule has no interval."""
     return f"its rule ({rule}) has no numerator and denominator"
 
 
 def _not_pooled(rule: Aggregation, metadata: FrameMetadata, name: str) -> str:
-    """Return the reason why the rows of a column cannot be pooled."""
+    """Say why the rows of a column cannot be pooled."""
     column = declared(metadata.columns[name])
     if column is None or column.aggregate.counts is None:
         return without_counts(rule)
@@ -286,7 +289,7 @@ _NOW = frozenset(("after", "now", "current"))
 
 
 def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
-    """Whether a name means the window before, and its other words.
+    """Split a column name: whether it means the window before, and its other words.
 
     Examples
     --------
@@ -301,9 +304,9 @@ def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
 
 
 def previous_names(frame: pd.DataFrame) -> dict[str, str]:
-    """The columns that hold values of the window before, and the column that each is of.
+    """Map each column with values of the window before to the column of this window.
 
-    They are known by the words of their declared names, in any language of the lexicon.
+    They are recognised by the words of their declared names, in any language of the lexicon.
 
     Examples
     --------
@@ -335,61 +338,58 @@ def previous_names(frame: pd.DataFrame) -> dict[str, str]:
 def window_before(
     now: pd.DataFrame, before: pd.DataFrame | None, measure: str, rules: Rules | None
 ) -> tuple[pd.DataFrame, Rules | None, str]:
-    """The other side of a comparison, its rules, and why the two cannot be compared."""
-    if before is not None:
-        return before, rules, overlapping(now, before)
-    return *previous_window(now, measure, rules), ""
+    """Return the other side of a comparison, its rules, and why the sides cannot be compared.
 
-
-def previous_window(
-    frame: pd.DataFrame, measure: str, rules: Rules | None = None
-) -> tuple[pd.DataFrame, Rules]:
-    """The rows of a frame as they were in the window before, and the rules of that window.
-
-    It adds up as the columns do of which it is: a count and the same count of the window before may
-    be declared with different rules, where the responses that the profile was drafted from proved
-    more of one than of the other; and a rate may have its counts of before alone.
+    Without ``before`` it is made of the columns of ``now`` that hold values of the window before.
+    They are aggregated as the columns of ``now`` are: a count and the same count of the window
+    before may be declared with different rules, where the responses that the profile was drafted
+    from proved more about one than about the other; and a rate may have only its counts of before.
 
     Raises
     ------
     ItemNotFound
-        If the response does not give the measure, nor its counts, for the window before.
+        If the response gives neither the measure nor its counts for the window before.
     """
-    flat = flattened(frame)
+    if before is not None:
+        return before, rules, overlapping(now, before)
+    flat = flattened(now)
     find(flat, [measure])
-    metadata, names = metadata_of(flat), previous_names(flat)
-    rule, parts = rule_of(metadata, measure)
-    own_rules = dict(rules or {})
-    is_there = measure in names.values()
-    if not is_there and not {*parts} <= {*names.values()} - {""}:
-        also = f", or one of {', '.join(names.values())}" if names else ""
+    metadata, previous = metadata_of(flat), previous_names(flat)
+    rule, counts = rule_of(metadata, measure)
+    window_rules = dict(rules or {})
+    has_measure = measure in previous.values()
+    if not has_measure and not {*counts} <= {*previous.values()} - {""}:
+        also = f", or one of {', '.join(previous.values())}" if previous else ""
         raise ItemNotFound(
             f"nothing here says what {measure} was in the window before; compare with an earlier "
             f"window{also}",
             columns={f"previous_{measure}": "there is no such column"},
         )
-    rest = [
+    others = [
         name
         for name in flat.columns
-        if name not in names
-        and name not in names.values()
+        if name not in previous
+        and name not in previous.values()
         and (name in metadata.key or not pd.api.types.is_numeric_dtype(flat[name].dtype))
     ]
-    window = rename(flat[[*rest, *names]], columns=names)
-    if not is_there:
-        of_window = metadata_of(window)
-        window[measure] = window[parts[0]] / window[parts[1]]
-        state = combine([of_window.columns[part].availability for part in parts])
+    window = rename(flat[[*others, *previous]], columns=previous)
+    if not has_measure:
+        metadata_before = metadata_of(window)
+        window[measure] = window[counts[0]] / window[counts[1]]
+        state = combine([metadata_before.columns[part].availability for part in counts])
         column = ColumnMetadata(metadata.columns[measure].of, state)
-        window = attach(window, replace(of_window, columns={**of_window.columns, measure: column}))
-        own_rules.setdefault(measure, ratio(*parts))
+        window = attach(
+            window, replace(metadata_before, columns={**metadata_before.columns, measure: column})
+        )
+        window_rules.setdefault(measure, ratio(*counts))
     elif rule.rule == "sum" and rule.counts is None:
-        own_rules.setdefault(measure, rule)
-    return trace_frame(window, frame, names={of: name for name, of in names.items()}), own_rules
+        window_rules.setdefault(measure, rule)
+    old_names = {measure_name: name for name, measure_name in previous.items()}
+    return trace_frame(window, now, names=old_names), window_rules, ""
 
 
 def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:
-    """The declared rule of a column, and its counts' names in the frame, ``("",)`` without."""
+    """Return the declared rule of a column and the names of its counts, ``("",)`` without."""
     column, table = declared(metadata.columns[measure]), metadata.columns[measure].table
     rule = column.aggregate if column else NONE
     columns = {what.of: name for name, what in metadata.columns.items()}
@@ -397,13 +397,13 @@ def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[s
     return rule, parts if parts and all(parts) else ("",)
 
 
-def names_of(by: By) -> list[str]:
-    """The columns that groups are named by.
+def grouping_columns(by: By) -> list[str]:
+    """Return the columns to group by as a list.
 
     Raises
     ------
     ArgumentError
-        If one is no name of a column.
+        If one is given as a `pandas.Grouper`.
     """
     columns = [by] if isinstance(by, str | pd.Grouper) else list(by or ())
     names = [name for name in columns if isinstance(name, str)]
@@ -420,11 +420,11 @@ def pairing(
     cluster: str | None = None,
     by: str = PROMPT,
 ) -> tuple[str | None, str | None]:
-    """Return the columns that pair and cluster rows: prompts, where both frames name them."""
-    frames, stated = [flattened(frame) for frame in (now, before)], pair or cluster
+    """Return the columns that pair and cluster rows; by default the prompts that both have."""
+    frames, chosen = [flattened(frame) for frame in (now, before)], pair or cluster
     for frame in frames:
-        find(frame, [stated] if stated else [])
-    if stated or by in keys or not all(by in frame.columns for frame in frames):
+        find(frame, [chosen] if chosen else [])
+    if chosen or by in keys or not all(by in frame.columns for frame in frames):
         return pair, cluster
     hosts = [{source.host for source in metadata_of(frame).sources} - {None} for frame in frames]
     if all(hosts) and not hosts[0] & hosts[1]:
@@ -434,30 +434,34 @@ def pairing(
 
 
 def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
-    """Return what the sides are called: their hosts, if each has one of its own; else windows."""
-    hosts, others = (
+    """Return the names of the sides: their hosts, if each has one and these differ, or windows."""
+    hosts, hosts_before = (
         {source.host for metadata in side for source in metadata.sources} for side in (now, before)
     )
-    if len(hosts) == len(others) == 1 and hosts != others and None not in hosts | others:
-        return str(hosts.pop()), str(others.pop())
+    if (
+        len(hosts) == len(hosts_before) == 1
+        and hosts != hosts_before
+        and None not in hosts | hosts_before
+    ):
+        return str(hosts.pop()), str(hosts_before.pop())
     return WINDOWS
 
 
 def overlapping(now: pd.DataFrame, before: pd.DataFrame) -> str:
-    """Return why two frames cannot be compared: they share answers; nothing if they share none."""
+    """Say why two frames that share answers cannot be compared; empty if they share none."""
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
-    meeting = [
+    shared = [
         (extent_of(source), extent_of(other))
         for source, other in product(*(side.sources for side in sides))
         if source.section == other.section and not extent_of(source).is_disjoint(extent_of(other))
     ]
     key = [*sides[0].key]
-    if meeting and key and [*sides[1].key] == key:
+    if shared and key and [*sides[1].key] == key:
         rows = [flattened(frame)[key].drop_duplicates() for frame in (now, before)]
-        meeting = meeting if len(rows[0].merge(rows[1], on=key)) else []
-    if not meeting:
+        shared = shared if len(rows[0].merge(rows[1], on=key)) else []
+    if not shared:
         return ""
-    now_asked, asked = meeting[0]
-    reasons = f"the windows overlap ({asked}, and {now_asked})"
-    reasons = f"both hold {asked}" if asked == now_asked else reasons
+    extent, other_extent = shared[0]
+    reasons = f"the windows overlap ({other_extent}, and {extent})"
+    reasons = f"both hold {other_extent}" if other_extent == extent else reasons
     return f"{reasons}: the same answers are on both sides; read windows that do not overlap"

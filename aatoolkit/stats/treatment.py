@@ -295,8 +295,8 @@ class PromptDays:
         days: Numbers = plain_value(self.day)
         return days
 
-    def of(self, values: Any) -> Any:
-        """Sum values by prompt."""
+    def by_prompt(self, values: Any) -> Any:
+        """Return the sum of some values of each prompt."""
         return GroupSums(self.prompt, self.prompts).total(values)
 
 
@@ -335,7 +335,7 @@ def _panel(sums: ClusterSums, names: set[Any], stamps: pd.Series, day: pd.Timest
         return tracer.setting("day", values[at], row)
 
     days = leaf("day", values, explained)
-    return PromptDays(sums.cluster[pairs], days, *sums.of(pairs), max(len(sums.labels), 1))
+    return PromptDays(sums.cluster[pairs], days, *sums.parts(pairs), max(len(sums.labels), 1))
 
 
 def _difference(
@@ -361,7 +361,7 @@ def _difference(
 def change_within(panel: PromptDays, at: float, word: str = "group") -> GroupChange:
     """Compute the mean change within prompts that have answers before and after a day."""
     sides = [panel.only(panel.days >= at), panel.only(panel.days < at)]
-    sums = [side.of(values) for side in sides for values in (side.y, side.n)]
+    sums = [side.by_prompt(values) for side in sides for values in (side.y, side.n)]
     late, early = (plain_value(sums[at]) > 0 for at in (1, 3))
     both, once = np.flatnonzero(late & early), int((late ^ early).sum())
     if not len(both):
@@ -401,11 +401,13 @@ def slope_within(panels: Sequence[PromptDays], span: Any, word: str = "group") -
     """
     sums = []
     for panel in panels:
-        size, total = panel.of(panel.n), panel.of(panel.y)
-        middle = panel.of(panel.n * panel.day) / size
+        size, total = panel.by_prompt(panel.n), panel.by_prompt(panel.y)
+        middle = panel.by_prompt(panel.n * panel.day) / size
         off = panel.day - take(middle, panel.prompt)
         name_all(size=size, total=total, middle=middle, off=off)
-        sums.append((panel.of(panel.n * off**2), panel.of(off * panel.y), size, total))
+        sums.append(
+            (panel.by_prompt(panel.n * off**2), panel.by_prompt(off * panel.y), size, total)
+        )
     spread, moved, size, total = (reduce(add, parts) for parts in zip(*sums, strict=True))
     name_all(spread=spread, move=moved)
     used = np.flatnonzero(plain_value(spread) > 0)

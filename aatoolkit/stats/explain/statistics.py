@@ -126,17 +126,17 @@ class Tracer:
         """Explain a number that is not computed: an argument, the day of a row."""
         return Explanation(plain(value), name, plain(row), operation=SETTING)
 
-    def total(self, sums: ClusterSums, name: str, pair: int, which: int) -> Explanation:
-        """Explain the numerator (0) or denominator (1) of a pair."""
-        key = (id(sums), name, pair, which)
+    def total(self, sums: ClusterSums, name: str, pair: int, is_denominator: bool) -> Explanation:
+        """Explain the numerator or denominator of a group and cluster."""
+        key = (id(sums), name, pair, is_denominator)
         if key not in self._cells:
             rows = sums.rows[np.flatnonzero(sums.pair == pair)].tolist()
             explain = self._explain(sums.frame)
-            if sums.is_count and which:
-                words, cells = f"one {sums.by_cluster}", explain(sums.plan.parts[0], rows)
+            if sums.is_count and is_denominator:
+                words, cells = f"one {sums.cluster_column}", explain(sums.plan.parts[0], rows)
                 part = Explanation(1, name, operation="count", formula=words, children=cells)
             else:
-                part = side_of(sums.plan, sums.frame, which, rows, explain, name)
+                part = side_of(sums.plan, sums.frame, is_denominator, rows, explain, name)
             part = replace(part, end=_TOO_MANY if rows and not part.children else None)
             self._cells[key] = replace(part, row=plain(sums.row(pair)))
         return self._cells[key]
