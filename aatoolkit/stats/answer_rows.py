@@ -17,7 +17,6 @@ from aatoolkit.stats.estimate import NAN, check_level, verdict_of
 from aatoolkit.stats.results import percent, result
 from aatoolkit.stats.trace import (
     count_of,
-    leaf,
     name_all,
     normal_quantile,
     number,
@@ -26,6 +25,7 @@ from aatoolkit.stats.trace import (
     statistic,
     take,
     total_of,
+    traced_to_rows,
     two_sided,
 )
 
@@ -35,7 +35,7 @@ _KINDS = {
     "mentioned_only": (False, True),
     "neither": (False, False),
 }
-"""Whether an answer cites and mentions, by the name of its kind."""
+"""By kind of answer, whether it cites own pages and mentions the brand."""
 
 _RATES = {
     "mentioned_if_cited": ("both", "cited_only"),
@@ -43,22 +43,22 @@ _RATES = {
     "cited_if_mentioned": ("both", "mentioned_only"),
     "cited_if_not": ("cited_only", "neither"),
 }
-_KEPT = ("chat_id", "prompt_id", "engine", "ran_at")
+_CHAT_COLUMNS = ("chat_id", "prompt_id", "engine", "ran_at")
 
 
 def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.DataFrame:
-    """The sampled answers, one row each, with whether they mention a brand and cite own pages.
+    """Return one row per sampled answer: whether it mentions a brand, and cites own pages.
 
-    Runs that brought no answer are left out: they are no denominator. ``chats`` is capped by
-    the service, so that a long window is a sample of its latest answers; its availability
-    says so where the service does.
+    Runs without an answer are left out, as they do not belong to the denominator. The service
+    caps the number of ``chats``, so that a long window is a sample of its latest answers; the
+    availability of the columns says so if the service does.
 
     Parameters
     ----------
     chats : Tables
         The section ``chats``.
     brand : str, optional
-        The brand; by default any that is the project's own.
+        The brand; by default any own brand of the project.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     Raises
     ------
     AvailabilityError
-        If there are no such tables, or no mention is of such a brand.
+        If these tables are missing, or no answer mentions the brand.
 
     Examples
     --------
@@ -93,35 +93,35 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
 def answers_of(
     chats: pd.DataFrame, mentions: pd.DataFrame, citations: pd.DataFrame, brand: str | None
 ) -> pd.DataFrame:
-    """One row per answer, of the three tables of chats."""
+    """Return one row per answer, from the three tables of the section ``chats``."""
     is_answered = chats["outcome"].eq("answered").fillna(False).to_numpy(bool)
-    result = chats.loc[is_answered, [*_KEPT]].reset_index(drop=True)
-    picked = mentions["own"] if brand is None else mentions["brand"].eq(brand)
-    mentions_of = mentions[picked.fillna(False).to_numpy(bool)]
-    if brand is not None and not len(mentions_of):
+    result = chats.loc[is_answered, [*_CHAT_COLUMNS]].reset_index(drop=True)
+    is_of_brand = mentions["own"] if brand is None else mentions["brand"].eq(brand)
+    brand_mentions = mentions[is_of_brand.fillna(False).to_numpy(bool)]
+    if brand is not None and not len(brand_mentions):
         raise AvailabilityError(
             f"no answer mentions {brand!r}; check its spelling, or that it is tracked",
             columns={"brand": "is in no row"},
         )
     result["date"] = result["ran_at"].dt.tz_localize(None).dt.normalize()
-    result["mentioned"] = result["chat_id"].isin(mentions_of["chat_id"]).astype("boolean")
-    own_brands = ", ".join(sorted(map(str, mentions_of["brand"].dropna().unique()))) or None
+    result["mentioned"] = result["chat_id"].isin(brand_mentions["chat_id"]).astype("boolean")
+    own_brands = ", ".join(sorted(map(str, brand_mentions["brand"].dropna().unique()))) or None
     result["brand"] = pd.Series([brand or own_brands] * len(result), dtype="string")
-    places = mentions_of.groupby("chat_id")["position"].min()
-    result["position"] = result["chat_id"].map(places).astype("Float64")
+    positions = brand_mentions.groupby("chat_id")["position"].min()
+    result["position"] = result["chat_id"].map(positions).astype("Float64")
     owned = citations["domain_type"].astype("string").eq("owned").fillna(False).to_numpy(bool)
     result["cited"] = result["chat_id"].isin(citations["chat_id"][owned]).astype("boolean")
     if len(citations) and not citations["domain_type"].notna().any():
         result["cited"] = pd.array([pd.NA] * len(result), dtype="boolean")
     metadata = metadata_of(chats)
-    columns = {name: metadata.columns[name] for name in _KEPT}
+    columns = {name: metadata.columns[name] for name in _CHAT_COLUMNS}
     columns["date"] = ColumnMetadata(None, metadata.columns["ran_at"].availability)
-    for name, table, of in (
+    for name, table, source_column in (
         ("mentioned", mentions, "brand"),
         ("position", mentions, "brand"),
         ("cited", citations, "domain_type"),
     ):
-        state = metadata_of(table).columns[of].availability
+        state = metadata_of(table).columns[source_column].availability
         if len(result) and result[name].isna().all():
             state = Availability(Status.UNAVAILABLE, Cause.ABSENT, state.reason)
         elif state.status == Status.NOT_APPLICABLE:
@@ -137,7 +137,7 @@ def answers_of(
 def cited_and_mentioned(
     chats: Mapping[str, pd.DataFrame], brand: str | None = None, level: float = 0.95
 ) -> pd.DataFrame:
-    """Whether answers that cite the own pages mention the brand more often, prompt by prompt.
+    """Test whether answers that cite own pages mention the brand more often, within prompts.
 
     Each answer is in one of four cells: mentioned or not, cited or not. The Mantel-Haenszel odds
     ratio compares within prompts, so that prompts which invite both do not make a connection
@@ -183,32 +183,31 @@ def cited_and_mentioned(
     True
     """
     check_level(level)
-    return association(answers(chats, brand), level)
+    return cited_and_mentioned_of(answers(chats, brand), level)
 
 
 @statistic("cited_and_mentioned", "rows")
-def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
-    """The association of citations and mentions, of one row per answer."""
+def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
+    """Compute the association of citations and mentions from one row per answer."""
     usable = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
     codes, prompts = pd.factorize(rows["prompt_id"].iloc[usable])
     cited, mentioned = (rows[name].iloc[usable].to_numpy(bool) for name in ("cited", "mentioned"))
 
-    def counted(kind: str) -> Any:
-        """The answers of a kind to each prompt."""
+    def count(kind: str) -> Any:
+        """Count the answers of one kind to each prompt, traced to their rows."""
         is_cited, is_mentioned = _KINDS[kind]
         mask = (cited == is_cited) & (mentioned == is_mentioned)
         counts = np.bincount(codes[mask], minlength=len(prompts)).astype(np.float64)
 
-        def part(tracer: Any, at: int) -> Any:
-            answers = usable[mask & (codes == at)]
-            words = f"{len(answers)} answers that are {kind.replace('_', ' ')}"
-            key = {"prompt_id": prompts[at]}
-            return tracer.rows(kind, counts[at], rows, answers, ("cited", "mentioned"), words, key)
+        def rows_of(prompt: int) -> Any:
+            positions = usable[mask & (codes == prompt)]
+            text = f"{len(positions)} answers that are {kind.replace('_', ' ')}"
+            return positions, text, {"prompt_id": prompts[prompt]}
 
-        return leaf(kind, counts, part)
+        return traced_to_rows(kind, counts, rows, ("cited", "mentioned"), rows_of)
 
-    counts = {kind: counted(kind) for kind in _KINDS}
-    values = {kind: total_of(part) for kind, part in counts.items()}
+    counts = {kind: count(kind) for kind in _KINDS}
+    values = {kind: total_of(explain) for kind, explain in counts.items()}
     values["n"] = sum(values.values())
     a, b, c, d = counts.values()
     # Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.
@@ -216,18 +215,18 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     r, s = a * d / n, b * c / n
     p, q = (a + d) / n, (b + c) / n
     name_all(n=n, r=r, s=s, p=p, q=q)
-    for_it, against = total_of(r), total_of(s)
-    is_there = plain_value(for_it) > 0 and plain_value(against) > 0
-    against = against if is_there else NAN  # without both kinds there is no ratio
-    odds = for_it / against
-    variance = total_of(p * r) / (2 * for_it**2)
-    variance = variance + total_of(p * s + q * r) / (2 * (for_it * against))
+    in_favour, against = total_of(r), total_of(s)
+    has_ratio = plain_value(in_favour) > 0 and plain_value(against) > 0
+    against = against if has_ratio else NAN  # without both kinds there is no ratio
+    odds = in_favour / against
+    variance = total_of(p * r) / (2 * in_favour**2)
+    variance = variance + total_of(p * s + q * r) / (2 * (in_favour * against))
     error = np.sqrt(variance + total_of(q * s) / (2 * against**2))
-    name_all(odds_ratio=odds, error=error, sum_r=for_it, sum_s=against)
+    name_all(odds_ratio=odds, error=error, sum_r=in_favour, sum_s=against)
     half = normal_quantile((1 + setting("level", level)) / 2) * error
     values |= {
-        name: values[hits] / (values[hits] + values[others])
-        for name, (hits, others) in _RATES.items()
+        name: values[numerator] / (values[numerator] + values[complement])
+        for name, (numerator, complement) in _RATES.items()
     }
     values |= {"odds_ratio": odds, "low": odds * np.exp(-half), "high": odds * np.exp(half)}
     values["p"] = two_sided(np.log(odds) / error, math.inf)
@@ -247,5 +246,5 @@ def association(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     metadata = metadata_of(rows)
     state = combine([metadata.columns[name].availability for name in ("mentioned", "cited")])
     method = "Mantel-Haenszel odds ratio by prompt; Robins-Breslow-Greenland interval"
-    said = {"verdict": verdict, "why": why, "method": method}
-    return result("cited_and_mentioned", [values | said], [metadata], state, level=level)
+    texts = {"verdict": verdict, "why": why, "method": method}
+    return result("cited_and_mentioned", [values | texts], [metadata], state, level=level)

@@ -20,7 +20,7 @@ from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.sections.aggregation import FRACTION
 from aatoolkit.stats.estimate import (
     CORRECTIONS,
-    LEAST_CLUSTERS,
+    MIN_CLUSTERS,
     NAN,
     UNKNOWN_CHANGE,
     Change,
@@ -317,7 +317,7 @@ def _compare_group(
     return change, method, _why_untested(change, smaller_size, "answers", 2), ()
 
 
-def _why_untested(change: Change, count: int, name: str, min_count: int = LEAST_CLUSTERS) -> str:
+def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CLUSTERS) -> str:
     """Say why a change has no interval and p-value, such as too few clusters; else empty."""
     if count < min_count:
         return (

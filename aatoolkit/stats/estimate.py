@@ -54,7 +54,7 @@ from aatoolkit.stats.trace import (
 CORRECTIONS = {"holm": "Holm's", "bh": "Benjamini and Hochberg's", None: "no"}
 POWER = 0.8
 NAN = float("nan")
-LEAST_CLUSTERS = 5
+MIN_CLUSTERS = 5
 """The fewest clusters from which the variance between clusters is estimated."""
 
 _ROUNDING = 1e-12
@@ -150,7 +150,7 @@ def estimate(g: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> E
             carried = g.total(part)
             carriers = np.where(carried > 0, carried**2 / g.total(part**2), np.inf)
             df = np.minimum(df, carriers)
-        at_least, is_enough = df + 1, is_enough & (k >= LEAST_CLUSTERS)
+        at_least, is_enough = df + 1, is_enough & (k >= MIN_CLUSTERS)
     else:
         p = (y + g.spread(value)) / (n + 1)
         within = p * (1 - p) / n
@@ -294,7 +294,7 @@ def paired_change(
     """
     after, before = estimate_sample(y1, n1, "after"), estimate_sample(y0, n0, "before")
     z, without = after.z - before.z, after.without - before.without
-    m, k = n1 + n0, after.clusters
+    m, k = n1 + n0, count_of(n1)
     name_all(z=z, without=without, m=m)
     error, jackknife = map(np.sqrt, _variances(k, z, without))
     unequal: Any = 0.0

@@ -33,68 +33,68 @@ from aatoolkit.stats.trace import (
 
 STAGES = ("crawled", "cited", "visited", "converted")
 COMPLETE = "complete"
-"""Visits of the days whose conversions are complete: what the conversion rate is of."""
+"""Visits of the days whose conversions are complete: the denominator of the conversion rate."""
 
-_READS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
+_COLUMNS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
     "crawled": [("crawl", ("requests", "hits", "request_count"))],
     "visited": [("conversions", ("sessions", "visits"))],
     "converted": [("conversions", ("conversions",))],
     COMPLETE: [("conversions", ("complete_sessions",))],
     "cited": [("crawl", ("cited_answer_count",)), ("conversions", ("cited_answer_count",))],
 }
-"""Of each stage the sections that count it, and their columns."""
+"""By stage, the sections that count it, and the names of their columns."""
 
-_WHAT = {"crawled": "requests", "cited": "answers that cite a page", "visited": "visits"}
-_ABSENT = "the response does not list the page, which does not mean 0"
-_IN_PART = "a part of it has no number, so that the sum is not known"
+_NOUNS = {"crawled": "requests", "cited": "answers that cite a page", "visited": "visits"}
+_NOT_LISTED = "the response does not list the page, which does not mean 0"
+_MISSING_PART = "a part of it has no number, so that the sum is not known"
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: its paths and their numbers, what is known of them, why there are none."""
+    """One stage: a number for each path, their availability, and why there are none."""
 
     paths: pd.Index
     numbers: Any
     state: Availability
     why: str = ""
 
-    def of(self, paths: pd.Index) -> Any:
-        """The numbers of some paths, NaN where it has none."""
+    def numbers_of(self, paths: pd.Index) -> Any:
+        """Return the numbers of some paths; NaN for those that the stage does not have."""
         if not len(self.paths):
             return np.full(len(paths), np.nan)
-        places = self.paths.get_indexer(paths)
-        return np.where(places >= 0, take(self.numbers, np.maximum(places, 0)), np.nan)
+        positions = self.paths.get_indexer(paths)
+        return np.where(positions >= 0, take(self.numbers, np.maximum(positions, 0)), np.nan)
 
 
 def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) -> pd.DataFrame:
-    """Stages from crawled to converted; see ``Dataset.funnel``."""
+    """Count the stages from crawled to converted by page; see ``Dataset.funnel``."""
     check_level(level)
     tables, reasons = {}, {}
-    for name, reads in _READS.items():
-        for section, columns in reads:
+    for name, choices in _COLUMNS.items():
+        for section, columns in choices:
             if section in tables:
                 continue
             if section not in data:
-                failed = f"failed: {errors[section]}" if section in errors else "was not read"
-                reasons[section] = failed
+                reason = f"failed: {errors[section]}" if section in errors else "was not read"
+                reasons[section] = reason
                 continue
             frames = [data[section][table] for table in data[section]]
-            fits = [frame for frame in frames if "path" in frame and _column(frame, columns)]
-            if fits:  # the fewest parts that a row has beside its path or day
+            fitting = [frame for frame in frames if "path" in frame and _column(frame, columns)]
+            if fitting:  # the table with the shortest key
                 reasons.pop(section, None)
-                tables[section] = min(fits, key=lambda frame: len(metadata_of(frame).key))
+                tables[section] = min(fitting, key=lambda frame: len(metadata_of(frame).key))
             else:
-                reasons.setdefault(section, f"has no table of {_WHAT.get(name, name)} by page")
+                reasons.setdefault(section, f"has no table of {_NOUNS.get(name, name)} by page")
     return funnel_of([*tables.values()], [*tables], reasons, level)
 
 
 def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
-    """The column of a count, by the words of its declared name, whatever a frame calls it."""
+    """Return the column of a count, found by the words of its declared name."""
     columns = metadata_of(frame).columns
     meanings: dict[tuple[str, ...], str] = {}
     for name in frame.select_dtypes("number").columns:
-        of = (columns[name].of if name in columns else None) or str(name)
-        is_before, stem = stem_of(of.rpartition(".")[2])
+        declared_name = (columns[name].of if name in columns else None) or str(name)
+        is_before, stem = stem_of(declared_name.rpartition(".")[2])
         meanings |= {} if is_before else {stem: str(name)}
     stems = [stem_of(name)[1] for name in names]
     return next((meanings[stem] for stem in stems if stem in meanings), None)
@@ -110,8 +110,8 @@ def funnel_of(
     """Build the funnel from the tables that were read."""
     tables = dict(zip(names, frames, strict=True))
     stages = {
-        stage: _stage([_read(tables, errors, stage, *read) for read in reads])
-        for stage, reads in _READS.items()
+        stage: _combined_stage([_count_by_path(tables, errors, stage, *read) for read in reads])
+        for stage, reads in _COLUMNS.items()
     }
     complete = stages.pop(COMPLETE)
     _check_windows(frames)
@@ -119,59 +119,62 @@ def funnel_of(
         why = "; ".join(dict.fromkeys(stage.why for stage in stages.values()))
         raise AvailabilityError(f"there is no funnel: {why}", columns=dict.fromkeys(STAGES, why))
     paths = pd.Index([path for stage in stages.values() for path in stage.paths]).unique()
-    numbers = [stages[name].of(paths) for name in STAGES]
-    largest = np.lexsort([-np.nan_to_num(plain_value(values)) for values in reversed(numbers)])
-    keys, of_all = paths[largest], complete.of(paths)
-    table = {name: take(part, largest) for name, part in zip(STAGES, numbers, strict=True)}
-    is_complete = bool(np.isfinite(plain_value(of_all)).any())
-    table["n"] = take(of_all, largest) if is_complete else table["visited"]
+    numbers = [stages[name].numbers_of(paths) for name in STAGES]
+    order = np.lexsort([-np.nan_to_num(plain_value(values)) for values in reversed(numbers)])
+    pages, complete_visits = paths[order], complete.numbers_of(paths)
+    table = {name: take(values, order) for name, values in zip(STAGES, numbers, strict=True)}
+    is_complete = bool(np.isfinite(plain_value(complete_visits)).any())
+    table["n"] = take(complete_visits, order) if is_complete else table["visited"]
     name_all(**table)
     plain = {name: plain_value(values) for name, values in table.items()}
-    refer = table["crawled"] / table["visited"]
+    ratio = table["crawled"] / table["visited"]
     rate, q = table["converted"] / table["n"], normal_quantile((1 + setting("level", level)) / 2)
     name_all(rate=rate, q=q)
-    ends = wilson(rate, table["n"], q)
-    table["crawl_to_refer"] = np.where(plain["visited"] > 0, refer, np.nan)
+    bounds = wilson(rate, table["n"], q)
+    table["crawl_to_refer"] = np.where(plain["visited"] > 0, ratio, np.nan)
     is_possible = (plain["n"] > 0) & (plain["converted"] <= plain["n"])
-    for end, values in zip(("", "_low", "_high"), (rate, *ends), strict=True):
-        table[f"conversion_rate{end}"] = np.where(is_possible, values, np.nan)
+    for suffix, values in zip(("", "_low", "_high"), (rate, *bounds), strict=True):
+        table[f"conversion_rate{suffix}"] = np.where(is_possible, values, np.nan)
     converted = plain_value(table["conversion_rate"])
-    which = "all visits, also those of days that are not complete"
+    visits = "all visits, also those of days that are not complete"
     of_visits = "Conversions per visit; too low where those of the last days are not complete."
     if is_complete:
-        which = "visits of the days whose conversions are complete"
+        visits = "visits of the days whose conversions are complete"
         of_visits = "Conversions per visit, on days whose conversions are complete."
     states = {
-        column: combine(stages[stage].state for stage in rests_on)
-        for column, rests_on in _RESTS_ON.items()
+        column: combine(stages[stage].state for stage in stage_names)
+        for column, stage_names in _STAGES_OF.items()
     }
     return result(
         "funnel",
         {
-            "path": keys,
+            "path": pages,
             **table,
             "verdict": [
-                _verdict(key, {name: plain[name][at] for name in STAGES}, converted[at], stages)
-                for at, key in enumerate(keys)
+                _verdict(key, {name: plain[name][i] for name in STAGES}, converted[i], stages)
+                for i, key in enumerate(pages)
             ],
-            "method": f"joined on normalised paths; conversions over {which}; Wilson interval, "
+            "method": f"joined on normalised paths; conversions over {visits}; Wilson interval, "
             f"{level:.0%}, of visits as independent",
         },
         [*map(metadata_of, frames)],
         key=("path",),
         level=level,
-        states={name: replace(state, reason=_once(state.reason)) for name, state in states.items()},
+        states={
+            name: replace(state, reason=_without_repeats(state.reason))
+            for name, state in states.items()
+        },
         of_visits=of_visits,
     )
 
 
 def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
-    """Refuse tables of different windows.
+    """Check that the tables are of the same host, window and filters.
 
     Raises
     ------
     AvailabilityError
-        If two sections were asked of different windows or filters.
+        If they are not.
     """
     windows = {
         (source.host, source.scope, source.window_start, source.window_end): source.section
@@ -187,17 +190,17 @@ def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
 
 
 def _verdict(
-    key: object, values: Mapping[str, float], converted: float, stages: Mapping[str, Stage]
+    path: object, values: Mapping[str, float], converted: float, stages: Mapping[str, Stage]
 ) -> str:
-    """Return the stages that have no number and the reasons, or that all are measured."""
-    lacking: dict[str, list[str]] = {}
+    """Say which stages of a page have no number and why, or that all are measured."""
+    missing: dict[str, list[str]] = {}
     for name, value in values.items():
         if np.isnan(value):
             stage = stages[name]
-            why = stage.why or (_IN_PART if key in stage.paths else _ABSENT)
-            lacking.setdefault(why, []).append(name)
-    if lacking:
-        reasons = (f"{' and '.join(names)}: {why}" for why, names in lacking.items())
+            why = stage.why or (_MISSING_PART if path in stage.paths else _NOT_LISTED)
+            missing.setdefault(why, []).append(name)
+    if missing:
+        reasons = (f"{' and '.join(names)}: {why}" for why, names in missing.items())
         return f"not measured: {'; '.join(reasons)}"
     rate = f"; {percent(converted)} of visits converted" if np.isfinite(converted) else ""
     in_part = [name for name in STAGES if stages[name].state.status == Status.PARTIAL]
@@ -206,28 +209,28 @@ def _verdict(
     return f"all stages measured{rate}"
 
 
-def _read(
+def _count_by_path(
     tables: Mapping[str, pd.DataFrame],
     errors: Mapping[str, str],
     stage: str,
     section: str,
     names: Sequence[str],
 ) -> Stage:
-    """Sum a count of a table by path; the sum is missing where a part of it is."""
+    """Sum a count of a table by path; a sum over a missing number is missing."""
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
     if frame is None or column is None:
         why = f"the section {section} {errors.get(section, 'was not read')}"
-        why = f"the service gives no {_WHAT.get(stage, stage)}" if frame is not None else why
+        why = f"the service gives no {_NOUNS.get(stage, stage)}" if frame is not None else why
         return Stage(pd.Index([]), [], Availability(Status.UNAVAILABLE, Cause.ABSENT, why), why)
     codes, paths = pd.factorize(frame["path"].map(normal_path, na_action="ignore"))
     rows = np.flatnonzero(codes >= 0)
-    many = GroupSums(codes[rows], len(paths), lambda at: {"path": paths[at]})
-    numbers = many.total(column_values("c", frame, column, rows))
+    by_path = GroupSums(codes[rows], len(paths), lambda at: {"path": paths[at]})
+    numbers = by_path.total(column_values("c", frame, column, rows))
     if stage == "cited":
         # Two spellings of a path would count an answer that cites both twice.
-        is_twice = np.bincount(codes[rows], minlength=len(paths)) > 1
-        numbers = np.where(is_twice & (plain_value(numbers) != 0), np.nan, numbers)
+        is_repeated = np.bincount(codes[rows], minlength=len(paths)) > 1
+        numbers = np.where(is_repeated & (plain_value(numbers) != 0), np.nan, numbers)
     state, why = metadata_of(frame).columns[column].availability, ""
     if not np.isfinite(plain_value(numbers)).any():
         why = str(state) if state.status != Status.AVAILABLE else "nothing was counted"
@@ -236,40 +239,42 @@ def _read(
     return Stage(paths, numbers, state, why)
 
 
-def _stage(reads: Sequence[Stage]) -> Stage:
-    """Combine several tables into a stage; a path's number is that of the first with it."""
-    first, *others = [read for read in reads if len(read.paths)] or reads[:1]
+def _combined_stage(counts: Sequence[Stage]) -> Stage:
+    """Combine the counts of several tables; of a path in several the first one counts."""
+    first, *others = [count for count in counts if len(count.paths)] or counts[:1]
     for other in others:
         paths = first.paths.append(other.paths).unique()
-        numbers = np.where(paths.isin(first.paths), first.of(paths), other.of(paths))
+        numbers = np.where(
+            paths.isin(first.paths), first.numbers_of(paths), other.numbers_of(paths)
+        )
         why = first.why if other.why else ""
         first = Stage(paths, numbers, combine([first.state, other.state]), why)
     return first
 
 
-_RESTS_ON = {
+_STAGES_OF = {
     **{stage: (stage,) for stage in STAGES},
     "crawl_to_refer": ("crawled", "visited"),
     "n": ("visited",),
     **dict.fromkeys([f"conversion_rate{end}" for end in ("", "_low", "_high")], STAGES[2:]),
 }
-"""The stages that each number is computed from."""
+"""By column, the stages that it is computed from."""
 
 
-def _once(reason: str | None) -> str | None:
-    """The parts of a reason, without those that an earlier part already covers."""
+def _without_repeats(reason: str | None) -> str | None:
+    """Remove the parts of a reason that an earlier part says already."""
     parts: list[str] = []
     for part in (reason or "").split("; "):
-        what = part.partition(": ")[2] or part
-        if not any(what in other for other in parts if ": " not in other):
+        text = part.partition(": ")[2] or part
+        if not any(text in other for other in parts if ": " not in other):
             parts.append(part)
     return "; ".join(parts) or None
 
 
 NOT_SET = "(not set)"
-"""The landing page of a visit that recorded none."""
+"""The landing page of a visit for which none was recorded."""
 
-_KEPT = "/-._~!$&'()*+,;=:@"
+_SAFE = "/-._~!$&'()*+,;=:@"
 
 
 def normal_path(address: str) -> str:
@@ -298,11 +303,11 @@ def normal_path(address: str) -> str:
     except ValueError:
         path = address
     path = re.split(r"[?#]", path, maxsplit=1)[0]
-    spelt = quote(unquote_to_bytes(path), safe=_KEPT)
+    encoded = quote(unquote_to_bytes(path), safe=_SAFE)
     try:
-        text = unquote_to_bytes(spelt).decode() if "%2F" not in spelt.upper() else spelt
+        text = unquote_to_bytes(encoded).decode() if "%2F" not in encoded.upper() else encoded
     except UnicodeDecodeError:
-        text = spelt
+        text = encoded
     parts = [part for part in text.split("/") if part]
     if parts and re.fullmatch(r"(index|default)\.(html?|php|aspx?)", parts[-1].lower()):
         parts.pop()

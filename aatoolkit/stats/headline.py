@@ -1,7 +1,7 @@
-"""Changes between two datasets: the headline measures, each paired by prompt where it can be.
+"""``Dataset.compare``: the changes of the headline measures, paired by prompt where possible.
 
-What is asked for is found by what columns mean, not by which service named them: a measure by its
-standard name, its parts by its rule, prompts by the key of the section ``prompts``.
+Columns are found by what they mean, whatever a service calls them: measures by their standard names
+or their counts, prompts by the key of the section ``prompts``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from aatoolkit.stats.trace import name_all, number, statistic, trace_frame
 
 RATE, POSITION, VOICE = "mention_rate", "average_position", "share_of_voice"
 _MEASURES = {FRACTION: RATE, RANK: POSITION, "position": POSITION}
-"""What is made of the mentions, by its unit."""
+"""The names of measures that are computed from mentions, by unit."""
 
 _GROUPS = ("engine", "topic", "brand")
 _ROLES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
@@ -41,11 +41,11 @@ _ROLES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "prompts": ("prompts", (), ()),
     "prompt_engines": ("prompts", ("engine", PROMPT), ()),
 }
-"""What a table is here: its section, the columns that tell it, and its key where that matters."""
+"""By role of a table: its section, columns that it must have, and its key if that matters."""
 
 
-class Asked(NamedTuple):
-    """A measure that is compared: what it is about, its table, and the column of its groups."""
+class Question(NamedTuple):
+    """A question: the measure to compare, its subject, the role of its table, and its groups."""
 
     subject: str
     measure: str
@@ -53,74 +53,76 @@ class Asked(NamedTuple):
     by: str | None = None
     cluster: str | None = None
     is_total: bool = False
-    """Whether it counts whole windows, so that their variance is that of answers times the design
-    effect of the change within prompts."""
+    """Whether it is a total of the window without prompts, whose variance is that of answers times
+    the design effect of the planned comparison."""
 
 
 _PLANNED = (
-    Asked("all prompts", RATE, "prompts"),
-    Asked("all answers", RATE, "trend", cluster="date"),
+    Question("all prompts", RATE, "prompts"),
+    Question("all answers", RATE, "trend", cluster="date"),
 )
 _QUESTIONS = (
     *_PLANNED,
-    Asked("all prompts", POSITION, "prompts"),
-    Asked("topic", RATE, "prompts", "topic"),
-    Asked("engine", RATE, "prompt_engines", "engine"),
-    Asked("engine", RATE, "engines", "engine", is_total=True),
-    Asked("brand", VOICE, "voices", "brand"),
-    Asked("brand", RATE, "brands", "brand", is_total=True),
+    Question("all prompts", POSITION, "prompts"),
+    Question("topic", RATE, "prompts", "topic"),
+    Question("engine", RATE, "prompt_engines", "engine"),
+    Question("engine", RATE, "engines", "engine", is_total=True),
+    Question("brand", VOICE, "voices", "brand"),
+    Question("brand", RATE, "brands", "brand", is_total=True),
 )
-"""What is compared, in order: the planned comparison, or the other in its place; then the rest."""
+"""The questions in order: the planned comparison, or its substitute; then all others."""
 
-_FIGURES = Asked("key figure", "value", "figures", "metric")
+_KEY_FIGURES = Question("key figure", "value", "figures", "metric")
 
 Tables = Mapping[str, pd.DataFrame]
 
 
-def headline(now: Mapping[str, Any], other: Mapping[str, Any] | None, level: float) -> pd.DataFrame:
-    """Compare the headline measures; see ``Dataset.compare``."""
+def headline(
+    now: Mapping[str, Any], before: Mapping[str, Any] | None, level: float
+) -> pd.DataFrame:
+    """Compare the headline measures of two datasets; see ``Dataset.compare``."""
     check_level(level)
     tables = {
-        f"{word}.{role}": frame
-        for word, data in zip(WINDOWS, (now, other or {}), strict=True)
+        f"{side}.{role}": frame
+        for side, data in zip(WINDOWS, (now, before or {}), strict=True)
         for role in _ROLES
         for frame in _tables(data, role)[:1]
     }
-    return headline_of([*tables.values()], [*tables], other is not None, level)
+    return headline_of([*tables.values()], [*tables], before is not None, level)
 
 
 def _tables(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
-    """The tables of a dataset that have a role in the comparison."""
+    """Return the tables of a dataset that fit a role in the comparison."""
     section, columns, key = _ROLES[role]
     if section not in data:
         return []
     tables = data[section]
     main = tables.main if section == "prompts" else None
     if role == "prompts":
-        return [_named(tables.main)]
+        return [_standard_names(tables.main)]
     return [
         frame
-        for frame in (_named(tables[name]) for name in tables if tables[name] is not main)
+        for frame in (_standard_names(tables[name]) for name in tables if tables[name] is not main)
         if {*columns} <= {*frame.columns} and key in ((), metadata_of(frame).key)
     ]
 
 
-def _named(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rename columns of a frame to this module's names, where rules and words identify them."""
+def _standard_names(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rename the columns of a frame that are recognised to the names of this module."""
     columns: dict[str, list[str]] = {}
     for name, column in metadata_of(frame).columns.items():
-        columns.setdefault(_meaning(name, declared(column)), []).append(name)
+        columns.setdefault(_standard_name(name, declared(column)), []).append(name)
     names = {
         of[0]: name for name, of in columns.items() if len(of) == 1 and name not in frame.columns
     }
     return rename(frame, columns=names) if names else frame
 
 
-def _meaning(name: str, column: Column | None) -> str:
-    """This module's name of a column, by its counts or as the name of a group."""
+def _standard_name(name: str, column: Column | None) -> str:
+    """Return the name of this module for a column, by its counts or words; else its own name."""
     rule = column.aggregate if column else NONE
-    of, total = (stem_of(part)[1] for part in rule.over or rule.counts or (rule.by or "", ""))
-    if column and of == ("mention",) and "mention" not in total and column.unit in _MEASURES:
+    stem, whole = (stem_of(part)[1] for part in rule.over or rule.counts or (rule.by or "", ""))
+    if column and stem == ("mention",) and "mention" not in whole and column.unit in _MEASURES:
         return _MEASURES[column.unit]
     parts = {*tokens(name)} - words("labelling")
     return next((group for group in _GROUPS if parts and parts <= words(group)), name)
@@ -128,15 +130,15 @@ def _meaning(name: str, column: Column | None) -> str:
 
 @statistic("headline", "frames")
 def headline_of(
-    frames: Sequence[pd.DataFrame], names: Sequence[str], is_two: bool, level: float
+    frames: Sequence[pd.DataFrame], names: Sequence[str], has_before: bool, level: float
 ) -> pd.DataFrame:
-    """The comparison, of the tables that were read."""
+    """Compare the headline measures of the tables that were read."""
     tables = dict(zip(names, frames, strict=True))
     sides = [
-        [metadata_of(frame) for name, frame in tables.items() if name.startswith(f"{word}.")]
-        for word in (WINDOWS if is_two else WINDOWS[:1] * 2)
+        [metadata_of(frame) for name, frame in tables.items() if name.startswith(f"{side}.")]
+        for side in (WINDOWS if has_before else WINDOWS[:1] * 2)
     ]
-    sides_of = side_names(*sides)
+    names_of_sides = side_names(*sides)
     rows: list[ComparedRow] = []
     reasons, design = [], INDEPENDENT
     for question in _QUESTIONS:
@@ -145,52 +147,53 @@ def headline_of(
         is_planned = question in _PLANNED
         if is_planned and rows:
             continue
-        answers = _answered(tables, question, is_two, level, design, sides_of)
-        if is_planned and isinstance(answers, list):
-            rows, design = [replace(answers[0], is_planned=True)], design_of(answers[0].change)
-        elif isinstance(answers, list):
-            rows += [_as_total(row, rows) if question.is_total else row for row in answers]
+        comparisons = _answer(tables, question, has_before, level, design, names_of_sides)
+        if is_planned and isinstance(comparisons, list):
+            rows = [replace(comparisons[0], is_planned=True)]
+            design = design_of(rows[0].change)
+        elif isinstance(comparisons, list):
+            rows += [_as_total(row, rows) if question.is_total else row for row in comparisons]
         else:
-            reasons.append(answers)
+            reasons.append(comparisons)
         if question == _PLANNED[-1] and not rows:
             key, why = ("all prompts", None), reasons[0]
             rows = [ComparedRow(measure=RATE, key=key, unit=FRACTION, why=why, is_planned=True)]
     rows = [row for row in rows if not _is_repeated(row, rows[0])]
-    rows += _figures(tables, is_two, rows, level, sides_of)
+    rows += _key_figures(tables, has_before, rows, level, names_of_sides)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
     return comparison_result(
-        rows, ("subject", "name"), metadata, "holm", level, sides_of, is_ranked=True
+        rows, ("subject", "name"), metadata, "holm", level, names_of_sides, is_ranked=True
     )
 
 
-def _answered(
+def _answer(
     tables: Tables,
-    question: Asked,
-    is_two: bool,
+    question: Question,
+    has_before: bool,
     level: float,
     design: tuple[Any, Any],
     names: Sequence[str],
 ) -> list[ComparedRow] | str:
-    """The comparisons of a question, or why there are none."""
+    """Return the comparisons that answer a question, or the reason why there are none."""
     subject, measure, role, by, cluster, is_total = question
     section = _ROLES[role][0]
     frames = []
-    for place, word in enumerate(WINDOWS[: 1 + is_two]):
-        frame = tables.get(f"{word}.{role}")
+    for i, side in enumerate(WINDOWS[: 1 + has_before]):
+        frame = tables.get(f"{side}.{role}")
         if frame is None or (by and by not in frame.columns):
-            return f"{names[place]}: the section {section} was not read, or has no such table"
+            return f"{names[i]}: the section {section} was not read, or has no such table"
         frames.append(frame)
-    frames = _own(tables, frames) if role == "voices" else frames
-    now, before = frames[0], frames[1] if is_two else None
-    if cluster and not is_two:
+    frames = _own_brands(tables, frames) if role == "voices" else frames
+    now, before = frames[0], frames[1] if has_before else None
+    if cluster and not has_before:
         return f"{names[1]}: the section {section} gives no window before this one"
-    main, prompt, rules = tables.get("now.prompts", now), PROMPT, {}
-    if PROMPT not in now.columns and len(metadata_of(main).key) == 1:
-        (prompt,) = metadata_of(main).key
+    prompts, prompt, rules = tables.get("now.prompts", now), PROMPT, {}
+    if PROMPT not in now.columns and len(metadata_of(prompts).key) == 1:
+        (prompt,) = metadata_of(prompts).key
     if section == "prompts":
         # The table by engine may count without giving the rate of it, which is that of the prompts.
-        of = now if measure in now.columns else main
-        rule = rule_of(metadata_of(of), measure)[0] if measure in of.columns else NONE
+        source = now if measure in now.columns else prompts
+        rule = rule_of(metadata_of(source), measure)[0] if measure in source.columns else NONE
         if rule.rule not in ("ratio", "mean"):
             return f"the section {section} has no {measure} with its counts"
         if rule.over and role == "prompt_engines":
@@ -211,28 +214,28 @@ def _answered(
     ]
 
 
-def _own(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
-    """The rows of the own brands that all sides have."""
+def _own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
+    """Return the rows of the own brands that both sides have."""
     brands = [{*frame["brand"]} for frame in frames]
-    for word in WINDOWS[: len(frames)]:
-        leaders = tables.get(f"{word}.leaders", pd.DataFrame({"brand": [], "own": []}))
+    for side in WINDOWS[: len(frames)]:
+        leaders = tables.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))
         brands.append({*leaders.loc[leaders["own"].fillna(False).astype(bool), "brand"]})
-    places = [np.flatnonzero(frame["brand"].isin(set.intersection(*brands))) for frame in frames]
+    positions = [np.flatnonzero(frame["brand"].isin(set.intersection(*brands))) for frame in frames]
     return [
         trace_frame(frame.iloc[rows], frame, rows=rows)
-        for frame, rows in zip(frames, places, strict=True)
+        for frame, rows in zip(frames, positions, strict=True)
     ]
 
 
 def _as_total(row: ComparedRow, rows: Sequence[ComparedRow]) -> ComparedRow:
-    """A total's comparison; refused where nothing says how prompts differ."""
+    """Return the comparison of a total, without a verdict if the planned one has none."""
     if not rows[0].why or row.why:
         return row
     return replace(row, why=f"nothing says how prompts differ: {rows[0].why}", method="")
 
 
 def _is_repeated(row: ComparedRow, planned: ComparedRow) -> bool:
-    """Whether a row of one brand counts what the planned comparison counts already."""
+    """Return whether the row of a brand repeats the planned comparison."""
     return (row.key[0], row.measure) == ("brand", RATE) and all(
         number(getattr(row.change, end)) == number(getattr(planned.change, end))
         for end in ("after", "before")
@@ -240,7 +243,7 @@ def _is_repeated(row: ComparedRow, planned: ComparedRow) -> bool:
 
 
 def design_of(change: Change) -> tuple[Any, Any]:
-    """The design effect of a change, 1 at least, and its degrees of freedom."""
+    """Compute the design effect of a change, at least 1, and its degrees of freedom."""
     sizes = change.size_before, change.size_after
     pooled = (change.before * sizes[0] + change.after * sizes[1]) / (sizes[0] + sizes[1])
     simple = pooled * (1 - pooled) * (1 / sizes[0] + 1 / sizes[1])
@@ -250,11 +253,15 @@ def design_of(change: Change) -> tuple[Any, Any]:
     return deff, change.df
 
 
-def _figures(
-    tables: Tables, is_two: bool, rows: Sequence[ComparedRow], level: float, names: Sequence[str]
+def _key_figures(
+    tables: Tables,
+    has_before: bool,
+    rows: Sequence[ComparedRow],
+    level: float,
+    names: Sequence[str],
 ) -> list[ComparedRow]:
-    """The key figures that no other row gives, with their values and no test."""
-    compared_rows = _answered(tables, _FIGURES, is_two, level, INDEPENDENT, names)
+    """Return the key figures that no other row has, with their values and without a test."""
+    compared_rows = _answer(tables, _KEY_FIGURES, has_before, level, INDEPENDENT, names)
     if isinstance(compared_rows, str):
         return []
     metrics = {
@@ -262,7 +269,7 @@ def _figures(
         for row in rows
         if (row.key[1] is None or row.measure == VOICE) and math.isfinite(number(row.change.change))
     }
-    # How much was asked, and what another row says of 100.
+    # The number of answers is no result, and the score repeats the rate, times 100.
     metrics |= {"answer_count", *(["visibility_score"] if RATE in metrics else [])}
     figures = []
     for row in compared_rows:

@@ -1,6 +1,6 @@
-"""How sure a rate is: ``df.aa.interval``, and the intervals that pictures and tables show.
+"""Confidence intervals: ``df.aa.interval``, and those beside the numbers of pictures and tables.
 
-Also agreement of repeats, and the sample sizes it implies: ``aa.stats.samples``.
+Also ``df.aa.stability``, the agreement of repeats, and ``aa.stats.samples``, sample sizes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from aatoolkit.frame.groupby import By, as_floats, find
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
-from aatoolkit.stats.estimate import LEAST_CLUSTERS, NAN, check_level, estimate, wilson
+from aatoolkit.stats.estimate import MIN_CLUSTERS, NAN, check_level, estimate, wilson
 from aatoolkit.stats.results import amount, percent, refusal, result
 from aatoolkit.stats.sums import PROMPT, Rules, cluster_sums, rule_of, without_counts
 from aatoolkit.stats.trace import (
@@ -57,12 +57,12 @@ def interval(
     panel: str | None = None,
     rules: Rules | None = None,
 ) -> pd.DataFrame:
-    """The interval of a rate or mean; see ``df.aa.interval``."""
+    """Compute confidence intervals of a rate or mean; see ``df.aa.interval``."""
     check_level(level)
     if cluster is None:
         if by is not None or panel is not None:
             raise ArgumentError("by= and panel= need cluster=, such as cluster='prompt_id'")
-        return _of_rows(frame, column, level, rules or {})
+        return _row_intervals(frame, column, level, rules or {})
     panel = panel or "sampled"
     if panel not in PANELS:
         raise ArgumentError(f"panel={panel!r} is none of {', '.join(PANELS)}")
@@ -71,17 +71,17 @@ def interval(
     if panel == "fixed" and not is_rate:
         raise refusal(column, "interval of fixed values", "it is no rate; leave panel= out")
     confidence = setting("level", level)
-    of_groups = estimate(sums.by_group, y, n, confidence, panel, is_rate)
-    lows, highs, sizes = map(plain_value, (of_groups.low, of_groups.high, of_groups.clusters))
+    estimates = estimate(sums.by_group, y, n, confidence, panel, is_rate)
+    lows, highs, sizes = map(plain_value, (estimates.low, estimates.high, estimates.clusters))
     reasons, verdicts = [], []
-    for at, (low, high, k) in enumerate(zip(lows, highs, sizes, strict=True)):
-        state, why = sums.states[at], ""
-        if not sums.used[at]:
+    for group, (low, high, k) in enumerate(zip(lows, highs, sizes, strict=True)):
+        state, why = sums.states[group], ""
+        if not sums.used[group]:
             why = str(state) if state.status != Status.AVAILABLE else "no answers"
-        elif panel == "sampled" and k < LEAST_CLUSTERS:
+        elif panel == "sampled" and k < MIN_CLUSTERS:
             why = (
                 f"{k:g} different values of {cluster} cannot say how much such values differ, "
-                f"which takes {LEAST_CLUSTERS}; panel='fixed' is about these alone, and without "
+                f"which takes {MIN_CLUSTERS}; panel='fixed' is about these alone, and without "
                 "cluster the interval takes every answer for independent"
             )
         elif not np.isfinite(low):
@@ -96,24 +96,24 @@ def interval(
         verdicts.append(f"cannot say: {why}" if why else f"{100 * level:g} % interval: {span}")
     if all(reasons) and sums.used.any():
         raise refusal(column, "interval", reasons[int(sums.used.argmax())])
-    how = "Wilson interval" if is_rate else "t interval"
-    about = f"for these values of {cluster} (strata)"
+    kind = "Wilson interval" if is_rate else "t interval"
+    population = f"for these values of {cluster} (strata)"
     if panel == "sampled":
-        how += " on the effective sample size" if is_rate else ""
-        about = f"for values of {cluster} like these (clusters)"
+        kind += " on the effective sample size" if is_rate else ""
+        population = f"for values of {cluster} like these (clusters)"
     keys = sums.groups.keys.reset_index(drop=True)
     names = [str(name) for name in keys.columns]
     return result(
         "interval",
         {
             **keys,
-            column: of_groups.value,
-            f"{column}_low": of_groups.low,
-            f"{column}_high": of_groups.high,
-            f"{column}_deff": of_groups.deff,
-            f"{column}_clusters": of_groups.clusters,
-            f"{column}_n": of_groups.size,
-            f"{column}_method": f"{how}, {level:.0%}, {about}",
+            column: estimates.value,
+            f"{column}_low": estimates.low,
+            f"{column}_high": estimates.high,
+            f"{column}_deff": estimates.deff,
+            f"{column}_clusters": estimates.clusters,
+            f"{column}_n": estimates.size,
+            f"{column}_method": f"{kind}, {level:.0%}, {population}",
             f"{column}_verdict": verdicts,
         },
         [sums.metadata],
@@ -127,14 +127,14 @@ def interval(
     )
 
 
-def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd.DataFrame:
-    """Wilson's score interval of each row."""
+def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd.DataFrame:
+    """Compute Wilson's score interval of each row."""
     find(frame, [column])
     metadata = metadata_of(frame)
     rule, parts = rule_of(metadata, column)
-    stated = rules.get(column)
-    if isinstance(stated, Aggregation):
-        rule, parts = stated, stated.over or ("",)
+    given_rule = rules.get(column)
+    if isinstance(given_rule, Aggregation):
+        rule, parts = given_rule, given_rule.over or ("",)
     if not all(parts):
         counts = rule.over or rule.counts or ()
         lacking = ", ".join(name for name in counts if name not in frame.columns)
@@ -145,23 +145,23 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd
         column_values(name, frame, part, np.arange(len(frame)))
         for name, part in zip(("hits", "trials"), parts, strict=True)
     )
-    above, below = plain_value(hits), plain_value(trials)
-    counted = cells.has_number & (below > 0)
-    what = declared(metadata.columns[column])
-    if what is not None and what.unit == PER_UNIT:  # only of rows whose value is a fraction
+    numerators, denominators = plain_value(hits), plain_value(trials)
+    has_counts = cells.has_number & (denominators > 0)
+    declaration = declared(metadata.columns[column])
+    if declaration is not None and declaration.unit == PER_UNIT:  # of rows that are fractions
         unit = f"{metadata.columns[column].table}.unit"
         units = [name for name, of in metadata.columns.items() if of.of == unit]
         if not units:
             raise refusal(column, "interval", "it needs the unit of each row")
-        counted &= frame[units[0]].eq("fraction").fillna(False).to_numpy(bool)
-    use = counted & (above >= 0) & (above <= below)
-    if counted.any() and not use.any():
+        has_counts &= frame[units[0]].eq("fraction").fillna(False).to_numpy(bool)
+    mask = has_counts & (numerators >= 0) & (numerators <= denominators)
+    if has_counts.any() and not mask.any():
         raise refusal(column, "interval", "its numerator is no part of its denominator")
     rate, q = hits / trials, normal_quantile((1 + setting("level", level)) / 2)
     name_all(rate=rate, q=q)
-    low, high = (np.where(use, bound, np.nan) for bound in wilson(rate, trials, q))
-    columns = plain_columns({f"{column}_low": low, f"{column}_high": high})
-    arrays = {name: pd.array(values, dtype="Float64") for name, values in columns.items()}
+    low, high = (np.where(mask, bound, np.nan) for bound in wilson(rate, trials, q))
+    bounds = plain_columns({f"{column}_low": low, f"{column}_high": high})
+    arrays = {name: pd.array(values, dtype="Float64") for name, values in bounds.items()}
     return pd.DataFrame(arrays, index=frame.index)
 
 
@@ -169,12 +169,12 @@ def _of_rows(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd
 
 OVER_PROMPTS = (
     f"95% interval for prompts like these, Wilson's with their design effect; none with fewer "
-    f"than {LEAST_CLUSTERS} prompts"
+    f"than {MIN_CLUSTERS} prompts"
 )
-OF_ONE = "Wilson's 95% interval, which takes the answers to one prompt for independent"
-OF_PARTS = "Wilson's 95% interval, which takes what is counted for independent"
-OF_ANSWERS = "Wilson's 95% interval, which takes answers for independent"
-DECLARED = "the interval of the rate, as the table has it"
+ONE_PROMPT = "Wilson's 95% interval, which takes the answers to one prompt for independent"
+COUNTS = "Wilson's 95% interval, which takes what is counted for independent"
+ANSWERS = "Wilson's 95% interval, which takes answers for independent"
+FROM_TABLE = "the interval of the rate, as the table has it"
 
 
 @dataclass(frozen=True)
@@ -186,9 +186,9 @@ class Bounds:
     low, high : array of float
         Its ends, NaN where there is none.
     method : str
-        Which interval it is, in words; empty where there is none.
+        The kind of interval, in words; empty if there is none.
     result : pandas.DataFrame, optional
-        The intervals as they were computed, beside the columns that name the rows.
+        The result of `interval` that they were taken from.
     """
 
     low: Numbers
@@ -203,22 +203,22 @@ def bounds(
     rows: pd.DataFrame | None = None,
     by: Sequence[str] = (),
 ) -> Bounds:
-    """Return the interval of each row of a frame: what a whisker beside its number shows.
+    """Return the confidence interval of each row of a frame, for its error bar.
 
-    The one that the frame has (``x_low``, ``x_high``); else, where prompts are known, that over
-    prompts; else Wilson's, which takes answers for independent and says so.
+    The interval that the frame has (``x_low``, ``x_high``); else the one over prompts, if ``rows``
+    has prompts; else Wilson's, which takes answers for independent and says so.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        One row per mark.
+        One row per bar or point of a picture.
     column : str
-        The number of the marks.
+        The column of the numbers.
     rows : pandas.DataFrame, optional
-        The rows that the marks were made of, or another table that counts the same by prompt:
-        where its prompts do not add up to the marks' numbers, these have Wilson's interval.
+        The rows that ``frame`` was aggregated from, or another table with the same counts by
+        prompt: if its prompts do not add up to the numbers, these have Wilson's interval.
     by : sequence of str
-        The columns that tell the marks apart, in both frames; none if there is one mark.
+        The columns of both frames that identify a row of ``frame``; none if it has one row.
 
     Examples
     --------
@@ -232,39 +232,41 @@ def bounds(
     ends = [f"{column}_low", f"{column}_high"]
     if all(name in frame.columns for name in ends):
         method = frame.get(f"{column}_method")
-        words = str(method.iloc[0]) if method is not None and len(frame) else DECLARED
-        return Bounds(*_ends(frame, column), words)
+        words = str(method.iloc[0]) if method is not None and len(frame) else FROM_TABLE
+        return Bounds(*_bounds_of(frame, column), words)
     keys = list(dict.fromkeys(by))
     try:
         if rows is not None and PROMPT in rows.columns and PROMPT not in keys:
-            clustered = _over_prompts(frame, column, rows, keys)
-            if clustered is not None:
-                return clustered
-        single = interval(frame, column)
+            over_prompts = _over_prompts(frame, column, rows, keys)
+            if over_prompts is not None:
+                return over_prompts
+        by_row = interval(frame, column)
     except AvailabilityError:
-        nothing = np.full(len(frame), np.nan)
-        return Bounds(nothing, nothing)
+        missing = np.full(len(frame), np.nan)
+        return Bounds(missing, missing)
     metadata = metadata_of(frame)
     is_of_answers = rule_of(metadata, column)[1][-1].endswith("answer_count")
-    words = OF_ANSWERS if is_of_answers else OF_PARTS
-    return Bounds(*_ends(single, column), OF_ONE if PROMPT in metadata.key else words, single)
+    words = ANSWERS if is_of_answers else COUNTS
+    return Bounds(
+        *_bounds_of(by_row, column), ONE_PROMPT if PROMPT in metadata.key else words, by_row
+    )
 
 
 def _over_prompts(
     frame: pd.DataFrame, column: str, rows: pd.DataFrame, keys: list[str]
 ) -> Bounds | None:
-    """The intervals over prompts; None where their pooled values differ from the frame's."""
+    """Compute intervals over prompts; None if their pooled values differ from the frame's."""
     pooled = interval(rows, column, by=keys or None, cluster=PROMPT)
-    beside = frame[keys].merge(pooled, how="left" if keys else "cross", on=keys or None)
-    value, mark = as_floats(beside[column]), as_floats(frame[column])
-    is_same = np.isclose(value, mark, rtol=1e-6, atol=1e-12)
-    if (np.isfinite(mark) & ~is_same).any():  # one picture has one kind of interval
+    merged = frame[keys].merge(pooled, how="left" if keys else "cross", on=keys or None)
+    value, shown = as_floats(merged[column]), as_floats(frame[column])
+    is_same = np.isclose(value, shown, rtol=1e-6, atol=1e-12)
+    if (np.isfinite(shown) & ~is_same).any():  # one picture has one kind of interval
         return None
-    low, high = (np.where(is_same, end, np.nan) for end in _ends(beside, column))
+    low, high = (np.where(is_same, end, np.nan) for end in _bounds_of(merged, column))
     return Bounds(low, high, OVER_PROMPTS, pooled)
 
 
-def _ends(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
+def _bounds_of(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
     return as_floats(frame[f"{column}_low"]), as_floats(frame[f"{column}_high"])
 
 
@@ -275,37 +277,39 @@ def _ends(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
 def stability(
     frame: pd.DataFrame, column: str, by: Sequence[str] | str, level: float
 ) -> pd.DataFrame:
-    """Agreement between repeats; see ``df.aa.stability``."""
+    """Compute the agreement between repeats; see ``df.aa.stability``."""
     check_level(level)
     names = [by] if isinstance(by, str) else list(by)
     sums = cluster_sums(frame, column, names, None)
     if not sums.is_rate:
         raise refusal(column, "agreement", "it is no column of true and false, and no rate")
     y, n = map(sums.by_group.total, sums.parts())
-    often = np.flatnonzero(plain_value(n) >= 2)
-    y, n = take(y, often), take(n, often)
-    codes, labels = pd.factorize(sums.groups.keys[names[0]].iloc[often])
-    many = GroupSums(codes, len(labels), lambda at: {names[0]: labels[at]})
+    repeated = np.flatnonzero(plain_value(n) >= 2)
+    y, n = take(y, repeated), take(n, repeated)
+    codes, cluster_labels = pd.factorize(sums.groups.keys[names[0]].iloc[repeated])
+    clusters = GroupSums(codes, len(cluster_labels), lambda at: {names[0]: cluster_labels[at]})
     pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
-    agree, combinations = many.total(pairs), many.count(pairs)
+    agree, combinations = clusters.total(pairs), clusters.count(pairs)
     name_all(y=y, n=n, pairs=pairs, agree=agree, combinations=combinations)
     confidence = setting("level", level)
     agreement = estimate(SingleGroup, agree, combinations, confidence, "sampled", is_rate=True)
     icc = _icc(y, n)
-    icc = icc if len(often) > 1 and np.isfinite(number(icc)) else NAN
-    low, high = (percent(number(end)) for end in (agreement.low, agreement.high))
+    icc = icc if len(repeated) > 1 and np.isfinite(number(icc)) else NAN
+    low, high = (percent(number(bound)) for bound in (agreement.low, agreement.high))
     verdict = f"two answers agree in {percent(number(agreement.value))} of pairs ({low} to {high})"
-    ends = [NAN] * 2
-    if not len(often):
+    bounds = [NAN] * 2
+    if not len(repeated):
         verdict = "cannot say: no combination was asked twice"
-    elif len(labels) < LEAST_CLUSTERS:
-        few = f"{len(labels)} {names[0]} were asked again; an interval takes {LEAST_CLUSTERS}"
-        verdict = f"cannot say: {few}"
+    elif len(cluster_labels) < MIN_CLUSTERS:
+        reason = (
+            f"{len(cluster_labels)} {names[0]} were asked again; an interval takes {MIN_CLUSTERS}"
+        )
+        verdict = f"cannot say: {reason}"
     else:
-        ends = _icc_ends(plain_value(y), plain_value(n), codes, level)
+        bounds = _icc_interval(plain_value(y), plain_value(n), codes, level)
     icc_low, icc_high = (
-        drawn(f"icc_{name}", end, f"the {name} end by jackknife, on Fisher's scale", y, n)
-        for name, end in zip(("low", "high"), ends, strict=True)
+        drawn(f"icc_{name}", bound, f"the {name} end by jackknife, on Fisher's scale", y, n)
+        for name, bound in zip(("low", "high"), bounds, strict=True)
     )
     return result(
         "stability",
@@ -333,7 +337,7 @@ def stability(
 
 
 def _icc(y: Any, n: Any) -> Any:
-    """The analysis-of-variance estimator (Ridout, Demétrio & Firth, *Biometrics* 55, 1999)."""
+    """Estimate the intra-class correlation (Ridout, Demétrio & Firth, *Biometrics* 55, 1999)."""
     k, size = count_of(n), total_of(n)
     mean = total_of(y) / size
     between = (total_of(n * (y / n) ** 2) - size * mean**2) / (k - 1)
@@ -343,22 +347,22 @@ def _icc(y: Any, n: Any) -> Any:
     return (between - within) / (between + (common - 1) * within)
 
 
-def _icc_ends(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[float]:
-    """The interval of the correlation ρ, by jackknife over clusters.
+def _icc_interval(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[float]:
+    """Compute the interval of the intra-class correlation ρ, by jackknife over clusters.
 
     On the scale of ½·log((1+(m-1)ρ)/(1-ρ)) for m answers to a combination (Fisher 1925, §38), on
     which it varies alike everywhere, with Student's t; percentiles of resampled clusters are too
     short.
     """
     size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
-    left_out = (clusters != cluster for cluster in range(clusters.max() + 1))
-    icc = np.array([_icc(y, n), *(_icc(y[rest], n[rest]) for rest in left_out)])
+    masks = (clusters != cluster for cluster in range(clusters.max() + 1))
+    icc = np.array([_icc(y, n), *(_icc(y[mask], n[mask]) for mask in masks)])
     of_all, *others = 0.5 * np.log((1 + (size - 1) * icc) / (1 - icc))
-    parts = np.array(others)[np.isfinite(others)]
-    k = len(parts)
-    if k < LEAST_CLUSTERS or not np.isfinite(of_all):
+    estimates = np.array(others)[np.isfinite(others)]
+    k = len(estimates)
+    if k < MIN_CLUSTERS or not np.isfinite(of_all):
         return [NAN] * 2
-    error = math.sqrt((k - 1) / k * float(((parts - parts.mean()) ** 2).sum()))
+    error = math.sqrt((k - 1) / k * float(((estimates - estimates.mean()) ** 2).sum()))
     half = t_quantile((1 + level) / 2, k - 1) * error
     odds = [math.exp(min(2 * (of_all + sign * half), 700)) for sign in (-1, 1)]
     return [(odd - 1) / (odd + size - 1) for odd in odds]
@@ -424,12 +428,12 @@ def samples(
     rows = []
     for count in counts:
         deff = 1 + (count - 1) * icc
-        single = math.sqrt(rate * (1 - rate) * deff / count)
+        error = math.sqrt(rate * (1 - rate) * deff / count)
         z = normal_quantile((1 + level) / 2)
-        prompts, half = max(LEAST_CLUSTERS, math.ceil((z * single / margin) ** 2)) - 1, math.inf
+        prompts, half = max(MIN_CLUSTERS, math.ceil((z * error / margin) ** 2)) - 1, math.inf
         while half > margin:  # Student's t takes a few more
             prompts += 1
-            half = float(t_quantile((1 + level) / 2, prompts - 1)) * single / math.sqrt(prompts)
+            half = float(t_quantile((1 + level) / 2, prompts - 1)) * error / math.sqrt(prompts)
         row = {"runs": count, "prompts": prompts, "answers": prompts * count}
         verdict = f"{prompts:,} prompts × {count:,} runs give ±{100 * half:.1f} points"
         rows.append(row | {"deff": deff, "margin": half, "verdict": verdict})

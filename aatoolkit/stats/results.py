@@ -1,4 +1,4 @@
-"""Results of statistics: what each column says, declared once, and the frames that hold them.
+"""Results of statistics: the declarations of their columns, and the frames that hold them.
 
 Methods
 -------
@@ -77,14 +77,14 @@ _UNITS = {
     "requests": REQUESTS,
     "refer": "requests a visit",
 }
-"""Units by the words of the tables below; others are themselves, ``-`` is none."""
+"""Units by their words in the tables below; other words are units, and ``-`` is none."""
 
 _DECLARED = """
 interval
     {x}                  number  {unit}      {doc} Over all rows of the group.
     {x}_low              number  {unit}      Lower end of its {level} interval.
     {x}_high             number  {unit}      Upper end of its {level} interval.
-    {x}_n                number  count       What it is a share or mean of: its sample size.
+    {x}_n                number  count       Sample size: the denominator of the rate or mean.
     {x}_deff             number  ratio       Design effect: its variance, over that of as many independent answers.
     {x}_clusters         whole   count       Different values of {cluster}.
     {x}_method           text    -           How the interval was computed.
@@ -93,15 +93,15 @@ compare
     measure              text    -           What is compared.
     {kind}               text    -           The {kind} that is compared.
     baseline_{kind}      text    -           The {kind} that it is compared with.
-    {baseline}           number  {unit}      Its value in {before_name}, over what is compared.
-    {side}               number  {unit}      Its value in {now_name}, over what is compared.
+    {baseline}           number  {unit}      Its value in {before_name}, over the rows that are compared.
+    {side}               number  {unit}      Its value in {now_name}, over the rows that are compared.
     change               number  {change}    {less}
     low                  number  {change}    Lower end of the {level} interval of the change, for this row alone.
     high                 number  {change}    Upper end of the {level} interval of the change, for this row alone.
     p                    number  p           Two-sided p-value of no change, for this row alone.
     p_adjusted           number  p           The p-value, adjusted by {how} over all rows.
-    {n_baseline}         number  count       What the value of {before_name} is a share or mean of.
-    n                    number  count       What the value of {now_name} is a share or mean of.
+    {n_baseline}         number  count       Sample size of {before_name}.
+    n                    number  count       Sample size of {now_name}.
     clusters             whole   count       Prompts, or other clusters, that are compared.
     detectable           number  {change}    The smallest change that such a sample shows in 80% of cases; missing where no possible one would.
     unit                 text    -           The unit of the values.
@@ -116,8 +116,8 @@ decompose
     high                 number  {change}    Upper end of its {level} interval, for these {by}.
     p                    number  p           Two-sided p-value of no effect.
     n                    number  count       Sample sizes of both sides together.
-    clusters             whole   count       Different values of {by} that it is about.
-    verdict              text    -           What can be said of the rate; the others are bookkeeping, without error.
+    clusters             whole   count       Different values of {by} in the part.
+    verdict              text    -           The verdict on the rate; the other parts are bookkeeping, without error.
     why                  text    -           The part in words.
     method               text    -           How it was computed.
 changes
@@ -156,36 +156,36 @@ effect
 rank
     value                number  {unit}      {column} of the member.
     rank                 whole   rank        Its rank in this sample; lower is better.
-    rank_low             whole   rank        The best of the set of ranks that hold together with {level}.
-    rank_high            whole   rank        The worst of the set of ranks that hold together with {level}.
-    n                    number  count       What it rests on: its count, or its sample size.
+    rank_low             whole   rank        The best rank of the simultaneous {level} confidence set.
+    rank_high            whole   rank        The worst rank of the simultaneous {level} confidence set.
+    n                    number  count       Its count, or its sample size.
     clusters             whole   count       Different values of {cluster}.
     verdict              text    -           The ranks in words.
-    method               text    -           How they were found.
+    method               text    -           How they were computed.
 concentration
     hhi                  number  fraction    Herfindahl index: the sum of squared shares, unbiased.
     hhi_low              number  fraction    Lower end of the {level} interval of hhi.
     hhi_high             number  fraction    Upper end of the {level} interval of hhi.
-    effective            number  count       Effective number: 1 over the index, as many equal ones.
+    effective            number  count       Effective number: 1 over the index, the number of equal members with this index.
     effective_low        number  count       Lower end of the {level} interval of effective.
     effective_high       number  count       Upper end of the {level} interval of effective.
     top_share            number  fraction    Share of the largest {top}.
     top_share_low        number  fraction    Lower end of the {level} interval of top_share.
     top_share_high       number  fraction    Upper end of the {level} interval of top_share.
     n                    whole   count       {column} in all.
-    members              whole   count       Different ones that occur.
+    members              whole   count       Different members with a count.
     verdict              text    -           The effective number in words, or why there is none.
     method               text    -           How it was computed.
 overlap
     {between}            text    -           One {between}.
     other_{between}      text    -           The {between} that it is compared with.
-    jaccard              number  fraction    Jaccard index of an answer of one and one of the other, mean; of one list each, of these.
-    shared               whole   count       What is in both lists, where each has one.
-    different            whole   count       What is in one of them or both.
+    jaccard              number  fraction    Mean Jaccard index of an answer of one and an answer of the other, or of their lists.
+    shared               whole   count       Values in both lists, where each has one list.
+    different            whole   count       Values in one of the lists or both.
     jaccard_low          number  fraction    Lower end of its {level} interval, over {by}.
     jaccard_high         number  fraction    Upper end of its {level} interval, over {by}.
-    ceiling              number  fraction    The same between two answers of one {between}, mean of both, where both repeat.
-    gap                  number  points      The index less its ceiling, where both repeat.
+    ceiling              number  fraction    The same between two answers of one {between}, mean of both, if both have repeats.
+    gap                  number  points      The index minus its ceiling, if both have repeats.
     gap_low              number  points      Lower end of its {level} interval.
     gap_high             number  points      Upper end of its {level} interval.
     p                    number  p           Two-sided p-value of no gap.
@@ -204,7 +204,7 @@ stability
     icc_low              number  correlation Lower end of its {level} jackknife interval.
     icc_high             number  correlation Upper end of its {level} jackknife interval.
     n                    number  count       Answers to combinations that were asked twice or more.
-    cells                whole   count       Such combinations.
+    cells                whole   count       Combinations that were asked twice or more.
     clusters             whole   count       Different values of {by} among them.
     verdict              text    -           The agreement in words, or why there is none.
     method               text    -           How it was computed.
@@ -229,7 +229,7 @@ cited_and_mentioned
     high                 number  ratio       Upper end of its {level} interval.
     p                    number  p           Two-sided p-value of no association.
     n                    whole   count       Answers.
-    clusters             whole   count       Prompts with answers of both kinds, which alone tell.
+    clusters             whole   count       Prompts with answers of both kinds, the only ones that are compared.
     verdict              text    -           Whether answers that cite own pages mention the brand more often.
     why                  text    -           The verdict in words.
     method               text    -           How it was computed.
@@ -247,7 +247,7 @@ funnel
     verdict              text    -           Which stages were not measured, and why.
     method               text    -           How the stages were joined.
 """  # noqa: E501
-"""The columns of each result, a line each: name, type, unit and meaning, with what they depend on.
+"""The columns of each result, a line each: name, type, unit and meaning, with placeholders.
 
 ``{x}`` is the measure, ``{unit}`` its unit and ``{change}`` that of a change of it.
 """
@@ -316,22 +316,22 @@ def result(
             continue
         dtype, unit_word, meaning = declared[name]
         frame[name] = column_of(part, dtype)
-        unit_of = unit_word.format(**words)
-        unit_of = None if unit_of == "-" else _UNITS.get(unit_of, unit_of)
+        unit_name = unit_word.format(**words)
+        unit_name = None if unit_name == "-" else _UNITS.get(unit_name, unit_name)
         doc = meaning.format(**words)
-        columns.append(Column(name, _DTYPES[dtype], doc, unit=unit_of, aggregate=rule))
+        columns.append(Column(name, _DTYPES[dtype], doc, unit=unit_name, aggregate=rule))
     table = f"statistics:{verb}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
     remember(table, Table(table, f"Results of {verb}.", records("rows"), (), tuple(columns)))
-    table_of = pd.DataFrame(frame)
-    table_of = show_as(table_of, view_of(table_of))
+    result_frame = pd.DataFrame(frame)
+    result_frame = show_as(result_frame, view_of(result_frame))
     described = {name: inputs[0].columns.get(name, NOTHING) for name in frame} if inputs else {}
     for column in columns:
-        of_column = (states or {}).get(column.name, state)
+        origin = (states or {}).get(column.name, state)
         cause = Cause.NO_ROW if states else Cause.INSUFFICIENT_SAMPLE
-        availability = _state(table_of[column.name], of_column, cause)
+        availability = _state(result_frame[column.name], origin, cause)
         described[column.name] = ColumnMetadata(f"{table}.{column.name}", availability)
     sources = dict.fromkeys(source for metadata in inputs for source in metadata.sources)
-    return attach(table_of, FrameMetadata(described, tuple(key), tuple(sources)))
+    return attach(result_frame, FrameMetadata(described, tuple(key), tuple(sources)))
 
 
 _DETAILS = (
@@ -345,14 +345,14 @@ _DETAILS = (
     "detectable",
     "deff",
 )
-"""The columns that say how a result was made, which are shown where there is room."""
+"""The columns about how a result was computed, which are shown only if there is room."""
 
-_REASONS = 4
-"""How many different reasons are listed below the table."""
+_MAX_REASONS = 4
+"""The most reasons that are listed below the table."""
 
 
 def view_of(frame: pd.DataFrame) -> ShowAs:
-    """How a frame of results is shown: key, numbers and verdict; below them what it cannot say."""
+    """Return how a result is shown: key, numbers and verdict; below the table the remarks."""
     names = [*map(str, frame.columns)]
     endings = tuple(f"_{name}" for name in (*_DETAILS, "n"))
     details = (name for name in names if name in _DETAILS or name.endswith(endings))
@@ -363,16 +363,16 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """Say why there is no verdict, and why there is none though the interval excludes 0."""
+    """Write the remarks below a result: why rows have no verdict or, unexpectedly, no evidence."""
     notes = []
     if {"verdict", "why"} <= {*frame} and "why" not in names:
-        is_open = _equal(frame["verdict"], "cannot say")
-        reasons = [*frame["why"][is_open].value_counts().index]
-        for reason in reasons[:_REASONS]:
-            rows = row_ranges(frame.index, is_open & _equal(frame["why"], reason))
+        is_unanswered = _equal(frame["verdict"], "cannot say")
+        reasons = [*frame["why"][is_unanswered].value_counts().index]
+        for reason in reasons[:_MAX_REASONS]:
+            rows = row_ranges(frame.index, is_unanswered & _equal(frame["why"], reason))
             notes.append(f"cannot say{f' ({rows})' * (len(reasons) > 1)}: {visible(str(reason))}")
-        if len(reasons) > _REASONS:
-            notes.append(f"cannot say: {len(reasons) - _REASONS} more reasons, in .why")
+        if len(reasons) > _MAX_REASONS:
+            notes.append(f"cannot say: {len(reasons) - _MAX_REASONS} more reasons, in .why")
     if {"low", "high", "p_adjusted", "verdict"} <= {*frame}:
         low, high, p = (as_floats(frame[name]) for name in ("low", "high", "p_adjusted"))
         is_beyond = (low * high > 0) & _equal(frame["verdict"], "no evidence")
@@ -403,7 +403,7 @@ def _key_column(values: Any) -> Any:
 
 
 def column_of(values: Iterable[Any], dtype: str) -> pd.Series:
-    """Make a column of a declared type, missing where a number is NaN."""
+    """Make a column of a declared type, in which NaN is missing."""
     if dtype == "day":
         days = pd.Series(pd.to_datetime(list(values)))
         return days.dt.tz_localize(None).astype("datetime64[us]")
@@ -414,7 +414,7 @@ def column_of(values: Iterable[Any], dtype: str) -> pd.Series:
 
 
 def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
-    """The availability of a result's column: unavailable, partial, or that of its origin."""
+    """Return the availability of a column of a result: unavailable, partial, or as its input."""
     has_value = values.notna()
     if not len(values) or has_value.all():
         return state if state.status in (Status.AVAILABLE, Status.PARTIAL) else MEASURED
@@ -423,18 +423,18 @@ def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability
 
 
 def reranked(frame: pd.DataFrame, rows: Any) -> pd.DataFrame:
-    """A result with its rows in another order."""
+    """Return a result with its rows in another order."""
     reorder_result(rows)
     return attach(frame.take(rows).reset_index(drop=True), metadata_of(frame))
 
 
 def refusal(column: str, what: str, why: str) -> AvailabilityError:
-    """The error of a statistic that a column does not have."""
+    """Return the error that a column does not have a statistic."""
     return AvailabilityError(f"{column} has no {what}: {why}", columns={column: why})
 
 
 def percent(value: float) -> str:
-    """Format a fraction as a percentage, with digits that distinguish it from its neighbours.
+    """Format a fraction as a percentage; small ones with more digits.
 
     Examples
     --------
@@ -446,12 +446,12 @@ def percent(value: float) -> str:
 
 
 def amount(value: float, is_fraction: bool) -> str:
-    """Format a number for a verdict."""
+    """Format a value for a verdict, a fraction as a percentage."""
     return percent(value) if is_fraction else f"{value:.3g}"
 
 
 def points(value: float, is_fraction: bool) -> str:
-    """Format a signed change for a verdict: percentage points if it is one of a fraction.
+    """Format a change for a verdict with its sign, a change of a fraction in percentage points.
 
     Examples
     --------

@@ -13,7 +13,7 @@ on many groups at once has a parameter ``g``: `GroupSums`, or `SingleGroup`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -33,7 +33,7 @@ Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 T = TypeVar("T")
 P = ParamSpec("P")
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 
 _SIGNS = {
     "less": ("<", 0), "greater_equal": (">=", 0), "add": ("+", 1), "subtract": ("-", 1),
@@ -206,6 +206,25 @@ def leaf(name: str, values: Any, explain: Callable[[Any, int], Any]) -> Any:
     if tracer is None:
         return values
     return Traced(values, LEAF, name=name, cells=lambda position: explain(tracer, position))
+
+
+def traced_to_rows(
+    name: str,
+    values: Any,
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    rows_of: Callable[[int], tuple[Any, ...]],
+) -> Any:
+    """Trace numbers to columns of rows of a frame.
+
+    ``rows_of(position)`` returns the positions of the rows that a number was computed from, how,
+    and what identifies the number.
+    """
+
+    def explain(tracer: Any, position: int) -> Any:
+        return tracer.rows(name, values[position], frame, columns, *rows_of(position))
+
+    return leaf(name, values, explain)
 
 
 def column_values(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
@@ -450,7 +469,7 @@ def _quantiles(probability: float, df: Numbers) -> Numbers:
     """Compute quantiles of Student's t above the median, by Newton's steps."""
     finite, z = np.minimum(df, _AS_NORMAL), _NORMAL.inv_cdf(probability)
     t = z + (z**3 + z) / (4 * finite)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         # The tail is convex, and Cornish and Fisher's first term too near: no step goes too far.
         tail, density = _tails(t, finite)
         step = (tail - (1 - probability)) / density

@@ -1,4 +1,4 @@
-"""``aa.stats.effect``: whether an action worked, by differences in differences of prompts."""
+"""``aa.stats.effect``: the effect of an action, by difference in differences within prompts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError
 from aatoolkit.frame.groupby import find, flattened
 from aatoolkit.stats.estimate import (
-    LEAST_CLUSTERS,
+    MIN_CLUSTERS,
     NAN,
     Change,
     Comparison,
@@ -47,22 +47,22 @@ from aatoolkit.stats.trace import (
     trace_frame,
 )
 
-_BEYOND = 0.9
-"""How sure it must be that an effect is more than a trend that goes on, one-sided."""
+_TREND_LEVEL = 0.9
+"""The one-sided level of the test that an effect is more than a continued trend."""
 
-_LEAST_DAYS = 4
-"""As many days before the action are needed for the checks."""
+_MIN_DAYS = 4
+"""The fewest days before the action with which it is checked."""
 
-WORDS = ("treated", "control")
-Groups = str | Iterable[object] | Mapping[str, object]
+GROUPS = ("treated", "control")
+Selection = str | Iterable[object] | Mapping[str, object]
 
 
 @statistic("effect", "series")
 def effect(
     series: pd.DataFrame,
     since: object,
-    treated: Groups,
-    control: Groups | None = None,
+    treated: Selection,
+    control: Selection | None = None,
     *,
     column: str = "mentioned",
     cluster: str = "prompt_id",
@@ -70,7 +70,7 @@ def effect(
     level: float = 0.95,
     rules: Rules | None = None,
 ) -> pd.DataFrame:
-    """Whether a rate moved more where something was done than where nothing was.
+    """Estimate the effect of an action on a rate, by difference in differences.
 
     Difference in differences within prompts: with the rates r of a prompt i before and after the
     day and its answers n, each prompt is compared with itself, and the mean change of the control
@@ -164,37 +164,39 @@ def effect(
     [['effect', 'up'], ['pre-trend', 'no evidence']]
     """
     check_level(level)
-    flat, day = flattened(series), _day_of(since)
+    flat, day = flattened(series), _day_of_action(since)
     find(flat, [column, cluster, date])
-    names = [_members(flat, cluster, treated, "treated")]
+    names = [_selected_prompts(flat, cluster, treated, "treated")]
     names.append({*flat[cluster].dropna()} - names[0])
     if control is not None:
-        names[1] = _members(flat, cluster, control, "control")
+        names[1] = _selected_prompts(flat, cluster, control, "control")
     if shared := names[0] & names[1]:
         few = ", ".join(sorted(map(str, shared))[:3])
         raise ArgumentError(f"{len(shared)} {cluster} are both treated and control, such as {few}")
     days = pd.to_datetime(flat[date])
     days = (days.dt.tz_localize(None) if days.dt.tz is not None else days).dt.normalize()
-    dated = trace_frame(flat.assign(**{date: days}), series)
-    sums = cluster_sums(dated, column, date, cluster, rules)
-    stamps = pd.to_datetime(sums.groups.keys[date])
-    refuse_missing(date, stamps.isna().to_numpy()[sums.group[sums.pair]])
-    panels = [_panel(sums, group, stamps, day) for group in names]
+    with_days = trace_frame(flat.assign(**{date: days}), series)
+    sums = cluster_sums(with_days, column, date, cluster, rules)
+    dates = pd.to_datetime(sums.groups.keys[date])
+    refuse_missing(date, dates.isna().to_numpy()[sums.group[sums.pair]])
+    panels = [_sums_of_group(sums, group, dates, day) for group in names]
     confidence = setting("level", level)
-    groups = [change_within(*side) for side in zip(panels, (0.0, 0.0), WORDS, strict=True)]
+    groups = [change_within(*side) for side in zip(panels, (0.0, 0.0), GROUPS, strict=True)]
     estimates = [_difference("effect", day, groups, confidence)]
-    estimates += _checks(panels, day, confidence)
-    rows = [_row(estimate, cluster, sums.is_rate) for estimate in estimates]
+    estimates += _placebo_checks(panels, day, confidence)
+    rows = [_comparison_of(estimate, cluster, sums.is_rate) for estimate in estimates]
     judgements = judge(rows, level, noun="difference")
-    first = judgements[0]
-    if plain_value(first["verdict"]) != "cannot say":
+    effect_row = judgements[0]
+    if plain_value(effect_row["verdict"]) != "cannot say":
         p_values = [number(row["p_adjusted"]) for row in judgements]
-        if doubt := _doubt(estimates, p_values, panels, cluster, sums.is_rate, level):
-            first |= {"verdict": "cannot say", "why": f"{doubt}; {first['why']}"}
+        if doubt := _reason_to_doubt(estimates, p_values, panels, cluster, sums.is_rate, level):
+            effect_row |= {"verdict": "cannot say", "why": f"{doubt}; {effect_row['why']}"}
         elif len(estimates) == 1:
-            first["why"] += "; too few days before to check that the groups moved alike"
-    if once := sum(group.once for group in groups):
-        first["why"] += f"; {once} {cluster} have answers in one period only and are left out"
+            effect_row["why"] += "; too few days before to check that the groups moved alike"
+    if left_out := sum(group.once for group in groups):
+        effect_row["why"] += (
+            f"; {left_out} {cluster} have answers in one period only and are left out"
+        )
     for estimate, row in zip(estimates, judgements, strict=True):
         row |= {"kind": estimate.kind, "on": estimate.on}
         for word, side in estimate.sides.items():
@@ -211,56 +213,58 @@ def effect(
     )
 
 
-def _row(estimate: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
-    """Turn an estimate into a row to be judged: the effect alone, the checks as a family."""
-    few = [
+def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
+    """Make the comparison of an estimate; the checks are a family, without the effect."""
+    too_few = [
         f"{number(side.moved.clusters):.0f} {word} {cluster} have answers before and after"
         for word, side in estimate.sides.items()
-        if number(side.moved.clusters) < LEAST_CLUSTERS
+        if number(side.moved.clusters) < MIN_CLUSTERS
     ]
     is_untested = not math.isfinite(number(estimate.change.p))
     why = f"nothing differs between {cluster}, one has most answers, or numbers are too large"
-    ends = (
+    means = (
         (word, *(amount(number(end), is_rate) for end in (side.before, side.after)))
         for word, side in estimate.sides.items()
     )
     is_effect = estimate.kind == "effect"
     return Comparison(
         change=estimate.change,
-        text=", ".join(f"{word} {before} to {after}" for word, before, after in ends),
+        text=", ".join(f"{word} {before} to {after}" for word, before, after in means),
         method=f"difference in differences within {cluster}, clustered",
-        why=f"{' and '.join(few)}; it takes {LEAST_CLUSTERS}" if few else why * is_untested,
+        why=f"{' and '.join(too_few)}; it takes {MIN_CLUSTERS}" if too_few else why * is_untested,
         is_rate=is_rate,
         is_planned=is_effect,
         words=("up", "down") if is_effect else ("differs", "differs"),
     )
 
 
-def _members(flat: pd.DataFrame, cluster: str, chosen: Groups, word: str) -> set[Any]:
-    """The prompts that a group names, wholly."""
-    conditions = chosen if isinstance(chosen, Mapping) else {cluster: chosen}
+def _selected_prompts(
+    flat: pd.DataFrame, cluster: str, selection: Selection, group: str
+) -> set[Any]:
+    """Return the prompts that a group selects; all rows of each must be in it."""
+    conditions = selection if isinstance(selection, Mapping) else {cluster: selection}
     find(flat, [str(name) for name in conditions])
-    use = np.ones(len(flat), bool)
+    mask = np.ones(len(flat), bool)
     for name, values in conditions.items():
-        several = isinstance(values, Iterable) and not isinstance(values, str)
-        use &= flat[name].isin([*values] if several else [values]).to_numpy(bool)  # type: ignore[misc]
-    members = {*flat[cluster][use].dropna()}
-    if split := members & {*flat[cluster][~use].dropna()}:
+        is_list = isinstance(values, Iterable) and not isinstance(values, str)
+        mask &= flat[name].isin([*values] if is_list else [values]).to_numpy(bool)  # type: ignore[misc]
+    members = {*flat[cluster][mask].dropna()}
+    if split := members & {*flat[cluster][~mask].dropna()}:
         raise ArgumentError(
-            f"{len(split)} {cluster} are {word} in some rows only, such as {min(split)}"
+            f"{len(split)} {cluster} are {group} in some rows only, such as {min(split)}"
         )
     if not members:
-        raise ArgumentError(f"{word}={chosen!r} names no {cluster} that is in the frame")
+        raise ArgumentError(f"{group}={selection!r} names no {cluster} that is in the frame")
     return members
 
 
-def _day_of(since: object) -> pd.Timestamp:
-    """The day of an action.
+def _day_of_action(since: object) -> pd.Timestamp:
+    """Return the day of the action.
 
     Raises
     ------
     ArgumentError
-        If it is none, or written in a way that can be read as another day.
+        If it is no day, or is written so that it can be read as another day.
     """
     day = parse_moment(since) if isinstance(since, str) else since
     if not isinstance(day, calendar_date | np.datetime64) or pd.isna(day):
@@ -275,7 +279,7 @@ def _day_of(since: object) -> pd.Timestamp:
 
 @dataclass(frozen=True)
 class PromptDays:
-    """The sums Σy and Σn by prompt and day: one entry per pair with answers."""
+    """Numerators y and denominators n by prompt and day, an entry for each pair with answers."""
 
     prompt: Integers
     day: Any
@@ -283,15 +287,15 @@ class PromptDays:
     n: Any
     prompts: int
 
-    def only(self, rows: Any) -> PromptDays:
-        """Select some of the entries."""
-        at = np.flatnonzero(rows)
-        day, y, n = (take(values, at) for values in (self.day, self.y, self.n))
-        return PromptDays(self.prompt[rows], day, y, n, self.prompts)
+    def select(self, mask: Any) -> PromptDays:
+        """Return the entries that a mask selects."""
+        positions = np.flatnonzero(mask)
+        day, y, n = (take(values, positions) for values in (self.day, self.y, self.n))
+        return PromptDays(self.prompt[mask], day, y, n, self.prompts)
 
     @property
     def days(self) -> Numbers:
-        """The day of each entry, from that of the action."""
+        """The days of the entries, counted from the action."""
         days: Numbers = plain_value(self.day)
         return days
 
@@ -302,9 +306,10 @@ class PromptDays:
 
 @dataclass(frozen=True)
 class GroupChange:
-    """The mean change within a group's prompts, its means before and after, and its answers.
+    """The mean change within the prompts of a group, its means before and after, its answers.
 
-    In formulas ``m`` are the weights of prompts; ``once`` says how many have one period only.
+    ``once`` is the number of prompts with answers in one period only, which are left out. In
+    formulas ``m`` are the weights of prompts.
     """
 
     moved: Sample = Sample()  # noqa: RUF009
@@ -316,7 +321,7 @@ class GroupChange:
 
 @dataclass(frozen=True)
 class DoubleDifference:
-    """A difference in differences; without error where a group has too few prompts."""
+    """A difference in differences; without an error if a group has too few prompts."""
 
     kind: str
     on: pd.Timestamp | None
@@ -324,17 +329,19 @@ class DoubleDifference:
     change: Change
 
 
-def _panel(sums: ClusterSums, names: set[Any], stamps: pd.Series, day: pd.Timestamp) -> PromptDays:
-    """The sums of a group by prompt and day."""
+def _sums_of_group(
+    sums: ClusterSums, names: set[Any], dates: pd.Series, day: pd.Timestamp
+) -> PromptDays:
+    """Return the sums of a group by prompt and day."""
     codes = sums.labels.get_indexer(pd.Index(list(names)))
     pairs = np.flatnonzero(np.isin(sums.cluster, codes))
-    values = (stamps - day).dt.days.to_numpy(np.float64)[sums.group[pairs]]
+    values = (dates - day).dt.days.to_numpy(np.float64)[sums.group[pairs]]
 
-    def explained(tracer: Any, at: int) -> Any:
-        row = {**sums.row(int(pairs[at])), "day": values[at]}
-        return tracer.setting("day", values[at], row)
+    def explain(tracer: Any, position: int) -> Any:
+        row = {**sums.row(int(pairs[position])), "day": values[position]}
+        return tracer.setting("day", values[position], row)
 
-    days = leaf("day", values, explained)
+    days = leaf("day", values, explain)
     return PromptDays(sums.cluster[pairs], days, *sums.parts(pairs), max(len(sums.labels), 1))
 
 
@@ -342,7 +349,7 @@ def _difference(
     kind: str, on: pd.Timestamp | None, groups: Sequence[GroupChange], level: Any
 ) -> DoubleDifference:
     """Compute the difference of two changes, with Welch's degrees of freedom."""
-    sides = dict(zip(WORDS, groups, strict=True))
+    sides = dict(zip(GROUPS, groups, strict=True))
     for word, side in sides.items():
         name_all(
             **{f"{word}_before": side.before, f"{word}_after": side.after, f"n_{word}": side.n}
@@ -351,51 +358,58 @@ def _difference(
     change = two_sample_change(treated, control, level)
     ends = [plain_value(end) for side in groups for end in (side.before, side.after)]
     k = np.minimum(treated.clusters, control.clusters)
-    if number(k) < LEAST_CLUSTERS or not varies(number(change.error), np.max(np.abs(ends))):
+    if number(k) < MIN_CLUSTERS or not varies(number(change.error), np.max(np.abs(ends))):
         change = Change(change.change)
     n = groups[0].n + groups[1].n
     change = replace(change, before=NAN, size_after=n, clusters=k)
     return DoubleDifference(kind, on, sides, change)
 
 
-def change_within(panel: PromptDays, at: float, word: str = "group") -> GroupChange:
+def change_within(panel: PromptDays, day: float, group: str = "group") -> GroupChange:
     """Compute the mean change within prompts that have answers before and after a day."""
-    sides = [panel.only(panel.days >= at), panel.only(panel.days < at)]
+    sides = [panel.select(panel.days >= day), panel.select(panel.days < day)]
     sums = [side.by_prompt(values) for side in sides for values in (side.y, side.n)]
-    late, early = (plain_value(sums[at]) > 0 for at in (1, 3))
-    both, once = np.flatnonzero(late & early), int((late ^ early).sum())
-    if not len(both):
+    has_late, has_early = (plain_value(sums[i]) > 0 for i in (1, 3))
+    used, once = np.flatnonzero(has_late & has_early), int((has_late ^ has_early).sum())
+    if not len(used):
         return GroupChange(once=once)
-    y1, n1, y0, n0 = (take(values, both) for values in sums)
+    y1, n1, y0, n0 = (take(values, used) for values in sums)
     m = n1 * n0 / (n1 + n0)
     weight = total_of(m)
     name_all(y1=y1, n1=n1, y0=y0, n0=n0, m=m, weight=weight)
-    # What is shown as before and after is the mean with the same weights.
+    # The values before and after are means with the same weights.
     before, after = (total_of(m * y / n) / weight for y, n in ((y0, n0), (y1, n1)))
-    moved = estimate_sample(m * (y1 / n1 - y0 / n0), m, word)
+    moved = estimate_sample(m * (y1 / n1 - y0 / n0), m, group)
     return GroupChange(moved, before, after, total_of(n1) + total_of(n0), once)
 
 
-def _checks(panels: Sequence[PromptDays], day: pd.Timestamp, level: Any) -> list[DoubleDifference]:
+def _placebo_checks(
+    panels: Sequence[PromptDays], day: pd.Timestamp, level: Any
+) -> list[DoubleDifference]:
     """Compute the pre-trend and the placebo effects, from the days before alone."""
-    early = [panel.only(panel.days < 0) for panel in panels]
+    early = [panel.select(panel.days < 0) for panel in panels]
     days = np.unique(np.concatenate([panel.days for panel in panels]))
     earlier, later = days[days < 0], days[days >= 0]
-    if len(earlier) < _LEAST_DAYS:
+    if len(earlier) < _MIN_DAYS:
         return []
     length = setting("span", float(later.mean() - earlier.mean()) if len(later) else NAN)
-    trend = [slope_within([side], length, word) for side, word in zip(early, WORDS, strict=True)]
+    trend = [slope_within([side], length, word) for side, word in zip(early, GROUPS, strict=True)]
     estimates = [_difference("pre-trend", None, trend, level)]
     quarters = (2,) if len(earlier) < 16 else (1, 2, 3)
-    for place in dict.fromkeys(quarter * len(earlier) // 4 for quarter in quarters):
-        at = float(earlier[place])
-        groups = [change_within(*side) for side in zip(early, (at, at), WORDS, strict=True)]
-        estimates.append(_difference("placebo", day + pd.Timedelta(days=at), groups, level))
+    for position in dict.fromkeys(quarter * len(earlier) // 4 for quarter in quarters):
+        placebo_day = float(earlier[position])
+        groups = [
+            change_within(*side)
+            for side in zip(early, (placebo_day, placebo_day), GROUPS, strict=True)
+        ]
+        estimates.append(
+            _difference("placebo", day + pd.Timedelta(days=placebo_day), groups, level)
+        )
     return estimates
 
 
-def slope_within(panels: Sequence[PromptDays], span: Any, word: str = "group") -> GroupChange:
-    """Compute the linear trend within prompts, over so many days.
+def slope_within(panels: Sequence[PromptDays], span: Any, group: str = "group") -> GroupChange:
+    """Compute the linear trend within prompts, as the change over a number of days.
 
     Of several panels of the same prompts, such as two periods, it is the trend within each.
     """
@@ -418,14 +432,14 @@ def slope_within(panels: Sequence[PromptDays], span: Any, word: str = "group") -
     total, size = take(total, usable), take(size, usable)
     name_all(m=m, moved=moved, y=total, n=size)
     start = total_of(total) / total_of(size)
-    slope = estimate_sample(moved * span, m, word)
+    slope = estimate_sample(moved * span, m, group)
     return GroupChange(slope, start, start + slope.value, total_of(size))
 
 
 # --- whether it is one ------------------------------------------------------------------------
 
 
-def _doubt(
+def _reason_to_doubt(
     estimates: Sequence[DoubleDifference],
     p_values: Sequence[float],
     panels: Sequence[PromptDays],
@@ -433,7 +447,7 @@ def _doubt(
     is_rate: bool,
     level: float,
 ) -> str:
-    """Reasons to doubt an effect: the groups diverged before it, or one changes by itself."""
+    """Say why an effect is doubtful: the groups differed before it, or a trend explains it."""
     first, *rest = estimates
     failed = [
         estimate.kind + (f" of {estimate.on:%Y-%m-%d}" if estimate.on is not None else "")
@@ -444,18 +458,18 @@ def _doubt(
         return f"the groups differed before already ({', '.join(failed)})"
     if not rest or not p_values[0] < 1 - level:
         return ""
-    # What the difference of the trends within both periods comes to between their middles.
+    # The difference of the trends within both periods, from the middle of one to the other.
     days = np.unique(np.concatenate([panel.days for panel in panels]))
     span = float(days[days >= 0].mean() - days[days < 0].mean())
-    periods = [(panel.only(panel.days < 0), panel.only(panel.days >= 0)) for panel in panels]
+    periods = [(panel.select(panel.days < 0), panel.select(panel.days >= 0)) for panel in panels]
     slopes = [slope_within(side, span) for side in periods]
     trend = _difference("trend", None, slopes, level).change
     error = float(np.hypot(number(first.change.error), number(trend.error)))
     df = min(number(first.change.df), number(trend.df))
-    value, moved = number(first.change.change), number(trend.change)
-    beyond = (value - moved) * np.sign(value)
-    if not np.isfinite(error) or beyond > number(t_quantile(_BEYOND, df)) * error:
+    value, trend_change = number(first.change.change), number(trend.change)
+    excess = (value - trend_change) * np.sign(value)
+    if not np.isfinite(error) or excess > number(t_quantile(_TREND_LEVEL, df)) * error:
         return ""
-    ends = f"{points(moved, is_rate)} of {points(value, is_rate)}"
-    moving = f"the trend within both periods, continued, comes to {ends}"
-    return f"the treated {cluster} may have been moving already: {moving}"
+    share_of_trend = f"{points(trend_change, is_rate)} of {points(value, is_rate)}"
+    trend_text = f"the trend within both periods, continued, comes to {share_of_trend}"
+    return f"the treated {cluster} may have been moving already: {trend_text}"

@@ -427,7 +427,7 @@ class AggregateCells(Result):
         )
 
 
-_MOST_TRIED = 50
+_MAX_TRIED = 50
 """The most responses in which the value of a history is looked for."""
 
 
@@ -457,7 +457,7 @@ class ArchivedCells(Result):
             return self.described(at, column, "from the responses in which the row was seen")
         cell, why = self.described(at, column), "the archive names no response for this row"
         table, _, name = of.rpartition(":")[2].partition(".")
-        for source in islice(self._responses(at), _MOST_TRIED):
+        for source in islice(self._responses(at), _MAX_TRIED):
             try:
                 response = self._finder.find(source)
             except TrailEnd as end:

@@ -43,10 +43,10 @@ from aatoolkit.stats.explain.explanation import (
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
 from aatoolkit.stats.explain.statistics import StatisticCells, Tracer
 
-_MOST_READ = 200
+_MAX_READ = 200
 """The most rows whose cause is looked up."""
 
-_MOST_CAUSES = 8
+_MAX_CAUSES = 8
 
 
 class Explainer:
@@ -206,15 +206,15 @@ class Explainer:
             note = f"none of {len(flat):,} values is missing"
             cell = self._explained(frame, 0, column)
             return cell.with_notes(f"no row was named, so this is the first: {note}")
-        parts = [self._explained(frame, at, column) for at in lacking[:_MOST_READ].tolist()]
+        parts = [self._explained(frame, at, column) for at in lacking[:_MAX_READ].tolist()]
         alike: dict[str, list[Explanation]] = {}
         for part in parts:
             alike.setdefault(part.missing or part.end or str(part.availability), []).append(part)
-        most = sorted(alike.items(), key=lambda item: -len(item[1]))[:_MOST_CAUSES]
+        most = sorted(alike.items(), key=lambda item: -len(item[1]))[:_MAX_CAUSES]
         causes = tuple(MissingRows(len(of_why), why, of_why[0].row) for why, of_why in most)
         note = f"{len(lacking):,} of {len(flat):,} have none"
-        if len(lacking) > _MOST_READ:
-            note += f", of which the first {_MOST_READ} were looked up"
+        if len(lacking) > _MAX_READ:
+            note += f", of which the first {_MAX_READ} were looked up"
         first = replace(parts[0], causes=causes)
         return first.with_notes(f"no row was named, so this is the first without a value: {note}")
 

@@ -398,7 +398,7 @@ def _stated(signal: Signal) -> StatedAvailability:
     )
 
 
-_MOST_CELLS = 500
+_MAX_CELLS = 500
 """The most cells that are listed one by one."""
 
 
@@ -436,7 +436,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         if is_within(extra_path, target)
     ]
     note = f"in {len(cells):,} cells, and {len(kept):,} values of tables.extra"
-    return replace(explanation, children=(*cells[:_MOST_CELLS], *kept[:_MOST_CELLS]), notes=(note,))
+    return replace(explanation, children=(*cells[:_MAX_CELLS], *kept[:_MAX_CELLS]), notes=(note,))
 
 
 def _cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Explanation]:

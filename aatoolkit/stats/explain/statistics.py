@@ -29,7 +29,7 @@ from aatoolkit.stats.trace import (
     plain_value,
 )
 
-_MOST_CELLS = 5000
+_MAX_CELLS = 5000
 """The most cells below the numbers of one result that are explained one by one."""
 
 _TOO_MANY = "these are too many rows to list them all here"
@@ -94,19 +94,19 @@ class Tracer:
 
     def cell(self, name: str, frame: pd.DataFrame, at: int, column: str) -> Explanation:
         """Explain a number that is a cell."""
-        return self.rows(name, None, frame, [int(at)], [column], column)
+        return self.rows(name, None, frame, [column], [int(at)], column)
 
     def rows(
         self,
         name: str,
         value: Any,
         frame: pd.DataFrame,
-        rows: Sequence[int],
         columns: Sequence[str],
-        words: str,
+        rows: Sequence[int],
+        formula: str,
         row: Mapping[str, Any] | None = None,
     ) -> Explanation:
-        """Explain a number by some cells; without ``value`` it is that of the only cell."""
+        """Explain a number by columns of rows; a value of None is that of the only cell."""
         explain = self._explain(frame)
         cells = tuple(cell for at in rows for column in columns for cell in explain(column, [at]))
         if value is None:
@@ -117,7 +117,7 @@ class Tracer:
             name,
             plain(row or {}),
             operation=DRAWN,
-            formula=words,
+            formula=formula,
             rows=len(rows),
             children=cells,
         )
@@ -148,7 +148,7 @@ class Tracer:
         def explained(column: str, rows: Iterable[int]) -> tuple[Explanation, ...]:
             keys = [(id(frame), column, int(at)) for at in rows]
             new = [key for key in keys if key not in self._cells]
-            if len(self._cells) + len(new) > _MOST_CELLS:
+            if len(self._cells) + len(new) > _MAX_CELLS:
                 return ()
             self._cells |= {key: explain(key[2], column) for key in new}
             return tuple(self._cells[key] for key in keys)
