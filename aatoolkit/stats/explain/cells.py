@@ -1,7 +1,7 @@
-"""Frames that are made again, each of whose cells can be explained.
+"""Replayed frames, which explain their cells.
 
-In reading order: `View`, what plain pandas left of a frame; `Result`, the result of a verb, with a
-function for each verb that takes cells over; `AggregateCells`; `ArchivedCells`.
+In reading order: `View`, a frame after plain pandas steps; `Result`, the result of a verb, with a
+function for each verb that copies cells; `AggregateCells`; `ArchivedCells`.
 """
 
 from __future__ import annotations
@@ -38,47 +38,49 @@ from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailE
 
 
 class Replayed(Protocol):
-    """A replayed frame that can explain its cells."""
+    """A frame that was made again by its recipe, and can explain its cells."""
 
     frame: pd.DataFrame
     metadata: FrameMetadata
 
-    def explain(self, at: int, column: str) -> Explanation:
-        """Explain the value of a column, or index level, in a row, by position."""
+    def explain(self, position: int, column: str) -> Explanation:
+        """Explain the value of a column, or index level, in the row at a position."""
 
 
-def described(frame: pd.DataFrame, metadata: FrameMetadata, at: int, column: str) -> Explanation:
-    """Explain a cell by the metadata of its frame, without how it was made."""
-    of = metadata.columns.get(column)
-    what = None if of is None else declared(of)
-    row = pd.DataFrame(frame).iloc[[at]]  # without attrs, which it would copy
-    cells = None if of is None else cells_of(row, column, metadata)
+def describe_cell(
+    frame: pd.DataFrame, metadata: FrameMetadata, position: int, column: str
+) -> Explanation:
+    """Explain a cell by the metadata of its frame only."""
+    column_metadata = metadata.columns.get(column)
+    declaration = None if column_metadata is None else declared(column_metadata)
+    row = pd.DataFrame(frame).iloc[[position]]  # without attrs, which it would copy
+    cells = None if column_metadata is None else cells_of(row, column, metadata)
     return Explanation(
         plain(row[column].iloc[0]),
         column,
         {name: plain(row[name].iloc[0]) for name in metadata.key if name in row.columns},
-        unit=what.unit if what else None,
-        meaning=(what.doc or None) if what else None,
+        unit=declaration.unit if declaration else None,
+        meaning=(declaration.doc or None) if declaration else None,
         availability=str(cells.states[int(cells.codes[0])]) if cells else None,
     )
 
 
 class View:
-    """A replayed frame with plain pandas steps: rows taken, columns dropped or set, an index.
+    """A replayed frame after plain pandas steps: selected rows and columns, new values, an index.
 
     Parameters
     ----------
     base : Replayed or None
-        What it was made of; None where that is not known.
+        The frame before these steps; None if it is not known.
     changes : mapping
         The changes that a recipe records.
     foreign : str
-        Why it is not known.
+        The reason why the frame before is not known.
 
     Raises
     ------
     TrailEnd
-        If it is not known which rows were taken.
+        If it is not known which rows were selected.
     """
 
     frame: pd.DataFrame
@@ -115,11 +117,11 @@ class View:
             frame = frame.set_index([name for name in index if name])
         self.frame, self.metadata = frame, metadata_of(frame)
 
-    def explain(self, at: int, column: str) -> Explanation:
-        """Explain the value of a column in a row, by position."""
+    def explain(self, position: int, column: str) -> Explanation:
+        """Explain the value of a column in the row at a position."""
         if column not in self.set and column not in self._unknown and self._base is not None:
-            return self._base.explain(int(self._rows[at]), column)
-        cell = described(flattened(self.frame), self.metadata, at, column)
+            return self._base.explain(int(self._rows[position]), column)
+        cell = describe_cell(flattened(self.frame), self.metadata, position, column)
         why = self._foreign or f"{column} was set by a plain pandas step"
         return Explanation(cell.value, column, cell.row, end=why)
 
@@ -130,13 +132,13 @@ class Result:
     Parameters
     ----------
     verb : str
-        Its name.
+        The name of the verb.
     frame : pandas.DataFrame
         The result.
     inputs : sequence of Replayed
-        The frames that went into it.
+        The frames that the verb was given.
     arguments : mapping
-        Its arguments.
+        The arguments of the verb.
     """
 
     def __init__(
@@ -150,56 +152,57 @@ class Result:
         self.metadata = metadata_of(frame, levels=True)
         self.flat = flattened(frame)
 
-    def explain(self, at: int, column: str) -> Explanation:
+    def explain(self, position: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
-        return CELLS_OF[self.verb](self, at, column)
+        return CELLS_OF[self.verb](self, position, column)
 
     @cached_property
     def first(self) -> pd.DataFrame:
-        """The first frame that went into it, with the levels of its index as columns."""
+        """The first input, with the levels of its index as columns."""
         return flattened(self.inputs[0].frame)
 
     @cached_property
     def sides(self) -> list[tuple[str, Replayed, pd.Series, dict[str, str]]]:
-        """Both sides of a merge: name, frame, the row behind each result row, its column names."""
+        """Both sides of a merge: name, frame, the source row of each result row, source columns."""
         options = {n: v for n, v in self.arguments.items() if n not in ("left", "right")}
         left, right = (replayed.frame for replayed in self.inputs)
         merged = left.assign(_left=range(len(left))).merge(
             right.assign(_right=range(len(right))), **options
         )
         names = [
-            {new: old for old, new in reversed(after.items())}
-            for after in columns_after(left, right, options)
+            {new: old for old, new in reversed(renamed.items())}
+            for renamed in columns_after(left, right, options)
         ]
         rows = (merged["_left"], merged["_right"])
         return [*zip(("left", "right"), self.inputs, rows, names, strict=True)]
 
-    def described(self, at: int, column: str, *notes: str, **facts: Any) -> Explanation:
-        """Explain a cell by its metadata, without how it was made."""
-        cell = described(self.flat, self.metadata, at, column)
+    def describe(self, position: int, column: str, *notes: str, **facts: Any) -> Explanation:
+        """Explain a cell of the result by its metadata only."""
+        cell = describe_cell(self.flat, self.metadata, position, column)
         return replace(cell, operation=self.verb, notes=notes, **facts)
 
-    def taken(self, cell: Explanation, at: int, column: str, note: str) -> Explanation:
-        """Explain a cell by that of an input of which it is a copy."""
-        row = self.described(at, column).row or cell.row
+    def copy_cell(self, cell: Explanation, position: int, column: str, note: str) -> Explanation:
+        """Explain a cell that is a copy of an explained cell of an input."""
+        row = self.describe(position, column).row or cell.row
         renamed = (f"{column} was {cell.column} before",) if column != cell.column else ()
         return replace(cell, column=column, row=row, notes=(*cell.notes, note, *renamed))
 
 
-def _renamed(result: Result, at: int, column: str) -> Explanation:
+def _explain_rename(result: Result, position: int, column: str) -> Explanation:
+    """Explain a cell of ``rename``."""
     names = {new: old for old, new in result.arguments["names"].items()}
-    cell = result.inputs[0].explain(at, names.get(column, column))
-    return result.taken(cell, at, column, "by rename")
+    cell = result.inputs[0].explain(position, names.get(column, column))
+    return result.copy_cell(cell, position, column, "by rename")
 
 
-def _beside(result: Result, at: int, column: str) -> Explanation:
-    """Explain a cell that the verb left as it was, or is in a row or column that it added."""
-    is_added = at >= len(result.first)
+def _explain_unchanged(result: Result, position: int, column: str) -> Explanation:
+    """Explain a cell that the verb did not change, or added with its row or column."""
+    is_added = position >= len(result.first)
     if column in result.first.columns and not is_added:
-        return result.inputs[0].explain(at, column)
-    cell = result.described(at, column, _ADDED[is_added or result.verb])
-    is_lacking = is_added and cell.value is None and not is_status_column(result.frame, column)
-    return replace(cell, missing="no response has this row") if is_lacking else cell
+        return result.inputs[0].explain(position, column)
+    cell = result.describe(position, column, _ADDED[is_added or result.verb])
+    is_missing = is_added and cell.value is None and not is_status_column(result.frame, column)
+    return replace(cell, missing="no response has this row") if is_missing else cell
 
 
 _ADDED = {
@@ -210,51 +213,60 @@ _ADDED = {
 }
 
 
-def _stacked(result: Result, at: int, column: str) -> Explanation:
+def _explain_concat(result: Result, position: int, column: str) -> Explanation:
+    """Explain a cell of ``concat`` by that of the frame that its row is from."""
     ends = np.cumsum([len(replayed.frame) for replayed in result.inputs])
-    number = int(np.searchsorted(ends, at, side="right"))
-    replayed = result.inputs[number]
-    source_row = at - int(ends[number] - len(replayed.frame))
-    note = f"by concat: row {source_row + 1} of frame {number + 1} of {len(result.inputs)}"
+    i = int(np.searchsorted(ends, position, side="right"))
+    replayed = result.inputs[i]
+    source_row = position - int(ends[i] - len(replayed.frame))
+    note = f"by concat: row {source_row + 1} of frame {i + 1} of {len(result.inputs)}"
     if column in flattened(replayed.frame).columns:
-        return result.taken(replayed.explain(source_row, column), at, column, note)
+        return result.copy_cell(replayed.explain(source_row, column), position, column, note)
     if column in result.frame.columns:
-        return result.described(at, column, note, missing="its frame has no such column")
-    return result.described(at, column, note, end="it is a label that concat was given")
+        return result.describe(position, column, note, missing="its frame has no such column")
+    return result.describe(position, column, note, end="it is a label that concat was given")
 
 
-def _merged(result: Result, at: int, column: str) -> Explanation:
-    lacking = [side for side, _, rows, _ in result.sides if pd.isna(rows.iloc[at])]
+def _explain_merge(result: Result, position: int, column: str) -> Explanation:
+    """Explain a cell of ``merge`` by that of the side that its column is from."""
+    unmatched = [side for side, _, rows, _ in result.sides if pd.isna(rows.iloc[position])]
     sides = [side for side in result.sides if column in side[-1]]
     for side, replayed, rows, names in sides:
-        if side not in lacking:
-            source_row = int(rows.iloc[at])
+        if side not in unmatched:
+            source_row = int(rows.iloc[position])
             note = f"by merge: from the {side} frame, its row {source_row + 1}"
-            note += "; the other side has no match" * bool(lacking)
-            return result.taken(replayed.explain(source_row, names[column]), at, column, note)
+            note += "; the other side has no match" * bool(unmatched)
+            return result.copy_cell(
+                replayed.explain(source_row, names[column]), position, column, note
+            )
     if sides:
         why = f"no row of the {sides[0][0]} frame matches this one"
-        return result.described(at, column, missing=why)
-    return result.described(at, column, "by merge: which of the sides has the row")
+        return result.describe(position, column, missing=why)
+    return result.describe(position, column, "by merge: which of the sides has the row")
 
 
-def _long(result: Result, at: int, column: str) -> Explanation:
-    source_row = at % max(len(result.first), 1)
-    measure = str(result.frame["variable"].iloc[at])
+def _explain_to_long(result: Result, position: int, column: str) -> Explanation:
+    """Explain a cell of ``to_long`` by that of its measure."""
+    source_row = position % max(len(result.first), 1)
+    measure = str(result.frame["variable"].iloc[position])
     note = f"by to_long: {measure} in row {source_row + 1}"
     if column == "value":
-        cell = result.taken(result.inputs[0].explain(source_row, measure), at, column, note)
+        cell = result.copy_cell(
+            result.inputs[0].explain(source_row, measure), position, column, note
+        )
         return replace(cell, column=f"value of {measure}")
     if column in ("variable", "unit") or is_status_column(result.frame, column):
-        return result.described(at, column, note)
-    old = column if column in result.first.columns else column.removesuffix("_")
-    return result.taken(result.inputs[0].explain(source_row, old), at, column, note)
+        return result.describe(position, column, note)
+    source_column = column if column in result.first.columns else column.removesuffix("_")
+    return result.copy_cell(
+        result.inputs[0].explain(source_row, source_column), position, column, note
+    )
 
 
-def _answers(result: Result, at: int, column: str) -> Explanation:
+def _explain_answers(result: Result, position: int, column: str) -> Explanation:
     """Explain a cell of ``answers``: the rows of chats, mentions and citations behind it."""
     chats, mentions, citations = result.inputs
-    brand, chat = result.arguments.get("brand"), result.frame["chat_id"].iloc[at]
+    brand, chat = result.arguments.get("brand"), result.frame["chat_id"].iloc[position]
     replayed, name, missing = {
         "date": (chats, "ran_at", ""),
         "cited": (citations, "domain_type", "nothing says of any citation whose page it is"),
@@ -265,8 +277,8 @@ def _answers(result: Result, at: int, column: str) -> Explanation:
 
     (row,), rows = rows_of(chats).tolist(), rows_of(replayed)
     if column in chats.frame.columns:
-        return result.taken(chats.explain(row, column), at, column, "of the answer")
-    cell = result.described(at, column)
+        return result.copy_cell(chats.explain(row, column), position, column, "of the answer")
+    cell = result.describe(position, column)
     if column == "brand":
         return replace(cell, formula="the brand that was asked for, else the own ones")
     if column == "position":
@@ -285,31 +297,36 @@ def _answers(result: Result, at: int, column: str) -> Explanation:
 
 
 CELLS_OF: dict[str, Callable[[Result, int, str], Explanation]] = {
-    "merge": _merged,
-    "concat": _stacked,
-    "rename": _renamed,
-    "to_long": _long,
-    "answers": _answers,
-    **dict.fromkeys(("adopt", "complete", "with_context", "with_constant"), _beside),
+    "merge": _explain_merge,
+    "concat": _explain_concat,
+    "rename": _explain_rename,
+    "to_long": _explain_to_long,
+    "answers": _explain_answers,
+    **dict.fromkeys(("adopt", "complete", "with_context", "with_constant"), _explain_unchanged),
 }
-"""By verb: what explains a column in the row at a position of its result."""
+"""By verb, the function that explains a cell of its result."""
 
 
-def side_of(
-    plan: Plan, frame: pd.DataFrame, which: int, rows: Sequence[int], explain: Any, name: str = ""
+def explain_sum(
+    plan: Plan,
+    frame: pd.DataFrame,
+    is_denominator: bool,
+    rows: Sequence[int],
+    explain: Any,
+    name: str = "",
 ) -> Explanation:
-    """The numerator (0) or denominator (1) of what a rule adds up over rows, with their cells."""
+    """Explain the numerator or denominator that a rule sums over rows, by their cells."""
     columns, rule = plan.parts, plan.rule
-    if which and not rule.over and not rule.by:
+    if is_denominator and not rule.over and not rule.by:
         words = f"{counted(len(rows), 'row')} with {columns[0]}"
         cells = explain(columns[0], rows)
         return Explanation(
             len(rows), name or "rows", operation="count", formula=words, children=cells
         )
-    column = columns[which]
+    column = columns[is_denominator]
     numbers = as_floats(frame[column])[rows]
     children = explain(column, rows)
-    if rule.by and not which:
+    if rule.by and not is_denominator:
         children = tuple(
             Explanation(
                 value.value * weight.value,
@@ -335,11 +352,16 @@ def side_of(
     )
 
 
-_WORDS = {"min": "the smallest", "max": "the largest", "first": "the first", "last": "the last"}
+_RULES = {
+    "min": "the smallest",
+    "max": "the largest",
+    "first": "the first",
+    "last": "the last",
+}
 
 
 class AggregateCells(Result):
-    """Cells that are aggregates of the rows of their groups."""
+    """The replayed result of ``aggregate``."""
 
     @cached_property
     def _planned(self) -> dict[str, PlannedCells]:
@@ -347,18 +369,18 @@ class AggregateCells(Result):
         options = {name: self.arguments.get(name) for name in names}
         return {cells.plan.column: cells for cells in planned_of(self.first, **options)}
 
-    def explain(self, at: int, column: str) -> Explanation:
+    def explain(self, position: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
         groups = next(iter(self._planned.values())).groups
-        cell, rows = self.described(at, column), np.flatnonzero(groups.ids == at)
+        cell, rows = self.describe(position, column), np.flatnonzero(groups.ids == position)
         if column in groups.keys.columns:
             note = f"the {len(rows)} rows of the group have it in common"
             return replace(cell, rows=len(rows), notes=(note,))
         if column in self._planned:
-            return self._aggregate(cell, at, self._planned[column], rows)
+            return self._aggregate(cell, position, self._planned[column], rows)
         measure = next((name for name in self._planned if column.startswith(f"{name}_")), None)
         if measure is not None:
-            inner = self.explain(at, measure)
+            inner = self.explain(position, measure)
             return replace(cell, rows=len(rows), children=(inner,), notes=(f"of {measure}",))
         last = self._cells(column, rows[-1:])
         return replace(cell, rows=len(rows), children=last, notes=("of the rows of its group",))
@@ -367,59 +389,66 @@ class AggregateCells(Result):
         return tuple(self.inputs[0].explain(int(row), column) for row in rows)
 
     def _aggregate(
-        self, cell: Explanation, at: int, planned: PlannedCells, rows: Any
+        self, cell: Explanation, position: int, planned: PlannedCells, rows: Any
     ) -> Explanation:
-        """Explain a number by its formula with the numbers in it, and the rows left out."""
+        """Explain an aggregate by its formula with numbers, and the rows that were left out."""
         plan, cells, rule = planned.plan, planned.cells, planned.plan.rule
-        used, left = rows[cells.has_number[rows]].tolist(), rows[~cells.has_number[rows]].tolist()
+        used, left_out = (
+            rows[cells.has_number[rows]].tolist(),
+            rows[~cells.has_number[rows]].tolist(),
+        )
         count = counted(len(used), "row")
         if rule.rule == "sum":
-            above = side_of(plan, self.first, 0, used, self._cells)
-            formula = f"sum over {count}: {str(above.formula).partition(' = ')[2]}"
-            children = above.children
+            numerator = explain_sum(plan, self.first, False, used, self._cells)
+            formula = f"sum over {count}: {str(numerator.formula).partition(' = ')[2]}"
+            children = numerator.children
         elif rule.rule in ("mean", "ratio"):
-            responses, below_rows = "", used
+            responses, denominator_rows = "", used
             if plan.wholes is not None:
                 groups, firsts = plan.wholes.kept(cells.has_number, planned.groups)
-                below_rows = firsts[groups == at].tolist()
-                responses = f" over {len(below_rows)} responses"
+                denominator_rows = firsts[groups == position].tolist()
+                responses = f" over {len(denominator_rows)} responses"
             children = (
-                side_of(plan, self.first, 0, used, self._cells),
-                side_of(plan, self.first, 1, below_rows, self._cells),
+                explain_sum(plan, self.first, False, used, self._cells),
+                explain_sum(plan, self.first, True, denominator_rows, self._cells),
             )
             names, values = (
                 " / ".join(str(part) for part in parts)
-                for parts in zip(*((c.column, in_words(c.value)) for c in children), strict=True)
+                for parts in zip(
+                    *((child.column, in_words(child.value)) for child in children), strict=True
+                )
             )
             formula = f"{names}{responses} over {count} = {values}"
         else:
-            formula = f"{_WORDS.get(rule.rule, rule.rule)} of {count}"
+            formula = f"{_RULES.get(rule.rule, rule.rule)} of {count}"
             children = self._cells(plan.parts[0], used)
         reasons = pd.Series(
-            [str(cells.states[int(cells.codes[row])]) for row in left], dtype=object
+            [str(cells.states[int(cells.codes[row])]) for row in left_out], dtype=object
         )
         if rule.over:
             is_zero = (as_floats(self.first[plan.parts[1]]) == 0) & cells.applicable
-            reasons[is_zero[left]] = f"{plan.parts[1]} is 0, and it is " + reasons
+            reasons[is_zero[left_out]] = f"{plan.parts[1]} is 0, and it is " + reasons
         states = Counter(reasons)
-        notes = [f"{counted(many, 'row')} left out: {why}" for why, many in states.items()]
+        notes = [
+            f"{counted(row_count, 'row')} left out: {why}" for why, row_count in states.items()
+        ]
         notes += [rule.why] if rule.why else []
         missing = None
         if cell.value is None:
             missing = "no row is in this group"
-            if left:
-                missing = f"{len(left)} of its {len(rows)} rows have no number "
+            if left_out:
+                missing = f"{len(left_out)} of its {len(rows)} rows have no number "
                 missing += f"({'; '.join(states)})"
                 missing += "; skip_missing=True leaves them out" * bool(used)
             elif used:
                 missing = "its denominator is 0, and there is no rate of nothing"
-            children = (*children, *self._cells(plan.parts[0], left))
+            children = (*children, *self._cells(plan.parts[0], left_out))
         if isinstance(self.inputs[0], View):
             by = {*map(str, planned.groups.keys.columns)} & {*self.inputs[0].set}
             notes += [f"grouped by {name}, which a plain pandas step set" for name in sorted(by)]
         return replace(
             cell,
-            formula=None if missing and (left or not used) else formula,
+            formula=None if missing and (left_out or not used) else formula,
             rows=len(used),
             children=children,
             missing=missing,
@@ -428,20 +457,20 @@ class AggregateCells(Result):
 
 
 _MAX_TRIED = 50
-"""The most responses in which the value of a history is looked for."""
+"""The most responses in which an archived value is looked for."""
 
 
 class ArchivedCells(Result):
-    """Cells of archived rows: each is found in the response that its row names.
+    """A frame that was read from an archive; its cells are found in the responses of their rows.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         The frame, read again.
     sources : sequence of Source
-        The responses it was read from.
+        The responses that it was read from.
     finder : ResponseFinder
-        Finds them.
+        Finds responses.
     """
 
     def __init__(
@@ -450,14 +479,14 @@ class ArchivedCells(Result):
         super().__init__("read", frame, [], {})
         self._sources, self._finder = sources, finder
 
-    def explain(self, at: int, column: str) -> Explanation:
-        """Explain the value of a column in a row, by position."""
-        of = self.metadata.columns[column].of
-        if of is None:
-            return self.described(at, column, "from the responses in which the row was seen")
-        cell, why = self.described(at, column), "the archive names no response for this row"
-        table, _, name = of.rpartition(":")[2].partition(".")
-        for source in islice(self._responses(at), _MAX_TRIED):
+    def explain(self, position: int, column: str) -> Explanation:
+        """Explain the value of a column in the row at a position."""
+        declared_name = self.metadata.columns[column].of
+        if declared_name is None:
+            return self.describe(position, column, "from the responses in which the row was seen")
+        cell, why = self.describe(position, column), "the archive names no response for this row"
+        table, _, name = declared_name.rpartition(":")[2].partition(".")
+        for source in islice(self._responses(position), _MAX_TRIED):
             try:
                 response = self._finder.find(source)
             except TrailEnd as end:
@@ -466,34 +495,37 @@ class ArchivedCells(Result):
             if table not in response.tables:
                 continue
             cells = TableCells(response, table)
-            rows = self._rows_like(at, table, cells)
+            rows = self._rows_like(position, table, cells)
             if len(rows) == 1 and same(cells.frame[name].iloc[rows[0]], cell.value):
-                return self.taken(cells.explain(rows[0], name), at, column, "kept in the archive")
+                return self.copy_cell(
+                    cells.explain(rows[0], name), position, column, "kept in the archive"
+                )
             why = f"no response at hand has {in_words(cell.value)} in this row"
         return replace(cell, end=why)
 
-    def _responses(self, at: int) -> Any:
-        """Yield the responses that a row may be of, the newest first."""
-        row = {str(name): plain(value) for name, value in self.frame.iloc[at].items()}
-        exact = str(row.get("fetched_at"))[:19]
+    def _responses(self, position: int) -> Any:
+        """Yield the responses that a row may be from, the newest first."""
+        row = {str(name): plain(value) for name, value in self.frame.iloc[position].items()}
+        fetched = str(row.get("fetched_at"))[:19]
         last, days = str(row.get("fetched_at") or row["last_seen"])[:19], f"days={row.get('days')}"
         for source in sorted(self._sources, key=lambda s: s.fetched_at or "", reverse=True):
             moment = (source.fetched_at or "")[:19]
-            is_its = "fetched_at" not in row or (
-                moment == exact and days in ("days=None", *(source.scope or days).split("&"))
+            is_candidate = "fetched_at" not in row or (
+                moment == fetched and days in ("days=None", *(source.scope or days).split("&"))
             )
-            if source.host == row["host"] and moment <= last and is_its:
+            if source.host == row["host"] and moment <= last and is_candidate:
                 yield source
 
-    def _rows_like(self, at: int, table: str, cells: TableCells) -> list[int]:
-        """The rows of a response's table that have the key of a row of the frame."""
+    def _rows_like(self, position: int, table: str, cells: TableCells) -> list[int]:
+        """Return the rows of a response's table with the key of a row of the frame."""
         names = {
-            (what.of or "").rpartition(":")[2]: name for name, what in self.metadata.columns.items()
+            (column.of or "").rpartition(":")[2]: name
+            for name, column in self.metadata.columns.items()
         }
         mask = np.ones(len(cells.frame), bool)
         for name in cells.metadata.key:
-            name_here = names.get(f"{table}.{name}")
-            if name_here is None:
+            frame_column = names.get(f"{table}.{name}")
+            if frame_column is None:
                 return []
-            mask &= matching(cells.frame[name], self.frame[name_here].iloc[at])
+            mask &= matching(cells.frame[name], self.frame[frame_column].iloc[position])
         return np.flatnonzero(mask).tolist()

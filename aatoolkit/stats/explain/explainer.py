@@ -1,7 +1,8 @@
-"""`Explainer`: from a cell of a frame to its explanation.
+"""`Explainer`: explain cells of frames.
 
-A frame carries its recipe (`aatoolkit.metadata.recipe`), which `replay` runs over the responses'
-bytes; the row is found in the frame so made, whose value must be that of the cell.
+A frame carries its recipe (`aatoolkit.metadata.recipe`), by which `replay` makes the frame again
+from the bytes of the responses. The row is looked up in the replayed frame, whose value must equal
+the cell.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from aatoolkit.stats.explain.cells import (
     Replayed,
     Result,
     View,
-    described,
+    describe_cell,
 )
 from aatoolkit.stats.explain.explanation import (
     Explanation,
@@ -44,7 +45,7 @@ from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailE
 from aatoolkit.stats.explain.statistics import StatisticCells, Tracer
 
 _MAX_READ = 200
-"""The most rows whose cause is looked up."""
+"""The most missing values that are explained to list their causes."""
 
 _MAX_CAUSES = 8
 
@@ -52,12 +53,12 @@ _MAX_CAUSES = 8
 class Explainer:
     """Explains many numbers, and reads each response once.
 
-    It takes a frame that it has seen for unchanged: after a change in place, use a new one.
+    It takes a frame for unchanged after the first use: after a change in place, use a new one.
 
     Parameters
     ----------
     within : Study, Archive, Tables, Dataset, or several of these, optional
-        Where the responses are looked for beside those that a frame still holds.
+        Where responses are looked for besides those that a frame holds in memory.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class Explainer:
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         """
-        flat, metadata = self._seen_before(frame)
+        flat, metadata = self._flattened(frame)
         if column is None and isinstance(row, str) and row not in flat.index:
             row, column = None, row
         if column is None:
@@ -112,23 +113,23 @@ class Explainer:
             )
         find(flat, [column])
         if row is not None:
-            return self._explained(frame, _position_of(flat, frame, row), column)
+            return self._explain_cell(frame, _position_of(flat, frame, row), column)
         if len(flat):
-            return self._first_missing(frame, column)
+            return self._explain_first_missing(frame, column)
         state = metadata.columns[column].availability
         missing = f"the frame has no rows; {column} is {state}"
         cell = Explanation(
             None, column, operation="column", availability=str(state), missing=missing
         )
         try:
-            replayed = self._replayed(frame)
+            replayed = self._replay_of(frame)
         except TrailEnd as end:
             return replace(cell, end=str(end))
         return replayed.about(cell) if isinstance(replayed, TableCells) else cell
 
     @staticmethod
     def rows_with(frame: pd.DataFrame, row: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
-        """Mask of the rows that have some values.
+        """Return the mask of the rows that have the given values.
 
         Raises
         ------
@@ -141,41 +142,43 @@ class Explainer:
             mask &= matching(frame[name], value)
         return mask
 
-    def _seen_before(self, frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMetadata]:
-        """A frame, flat, and its metadata; looked at once."""
+    def _flattened(self, frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMetadata]:
+        """Return a frame with its index levels as columns, and its metadata, both cached."""
         if id(frame) not in self._frames:
             flat = flattened(frame)
             self._frames[id(frame)] = frame, flat, metadata_of(flat)
         return self._frames[id(frame)][1:]
 
-    def _explained(self, frame: pd.DataFrame, at: int, column: str) -> Explanation:
-        """Explain the value in a row, if the row that was read still has it."""
-        flat, metadata = self._seen_before(frame)
-        seen = described(flat, metadata, at, column)
+    def _explain_cell(self, frame: pd.DataFrame, position: int, column: str) -> Explanation:
+        """Explain a cell by the replayed frame, if both have the same value."""
+        flat, metadata = self._flattened(frame)
+        cell_now = describe_cell(flat, metadata, position, column)
         try:
-            replayed = self._replayed(frame)
-            position = _matched(frame, at, replayed, column)
-            cell = replayed.explain(position, column)
+            replayed = self._replay_of(frame)
+            replayed_position = _matching_row(frame, position, replayed, column)
+            cell = replayed.explain(replayed_position, column)
         except TrailEnd as end:
-            return replace(seen, end=str(end))
-        before = flattened(replayed.frame)[column].iloc[position]
-        if not same(before, flat[column].iloc[at]) or self._is_changed(frame, column):
-            why = f"{column} was changed since by a plain pandas step: this was {in_words(before)}"
-            return replace(seen, end=why, children=(cell,))
-        return replace(cell, row=seen.row or cell.row)
+            return replace(cell_now, end=str(end))
+        old_value = flattened(replayed.frame)[column].iloc[replayed_position]
+        if not same(old_value, flat[column].iloc[position]) or self._is_changed(frame, column):
+            why = (
+                f"{column} was changed since by a plain pandas step: this was {in_words(old_value)}"
+            )
+            return replace(cell_now, end=why, children=(cell,))
+        return replace(cell, row=cell_now.row or cell.row)
 
     def _is_changed(self, frame: pd.DataFrame, column: str) -> bool:
-        """Whether any cell of a column was changed."""
-        place = id(frame), column
-        if place not in self._changed:
-            flat, metadata = self._seen_before(frame)
-            before = stored_of(frame)[0].columns.get(column, NOTHING).availability.reason
-            is_known = metadata.columns[column].availability.reason == OVERWRITTEN != before
-            self._changed[place] = is_known or is_changed(flat, column)
-        return self._changed[place]
+        """Return whether any cell of a column was changed, cached."""
+        cache_key = id(frame), column
+        if cache_key not in self._changed:
+            flat, metadata = self._flattened(frame)
+            stored_reason = stored_of(frame)[0].columns.get(column, NOTHING).availability.reason
+            is_new = metadata.columns[column].availability.reason == OVERWRITTEN != stored_reason
+            self._changed[cache_key] = is_new or is_changed(flat, column)
+        return self._changed[cache_key]
 
-    def _replayed(self, frame: pd.DataFrame) -> Replayed:
-        """The frame made again, once."""
+    def _replay_of(self, frame: pd.DataFrame) -> Replayed:
+        """Return the replayed frame, cached."""
         stored, responses = stored_of(frame)
         self.evidence.hold(responses)
         if stored.recipe is None:
@@ -195,25 +198,27 @@ class Explainer:
             raise TrailEnd(replayed)
         return replayed
 
-    def _first_missing(self, frame: pd.DataFrame, column: str) -> Explanation:
-        """Explain the first value of a column that is missing, with the causes of all that are.
+    def _explain_first_missing(self, frame: pd.DataFrame, column: str) -> Explanation:
+        """Explain the first missing value of a column, with the causes of all missing values.
 
-        Where none is missing it is the first row's value.
+        If none is missing it is the value of the first row.
         """
-        flat, _ = self._seen_before(frame)
-        lacking = np.flatnonzero(flat[column].isna().to_numpy())
-        if not len(lacking):
+        flat, _ = self._flattened(frame)
+        missing = np.flatnonzero(flat[column].isna().to_numpy())
+        if not len(missing):
             note = f"none of {len(flat):,} values is missing"
-            cell = self._explained(frame, 0, column)
+            cell = self._explain_cell(frame, 0, column)
             return cell.with_notes(f"no row was named, so this is the first: {note}")
-        parts = [self._explained(frame, at, column) for at in lacking[:_MAX_READ].tolist()]
-        alike: dict[str, list[Explanation]] = {}
+        parts = [
+            self._explain_cell(frame, position, column) for position in missing[:_MAX_READ].tolist()
+        ]
+        by_cause: dict[str, list[Explanation]] = {}
         for part in parts:
-            alike.setdefault(part.missing or part.end or str(part.availability), []).append(part)
-        most = sorted(alike.items(), key=lambda item: -len(item[1]))[:_MAX_CAUSES]
-        causes = tuple(MissingRows(len(of_why), why, of_why[0].row) for why, of_why in most)
-        note = f"{len(lacking):,} of {len(flat):,} have none"
-        if len(lacking) > _MAX_READ:
+            by_cause.setdefault(part.missing or part.end or str(part.availability), []).append(part)
+        most_frequent = sorted(by_cause.items(), key=lambda item: -len(item[1]))[:_MAX_CAUSES]
+        causes = tuple(MissingRows(len(cells), why, cells[0].row) for why, cells in most_frequent)
+        note = f"{len(missing):,} of {len(flat):,} have none"
+        if len(missing) > _MAX_READ:
             note += f", of which the first {_MAX_READ} were looked up"
         first = replace(parts[0], causes=causes)
         return first.with_notes(f"no row was named, so this is the first without a value: {note}")
@@ -222,7 +227,7 @@ class Explainer:
 def _position_of(
     flat: pd.DataFrame, frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]
 ) -> int:
-    """Find the position of a row given by position, label, or the values of some columns.
+    """Return the position of a row that is given by position, label, or values of columns.
 
     A mapping is matched by value. A whole number is the label of a row where the index has it, as
     in ``df.loc``, and else its position; in a frame as it was read the two are the same.
@@ -236,68 +241,71 @@ def _position_of(
     key = row
     if isinstance(row, Mapping):
         key = dict(row)
-        places = np.flatnonzero(Explainer.rows_with(flat, row))
+        positions = np.flatnonzero(Explainer.rows_with(flat, row))
         words = ", ".join(f"{name} = {in_words(value)}" for name, value in row.items())
     else:
-        places, words = _labelled(frame, row), f"the label {row!r}"
-        if not len(places):
+        positions, words = _positions_with_label(frame, row), f"the label {row!r}"
+        if not len(positions):
             if isinstance(row, int | np.integer) and -size <= row < size:
                 return int(row) % size
             raise ItemNotFound(f"there is no row {row!r} among {size} rows", key=row)
-    if len(places) == 1:
-        return int(places[0])
-    if len(places):
+    if len(positions) == 1:
+        return int(positions[0])
+    if len(positions):
         raise ItemNotFound(
-            f"{len(places)} rows have {words}; name the row by the values of its key", key=key
+            f"{len(positions)} rows have {words}; name the row by the values of its key", key=key
         )
     raise ItemNotFound(f"no row has {words}", key=key)
 
 
-def _labelled(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.intp]:
-    """The positions of the rows with a label."""
+def _positions_with_label(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.intp]:
+    """Return the positions of the rows with a label."""
     try:
-        place = frame.index.get_loc(label)
+        location = frame.index.get_loc(label)
     except (KeyError, TypeError):
         return np.zeros(0, np.intp)
-    return np.atleast_1d(np.arange(len(frame))[place])
+    return np.atleast_1d(np.arange(len(frame))[location])
 
 
-def _matched(frame: pd.DataFrame, at: int, replayed: Replayed, column: str) -> int:
-    """Find the row of a replayed frame that is a row of a frame.
+def _matching_row(frame: pd.DataFrame, position: int, replayed: Replayed, column: str) -> int:
+    """Find the row of a replayed frame that is the same as a row of a frame.
 
-    Rows are the same where their keys are; without a key, where all columns are that both have,
-    except the one to be explained, and the label decides between several.
+    Rows are the same if their keys are equal; without a key, if all shared columns but the one to
+    be explained are equal. Of several such rows the one with the same label is taken.
 
     Raises
     ------
     TrailEnd
-        If there is none, or several.
+        If there is no such row, or several.
     """
-    now, replayed_arrays = arrays_of(frame), arrays_of(replayed.frame)
+    arrays, replayed_arrays = arrays_of(frame), arrays_of(replayed.frame)
     if column not in replayed_arrays:
         raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
     labels = np.zeros(0, np.intp)
     if frame.index.names == replayed.frame.index.names:
-        labels = _labelled(replayed.frame, frame.index[at])
+        labels = _positions_with_label(replayed.frame, frame.index[position])
     key = [*replayed.metadata.key]
-    is_keyed = bool(key) and {*key} <= {*now} & {*replayed_arrays}
-    names = [name for name in now if name in replayed_arrays and name != column]
+    is_keyed = bool(key) and {*key} <= {*arrays} & {*replayed_arrays}
+    names = [name for name in arrays if name in replayed_arrays and name != column]
     if not names and not is_keyed and len(labels) != 1:
         raise TrailEnd("no column identifies its row any longer")
-    places = np.arange(len(replayed.frame))
+    positions = np.arange(len(replayed.frame))
     for columns in [key, names] if is_keyed else [names]:
         for name in columns:
-            wanted, cells = now[name][at], replayed_arrays[name].take(places).astype(object)
-            places = places[[same(cell, wanted) for cell in cells]]
-        if len(labels) == 1 and labels[0] in places:
+            value, cells = (
+                arrays[name][position],
+                replayed_arrays[name].take(positions).astype(object),
+            )
+            positions = positions[[same(cell, value) for cell in cells]]
+        if len(labels) == 1 and labels[0] in positions:
             return int(labels[0])
-        if len(places) == 1:
-            return int(places[0])
-        if columns is key and not len(places):
+        if len(positions) == 1:
+            return int(positions[0])
+        if columns is key and not len(positions):
             raise TrailEnd("no row that was read has its key: the key was changed since")
-    if len(places):
-        keep = f"; keep its key: {', '.join(key)}" if key else ""
-        raise TrailEnd(f"{len(places)} rows that were read could be this one{keep}")
+    if len(positions):
+        advice = f"; keep its key: {', '.join(key)}" if key else ""
+        raise TrailEnd(f"{len(positions)} rows that were read could be this one{advice}")
     raise TrailEnd("no row that was read is like this one: its row was changed since")
 
 
@@ -306,20 +314,20 @@ _MODULES = (
     *("stats.answer_rows", "stats.changes", "stats.compare", "stats.funnel", "stats.headline"),
     *("stats.interval", "stats.members", "stats.treatment"),
 )
-"""The modules whose verbs are replayed; each records itself in `VERBS` when it is imported."""
+"""The modules with verbs that can be replayed; importing one registers its verbs in `VERBS`."""
 
 
 def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) -> Replayed:
-    """Make a frame again.
+    """Make a frame again by its recipe.
 
     Parameters
     ----------
     recipe : list
-        How it was made.
+        The recipe.
     sources : sequence of Source
-        The responses that the recipe names by number.
+        The responses that the recipe refers to by number.
     finder : ResponseFinder
-        Finds them.
+        Finds responses.
 
     Raises
     ------
@@ -368,13 +376,14 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
 
 
 def _frames(value: Any, inputs: Sequence[Replayed]) -> Any:
+    """Return the frames that an argument refers to by number."""
     if isinstance(value, list):
         return [inputs[number].frame for number in value]
     return None if value is None else inputs[value].frame
 
 
 def _argument(value: Any) -> Any:
-    """An argument as it was given, from its JSON value."""
+    """Parse an argument of a verb from its JSON value."""
     if isinstance(value, list):
         return [_argument(part) for part in value]
     if not isinstance(value, dict):

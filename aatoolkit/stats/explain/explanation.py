@@ -49,7 +49,7 @@ def plain(value: Any) -> Any:
 
 
 def in_words(value: Any) -> str:
-    """A cell in words.
+    """Return a cell as text.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def in_words(value: Any) -> str:
 
 
 def same(value: Any, other: Any) -> bool:
-    """Whether two cells are equal, whatever their dtypes.
+    """Return whether two cells are equal, whatever their dtypes.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def same(value: Any, other: Any) -> bool:
 
 
 def matching(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
-    """Mask of the rows that equal a value; a day or a number may be given as text."""
+    """Return the mask of cells that equal a value; a day or a number may be given as text."""
     wanted = plain(value)
 
     def is_alike(cell: Any) -> bool:
@@ -88,7 +88,7 @@ def matching(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
 
 
 def sum_in_words(values: list[object]) -> str:
-    """Numbers as a sum in words; the middle of a long one is left out.
+    """Write numbers as a sum; the middle of a long one is left out.
 
     Examples
     --------
@@ -103,16 +103,16 @@ def sum_in_words(values: list[object]) -> str:
 
 @dataclass(frozen=True)
 class CitedResponse(Source):
-    """A response that a number rests on: what ``df.aa.sources`` says of it, and where it is.
+    """A response that a number was computed from: its `Source`, and where it was found.
 
     Parameters
     ----------
     status : int, optional
-        The HTTP status it came with; None where the response is not at hand.
+        The HTTP status; None if the response was not found.
     found_in : str, optional
-        Where its bytes were found; None where they were not.
+        Where the bytes were found; None if they were not.
     checked : bool
-        Whether its bytes were hashed now and have this SHA-256.
+        Whether the bytes were hashed now and have this SHA-256.
     """
 
     status: int | None = None
@@ -140,12 +140,12 @@ class ValuePlace:
     Parameters
     ----------
     path : str
-        Its JSON path; that of a key ends in ``~``.
+        The JSON path; that of a key ends in ``~``.
     start, end : int, optional
-        Its first byte and the one after its last, counted from 0: ``body[start:end]``. None where
-        the path is not in the response, or its bytes are not at hand.
+        The bytes of the value, ``body[start:end]``; None if the path is not in the response, or its
+        bytes were not found.
     text : str, optional
-        The value as it is spelled there.
+        The value as it is written there.
     """
 
     path: str
@@ -167,7 +167,7 @@ class StatedAvailability:
     status, cause, reason
         As in `Availability`.
     target, rows : str, optional
-        What it is about, and which rows.
+        The path that it is about, and a condition on rows.
     evidence, rule, raw : str, optional
         The JSON path of the evidence, the rule that read it, and the evidence itself as JSON text.
     sample_size : int, optional
@@ -200,16 +200,16 @@ class StatedAvailability:
 
 @dataclass(frozen=True)
 class MissingRows:
-    """The number of rows of a column that have no value for one reason.
+    """The number of rows in which a column has no value for one reason.
 
     Parameters
     ----------
     rows : int
-        How many.
+        The number of rows.
     why : str
         The reason.
     first : mapping of str to object
-        What identifies the first of them.
+        The values that identify the first of them.
     """
 
     rows: int
@@ -228,19 +228,19 @@ class Explanation:
     value : object
         The value; None where it is missing.
     column : str
-        Its column, or what it is a part of.
+        The column, or the name in a formula.
     row : mapping of str to object
-        What identifies its row.
+        The values that identify the row.
     unit, meaning : str, optional
-        What it is, in words.
+        The unit, and the description of the column.
     operation : str, optional
-        What made it: ``read``, or a verb such as ``aggregate``.
+        How it was made: ``read``, or by a verb such as ``aggregate``.
     formula : str, optional
-        How it was computed, with the numbers in it.
+        The formula, with names and with numbers.
     rows : int, optional
-        How many rows it was made of.
+        The number of rows that it was computed from.
     place : ValuePlace, optional
-        Where in its response it is.
+        Its place in the response.
     response : CitedResponse, optional
         The response that holds it.
     availability : str, optional
@@ -248,16 +248,15 @@ class Explanation:
     statements : tuple of StatedAvailability
         What the response states about its availability, with the evidence.
     missing : str, optional
-        Why there is no value; None where there is one.
+        Why there is no value; None if there is one.
     causes : tuple of MissingRows
-        Where no row was named: how many values of the column are missing, by reason, of those
-        that were looked up.
+        If no row was named: the reasons of missing values of the column, with numbers of rows.
     notes : tuple of str
-        What else there is to know, such as what a row was filtered by.
+        Notes, such as how rows were filtered.
     children : tuple of Explanation
-        What it was made of.
+        The numbers that it was computed from.
     end : str, optional
-        Why the trail ends here, where it does before the bytes of a response.
+        Why the number is not traced further, if it is not traced to the bytes of a response.
 
     Examples
     --------
@@ -293,7 +292,7 @@ class Explanation:
     end: str | None = None
 
     def walk(self) -> Iterator[Explanation]:
-        """Yield the explanation and all its parts, each before its own parts."""
+        """Yield the explanation and all parts below it, in depth-first order."""
         pending = [self]
         while pending:
             part = pending.pop()
@@ -302,12 +301,12 @@ class Explanation:
 
     @property
     def sources(self) -> tuple[CitedResponse, ...]:
-        """The responses that the number rests on, each once."""
+        """The responses that the number was computed from, each once."""
         return tuple(dict.fromkeys(part.response for part in self.walk() if part.response))
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The reasons why the trail ends before the bytes of a response, each once."""
+        """The reasons why parts are not traced to the bytes of a response, each once."""
         return tuple(dict.fromkeys(part.end for part in self.walk() if part.end))
 
     @property
@@ -316,7 +315,7 @@ class Explanation:
         return not self.ends
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to JSON values; what is empty is left out.
+        """Convert to JSON values, without empty fields.
 
         Examples
         --------
@@ -332,7 +331,7 @@ class Explanation:
 
     @property
     def headline(self) -> str:
-        """The column, the row and the value in a line."""
+        """The column, the row and the value in one line."""
         name = clipped(self.column) + (f", {clipped(_key(self.row))}" if self.row else "")
         if self.value is None and self.missing is None and self.operation in _WITHOUT_VALUE:
             return name
@@ -374,7 +373,7 @@ Tree = tuple[str, list[str], list[Any]]
 def _tree(
     part: Explanation, most: int, seen: dict[str, Any], above: Explanation | None = None
 ) -> Tree:
-    """Lay out an explanation: what was written with earlier numbers is not repeated."""
+    """Lay out an explanation as a tree, without repeating what earlier parts say."""
     facts = [*_facts(part, seen, above)]
     parts = [_tree(child, most, seen, part) for child in part.children[:most]]
     if len(part.children) > most:
@@ -383,7 +382,7 @@ def _tree(
 
 
 def _facts(part: Explanation, seen: dict[str, Any], above: Explanation | None) -> Iterator[str]:
-    """Write the facts of one number, a line each."""
+    """Yield the facts about one number, a line each."""
     if part.meaning and seen.setdefault(part.meaning, part) is part:
         yield clipped(part.meaning)
     if part.formula:
@@ -418,7 +417,7 @@ def _facts(part: Explanation, seen: dict[str, Any], above: Explanation | None) -
 
 
 def _lines(tree: Tree, indent: str = "") -> Iterator[str]:
-    """Write a tree indented, line by line."""
+    """Yield the lines of a tree, indented."""
     headline, facts, parts = tree
     yield indent + headline
     yield from (f"{indent}  {fact}" for fact in facts)
@@ -427,7 +426,7 @@ def _lines(tree: Tree, indent: str = "") -> Iterator[str]:
 
 
 def _folds(tree: Tree, opened: str = "") -> str:
-    """Write a tree as folds of HTML."""
+    """Return a tree as HTML that folds."""
     headline, facts, parts = tree
     if not facts and not parts:
         return markup(headline)

@@ -1,8 +1,8 @@
-"""Responses: found by their hash, read again, and explained cell by cell.
+"""Responses: find them by their hash, read them again, explain the cells of their tables.
 
 In reading order: `ResponseFinder` finds responses in memory, a study or an archive; `TableCells`
-explains the cells of one of their tables: path, bytes, statements, why a value is missing;
-`explain_path` goes from a JSON path to the cells that hold it.
+explains the cells of a table: path, bytes, statements, why a value is missing; `explain_path`
+explains which cells hold the value at a JSON path.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from aatoolkit.stats.explain.explanation import (
     plain,
 )
 
-_NOWHERE = (
+_NOT_IN_MEMORY = (
     "its response is no longer in memory; give a study or an archive that holds it, with within="
 )
 
 
 class TrailEnd(Exception):
-    """The reason why a trail ends, raised and caught within this package only."""
+    """The reason why a number cannot be traced further; raised and caught in this package only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +57,13 @@ class ReadResponse:
     Parameters
     ----------
     source : Source
-        Which response it is.
+        The source that names the response.
     tables : Tables
-        Its tables.
+        The tables of the response.
     body : bytes
-        Its bytes.
+        The bytes of the response.
     found_in : str
-        Where they were found.
+        The store in which it was found, in words.
     """
 
     source: Source
@@ -73,7 +73,7 @@ class ReadResponse:
 
     @cached_property
     def cited(self) -> CitedResponse:
-        """Return the response as explanations cite it."""
+        """The response as explanations cite it."""
         payload = self.tables.payload
         digest = hashlib.sha256(self.body).hexdigest()
         return CitedResponse(
@@ -84,7 +84,7 @@ class ReadResponse:
         )
 
     def place(self, path: str) -> ValuePlace:
-        """The place of the value at a path, with its bytes if it is there."""
+        """Return the place of the value at a path, with its bytes if the response has the path."""
         span = self._index.span(path)
         if span is None:
             return ValuePlace(path)
@@ -96,18 +96,18 @@ class ReadResponse:
 
     @cached_property
     def extra(self) -> Mapping[str, tuple[str, str]]:
-        """What no column took, by JSON path: its JSON text, and why."""
+        """The values that no column has, by JSON path: JSON text and reason."""
         rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, why) for path, value, why in rows}
 
 
 class ResponseFinder:
-    """The responses that are at hand, each read at most once.
+    """Finds responses in stores and in memory, and reads each at most once.
 
     Parameters
     ----------
     within : study, archive, Tables, Dataset, or several of these
-        Where responses are looked for beside those that a frame still holds.
+        Where responses are looked for besides those that a frame holds in memory.
     """
 
     def __init__(self, within: Any = None) -> None:
@@ -116,27 +116,30 @@ class ResponseFinder:
         self._read: dict[Source, ReadResponse | str] = {}
 
     def hold(self, responses: Iterable[HeldResponse]) -> None:
-        """Look among further responses too."""
+        """Add responses in memory among which to look."""
         if new := dict.fromkeys(responses).keys() - self._held:
             self._held |= dict.fromkeys(new)
-            self._read = {s: read for s, read in self._read.items() if not isinstance(read, str)}
+            self._read = {
+                source: read for source, read in self._read.items() if not isinstance(read, str)
+            }
 
     def find(self, source: Source) -> ReadResponse:
-        """The response of a source.
+        """Return the response of a source.
 
         Raises
         ------
         TrailEnd
-            If it is not at hand, or is damaged.
+            If it is in no store, or is damaged.
         """
         if source not in self._read:
-            self._read[source] = self._looked_for(source)
+            self._read[source] = self._search(source)
         response = self._read[source]
         if isinstance(response, str):
             raise TrailEnd(response)
         return response
 
-    def _looked_for(self, source: Source) -> ReadResponse | str:
+    def _search(self, source: Source) -> ReadResponse | str:
+        """Return the response of a source, or the reason why it cannot be read."""
         why = ""
         for store in (*self._stores, self._held):
             try:
@@ -153,15 +156,15 @@ class ResponseFinder:
                         return ReadResponse(source, tables, body, where)
             except AAToolkitError as error:
                 why = str(error)
-        return why or _NOWHERE
+        return why or _NOT_IN_MEMORY
 
     def archived(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
-        """A frame of an archive, read again.
+        """Read a frame from the archive among the stores again.
 
         Raises
         ------
         TrailEnd
-            If there is no archive at hand, or it cannot be read.
+            If there is no archive among them, or it cannot be read.
         """
         for store in self._stores:
             if hasattr(store, "_archived_frame"):
@@ -174,7 +177,7 @@ class ResponseFinder:
 
 
 def _stores(within: Any) -> Iterator[Any]:
-    """What holds responses: a study, an archive, the responses of tables, or several of these."""
+    """Yield the stores of responses: studies, archives, and the responses of tables."""
     if isinstance(within, Tables):
         yield within._parts.held
     elif hasattr(within, "_stored_responses"):
@@ -190,7 +193,7 @@ def _stores(within: Any) -> Iterator[Any]:
 
 
 def _candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
-    """The responses of a store that may be the one of a source, and where they are."""
+    """Yield the responses of a store that may be that of a source, and where they are."""
     if hasattr(store, "_stored_responses"):
         for response in store._stored_responses(source):
             yield f"in {store._store_name}", response
@@ -201,7 +204,7 @@ def _candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]
             yield "in memory", response
 
 
-_HELD = {
+_WHY_NOT_TAKEN = {
     WHY: ", and states that it was not measured",
     "wrong type": ", which is no {dtype}; it is kept in tables.extra",
     "missing": ", which is declared to mean that there is no value",
@@ -210,20 +213,22 @@ _HELD = {
     "null": "",
     "no value": ", which is no {dtype}",
 }
-"""Why a value that the response holds is not in its column."""
+"""By reason in ``tables.extra``, why a value of the response is not in its column."""
 
-_OF_STATE = re.compile(r"(?:^|_)(?:state|status|reason|cause|why|because)(?:_|$)", re.IGNORECASE)
-"""Names of columns whose words may say why another column has no value."""
+_REASON_COLUMNS = re.compile(
+    r"(?:^|_)(?:state|status|reason|cause|why|because)(?:_|$)", re.IGNORECASE
+)
+"""Matches names of columns that may say why another column has no value."""
 
 
 class _ColumnCells:
-    """What the cells of one column have in common: their declaration, places and statements."""
+    """The cells of one column: their values, declaration, paths and statements."""
 
     def __init__(self, table: TableCells, name: str) -> None:
         rows = table.response.tables._parts.rows()[table.name]
         frame = table.rows
         self.values = frame[name].array
-        self.cells = cells_of(frame, name, table.metadata)
+        self.availability = cells_of(frame, name, table.metadata)
         self.units = row_units(frame, table.metadata, name)
         self.declared = rows.table[name] if name in rows.table.names else None
         self.over: Sequence[str] = ()
@@ -235,20 +240,20 @@ class _ColumnCells:
         self.over = over if {*over} <= {*frame.columns} else ()
         for signal in table.response.tables._parts.signals:
             is_of_all = signal.scope in ("section", "engine")
-            reached = "all" if is_of_all else reach(signal.target or "", self.declared.pattern)
-            if reached and signal.rule != INFERRED:
-                self.signals.append((signal, reached))
+            extent = "all" if is_of_all else reach(signal.target or "", self.declared.pattern)
+            if extent and signal.rule != INFERRED:
+                self.signals.append((signal, extent))
 
 
 class TableCells:
-    """The cells of one table of one response.
+    """Explains the cells of one table of a response.
 
     Parameters
     ----------
     response : ReadResponse
         The response.
     name : str
-        The table's name.
+        The name of the table.
     """
 
     def __init__(self, response: ReadResponse, name: str) -> None:
@@ -258,23 +263,26 @@ class TableCells:
         self._key = [key for key in (*self.metadata.key, "_row") if key in self.frame.columns]
         self._columns: dict[str, _ColumnCells] = {}
 
-    def _of(self, column: str) -> _ColumnCells:
+    def _cells_of_column(self, column: str) -> _ColumnCells:
         if column not in self._columns:
             self._columns[column] = _ColumnCells(self, column)
         return self._columns[column]
 
-    def value(self, at: int, column: str) -> Any:
-        """The value of a column in a row, by position; None where it is missing."""
-        return plain(self._of(column).values[at])
+    def value(self, position: int, column: str) -> Any:
+        """Return the value of a column in the row at a position; None if it is missing."""
+        return plain(self._cells_of_column(column).values[position])
 
-    def explain(self, at: int, column: str, *, parts: bool = True) -> Explanation:
-        """Explain the value of a column in a row, by position."""
-        of, value = self._of(column), self.value(at, column)
-        cell = self.about(Explanation(value, column, {n: self.value(at, n) for n in self._key}))
-        state, place, notes = str(of.cells.states[int(of.cells.codes[at])]), None, []
-        if of.declared is not None:
-            is_counted = (of.declared.source or "").lstrip("^")[:1] == "#"
-            path = of.path(at)
+    def explain(self, position: int, column: str, *, parts: bool = True) -> Explanation:
+        """Explain the value of a column in the row at a position."""
+        cells, value = self._cells_of_column(column), self.value(position, column)
+        cell = self.about(
+            Explanation(value, column, {n: self.value(position, n) for n in self._key})
+        )
+        code = int(cells.availability.codes[position])
+        state, place, notes = str(cells.availability.states[code]), None, []
+        if cells.declared is not None:
+            is_counted = (cells.declared.source or "").lstrip("^")[:1] == "#"
+            path = cells.path(position)
             if path is not None:
                 place = ValuePlace(path) if is_counted else self.response.place(path)
             is_spelled = place is not None and place.text is not None
@@ -286,98 +294,109 @@ class TableCells:
                 notes.append(
                     "the value is not in the response as such: it was asked for, or stands for null"
                 )
-            if of.declared.reading is not None and is_spelled:
-                scale = f", times {of.declared.scale:g}" if of.declared.scale is not None else ""
-                notes.append(f"read as {of.declared.parse or of.declared.dtype}{scale}")
-        formula, children = self._rate(at, of, value) if parts else (None, ())
+            if cells.declared.reading is not None and is_spelled:
+                scale = (
+                    f", times {cells.declared.scale:g}" if cells.declared.scale is not None else ""
+                )
+                notes.append(f"read as {cells.declared.parse or cells.declared.dtype}{scale}")
+        formula, children = self._rate(position, cells, value) if parts else (None, ())
         return replace(
             cell,
-            unit=cell.unit if of.units is None else plain(of.units.iloc[at]),
+            unit=cell.unit if cells.units is None else plain(cells.units.iloc[position]),
             operation="read",
             formula=formula,
             place=place,
             availability=state,
-            statements=self._statements(at, of, place),
-            missing=self._why_missing(at, column, place, state) if value is None else None,
+            statements=self._statements(position, cells, place),
+            missing=self._why_missing(position, column, place, state) if value is None else None,
             notes=tuple(notes),
             children=children,
         )
 
     def about(self, explanation: Explanation) -> Explanation:
-        """Add to an explanation what is declared and stated of the whole column."""
-        of = self._of(explanation.column)
+        """Add to an explanation the declaration of its column, and statements about all of it."""
+        cells = self._cells_of_column(explanation.column)
         return replace(
             explanation,
-            unit=of.declared.unit if of.declared else None,
-            meaning=(of.declared and of.declared.doc) or None,
+            unit=cells.declared.unit if cells.declared else None,
+            meaning=(cells.declared and cells.declared.doc) or None,
             response=self.response.cited,
-            statements=self._statements(None, of, None),
+            statements=self._statements(None, cells, None),
         )
 
-    def path(self, at: int, column: str) -> Any:
-        """The JSON path of a value; None where no record of the response encloses it."""
-        return self._of(column).path(at)
+    def path(self, position: int, column: str) -> Any:
+        """Return the JSON path of a value; None if it is in no record of the response."""
+        return self._cells_of_column(column).path(position)
 
     def _rate(
-        self, at: int, of: _ColumnCells, value: Any
+        self, position: int, cells: _ColumnCells, value: Any
     ) -> tuple[str | None, tuple[Explanation, ...]]:
         """Explain a rate by its numerator and denominator, if the row has both and they agree."""
-        above, below = (self.value(at, part) for part in of.over) if of.over else (None, None)
-        if above is None or below is None or (value is None and below):
+        numerator, denominator = (
+            (self.value(position, part) for part in cells.over) if cells.over else (None, None)
+        )
+        if numerator is None or denominator is None or (value is None and denominator):
             return None, ()
-        if below and abs(above / below - value) > 5e-7:
+        if denominator and abs(numerator / denominator - value) > 5e-7:
             return None, ()
-        words = f"{' / '.join(of.over)} = {above} / {below}, as the response gives it"
-        return words, tuple(self.explain(at, part, parts=False) for part in of.over)
+        names = " / ".join(cells.over)
+        formula = f"{names} = {numerator} / {denominator}, as the response gives it"
+        return formula, tuple(self.explain(position, part, parts=False) for part in cells.over)
 
     def _statements(
-        self, at: int | None, of: _ColumnCells, place: ValuePlace | None
+        self, position: int | None, cells: _ColumnCells, place: ValuePlace | None
     ) -> tuple[StatedAvailability, ...]:
-        """What the response states about a cell of a column, or without a row about all of it."""
+        """Return the statements of the response about a cell; without a row, about the column."""
         return tuple(
             _stated(signal)
-            for signal, reached in of.signals
-            if (reached == "all" or _is_about(signal, place)) and self._concerns(signal, at)
+            for signal, extent in cells.signals
+            if (extent == "all" or _is_about(signal, place)) and self._concerns(signal, position)
         )
 
-    def _concerns(self, signal: Signal, at: int | None) -> bool:
-        """Whether a statement is about a row; True where the column it names is not here."""
-        return at is None or all(
-            condition.matches([self.value(at, condition.column)])[0]
+    def _concerns(self, signal: Signal, position: int | None) -> bool:
+        """Return whether a statement is, or may be, about a row."""
+        return position is None or all(
+            condition.matches([self.value(position, condition.column)])[0]
             for condition in signal.rows
             if condition.column in self.frame.columns
         )
 
-    def _why_missing(self, at: int, column: str, place: ValuePlace | None, state: str) -> str:
-        """Explain why a cell has no value, by what the response holds in its place."""
-        of = self._of(column)
-        if of.declared is None:
+    def _why_missing(self, position: int, column: str, place: ValuePlace | None, state: str) -> str:
+        """Say why a cell has no value, by what the response has in its place."""
+        cells = self._cells_of_column(column)
+        if cells.declared is None:
             why = f"it is no column of the table {self.name}"
         elif place is None:
             why = "no record of the response holds this field for the row"
         elif place.text is None:
             why = "the response has no such key here"
         else:
-            instead = "null" if place.text == "null" else "no value"
-            _, kept = self.response.extra.get(place.path, ("", instead))
-            held = _HELD.get(kept, ", which no column takes").format(dtype=of.declared.dtype)
-            why = f"the response holds {in_words(place.text)} here{held}"
+            default = "null" if place.text == "null" else "no value"
+            _, reason = self.response.extra.get(place.path, ("", default))
+            text = _WHY_NOT_TAKEN.get(reason, ", which no column takes").format(
+                dtype=cells.declared.dtype
+            )
+            why = f"the response holds {in_words(place.text)} here{text}"
         if not state.startswith(("available", "unknown")):
             why += f"; it is {state}"
         # What the row's own state or reason says, if rows with a value never say it.
-        is_there = self.rows[column].notna()
+        has_value = self.rows[column].notna()
         for name in self.rows.columns:
-            words = self.value(at, name) if name != column and _OF_STATE.search(name) else None
-            if isinstance(words, str) and not self.rows.loc[is_there, name].eq(words).any():
-                why += "" if in_words(words) in why else f"; its {name} is {in_words(words)}"
+            stated = (
+                self.value(position, name)
+                if name != column and _REASON_COLUMNS.search(name)
+                else None
+            )
+            if isinstance(stated, str) and not self.rows.loc[has_value, name].eq(stated).any():
+                why += "" if in_words(stated) in why else f"; its {name} is {in_words(stated)}"
                 break
-        if of.over and self.value(at, of.over[1]) == 0:
-            why += f"; {of.over[1]} is 0, and there is no rate of nothing"
+        if cells.over and self.value(position, cells.over[1]) == 0:
+            why += f"; {cells.over[1]} is 0, and there is no rate of nothing"
         return why
 
 
 def _is_about(signal: Signal, place: ValuePlace | None) -> bool:
-    """Whether a statement about a part of a column is about the value at a place."""
+    """Return whether a statement about a part of a column is about the value at a place."""
     target = format_json_path(target_steps(signal.target or ""))
     return place is not None and bool(narrowest_path(place.path, {target: signal.availability}))
 
@@ -399,11 +418,11 @@ def _stated(signal: Signal) -> StatedAvailability:
 
 
 _MAX_CELLS = 500
-"""The most cells that are listed one by one."""
+"""The most cells that are explained one by one."""
 
 
 def explain_path(tables: Tables, path: str) -> Explanation:
-    """Explain where the values at a path went; see ``Tables.explain``."""
+    """Explain which cells hold the values at a JSON path; see ``Tables.explain``."""
     bodies = ((held.source, held.body) for held in tables._parts.held)
     read = (ReadResponse(source, tables, body, "in memory") for source, body in bodies if body)
     response = next(read, None)
@@ -440,14 +459,14 @@ def explain_path(tables: Tables, path: str) -> Explanation:
 
 
 def _cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Explanation]:
-    """Yield the cells that hold the value at a path, or values below it."""
+    """Yield the explanations of cells whose values are at a path or below it."""
     for name, rows in tables._parts.rows().items():
         cells = TableCells(response, name)
         for column in rows.table.columns:
             if path != "$" and reach(path.removesuffix(KEY_SIGN), column.pattern) is None:
                 continue
-            for at in range(len(cells.frame)):
-                cell_path = cells.path(at, column.name)
+            for position in range(len(cells.frame)):
+                cell_path = cells.path(position, column.name)
                 if cell_path is not None and is_within(cell_path, path):
-                    cell = cells.explain(at, column.name, parts=False)
+                    cell = cells.explain(position, column.name, parts=False)
                     yield replace(cell, column=f"{name}.{column.name}")

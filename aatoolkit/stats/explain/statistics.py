@@ -1,6 +1,6 @@
-"""Results of statistics: each number with the formula that computed it, down to the rows.
+"""Explanations of statistics: the formula of each number, down to the cells of the input frames.
 
-The statistic runs once more, and a `Tracer` gives it traced numbers whose leaves are cells.
+The statistic runs once more while a `Tracer` is set, which makes its numbers traced ones.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.stats.explain.cells import Replayed, Result, side_of
+from aatoolkit.stats.explain.cells import Replayed, Result, explain_sum
 from aatoolkit.stats.explain.explanation import Explanation, plain, sum_in_words
 from aatoolkit.stats.sums import ClusterSums
 from aatoolkit.stats.trace import (
@@ -30,18 +30,18 @@ from aatoolkit.stats.trace import (
 )
 
 _MAX_CELLS = 5000
-"""The most cells below the numbers of one result that are explained one by one."""
+"""The most cells of one result that are explained one by one."""
 
-_TOO_MANY = "these are too many rows to list them all here"
+_TOO_MANY_ROWS = "these are too many rows to list them all here"
 
 
 class Tracer:
-    """Records how a statistic computes its numbers while it runs again to be explained.
+    """Records how a statistic computes its numbers when it runs again to be explained.
 
     Parameters
     ----------
     inputs : iterable of Replayed
-        The frames that the statistic is given.
+        The input frames of the statistic.
     """
 
     def __init__(self, inputs: Iterable[Replayed]) -> None:
@@ -62,17 +62,18 @@ class Tracer:
     def derive(
         self, frame: pd.DataFrame, of: pd.DataFrame, rows: Any, names: Mapping[str, str]
     ) -> None:
-        """Explain the cells of a frame by those of another."""
+        """Explain the cells of a frame by those of the frame that it was made of."""
         explain = self._frames[id(of)][1]
 
-        def explained(at: int, column: str) -> Explanation:
-            return explain(at if rows is None else int(rows[at]), names.get(column, column))
+        def explain_derived(position: int, column: str) -> Explanation:
+            row = position if rows is None else int(rows[position])
+            return explain(row, names.get(column, column))
 
         if frame is not of:
-            self._frames[id(frame)] = frame, explained
+            self._frames[id(frame)] = frame, explain_derived
 
     def keep(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The columns of the result as plain numbers; the traced ones are kept."""
+        """Keep the traced columns of the result; return the columns without traces."""
         self._numbers, self._order = values, None
         return {
             name: [*map(plain_value, column)]
@@ -81,20 +82,21 @@ class Tracer:
             for name, column in values.items()
         }
 
-    def reorder(self, rows: Any) -> None:
-        """Note that the result was reordered: its rows are these of the kept ones."""
-        self._order = rows if self._order is None else self._order[rows]
+    def reorder(self, order: Any) -> None:
+        """Keep the order in which the rows of the result were put."""
+        self._order = order if self._order is None else self._order[order]
 
-    def number(self, at: int, column: str) -> Explanation | None:
-        """Explain the number of a column in a row of the result; None where nothing was kept."""
-        node, place = self._numbers.get(column), int(at if self._order is None else self._order[at])
+    def number(self, position: int, column: str) -> Explanation | None:
+        """Explain a number of the result by position and column; None if it was not traced."""
+        node = self._numbers.get(column)
+        row = int(position if self._order is None else self._order[position])
         if isinstance(node, list | tuple):
-            node = node[place]
-        return Unfolding().number(node, place) if isinstance(node, Traced) else None
+            node = node[row]
+        return ExplanationMaker().number(node, row) if isinstance(node, Traced) else None
 
-    def cell(self, name: str, frame: pd.DataFrame, at: int, column: str) -> Explanation:
-        """Explain a number that is a cell."""
-        return self.rows(name, None, frame, [column], [int(at)], column)
+    def cell(self, name: str, frame: pd.DataFrame, position: int, column: str) -> Explanation:
+        """Explain a number that is a cell of a frame."""
+        return self.rows(name, None, frame, [column], [int(position)], column)
 
     def rows(
         self,
@@ -108,7 +110,7 @@ class Tracer:
     ) -> Explanation:
         """Explain a number by columns of rows; a value of None is that of the only cell."""
         explain = self._explain(frame)
-        cells = tuple(cell for at in rows for column in columns for cell in explain(column, [at]))
+        cells = tuple(cell for i in rows for column in columns for cell in explain(column, [i]))
         if value is None:
             (cell,) = cells
             value, row = cell.value, cell.row
@@ -123,7 +125,7 @@ class Tracer:
         )
 
     def setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
-        """Explain a number that is not computed: an argument, the day of a row."""
+        """Explain a number that was not computed, such as the day of a row."""
         return Explanation(plain(value), name, plain(row), operation=SETTING)
 
     def total(self, sums: ClusterSums, name: str, pair: int, is_denominator: bool) -> Explanation:
@@ -136,51 +138,51 @@ class Tracer:
                 words, cells = f"one {sums.cluster_column}", explain(sums.plan.parts[0], rows)
                 part = Explanation(1, name, operation="count", formula=words, children=cells)
             else:
-                part = side_of(sums.plan, sums.frame, is_denominator, rows, explain, name)
-            part = replace(part, end=_TOO_MANY if rows and not part.children else None)
+                part = explain_sum(sums.plan, sums.frame, is_denominator, rows, explain, name)
+            part = replace(part, end=_TOO_MANY_ROWS if rows and not part.children else None)
             self._cells[key] = replace(part, row=plain(sums.row(pair)))
         return self._cells[key]
 
     def _explain(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
-        """The function that explains a cell of a frame; it gives no cells where there are many."""
+        """Return a function that explains cells of a column, or none if they are too many."""
         explain = self._frames[id(frame)][1]
 
-        def explained(column: str, rows: Iterable[int]) -> tuple[Explanation, ...]:
-            keys = [(id(frame), column, int(at)) for at in rows]
+        def explain_column(column: str, rows: Iterable[int]) -> tuple[Explanation, ...]:
+            keys = [(id(frame), column, int(row)) for row in rows]
             new = [key for key in keys if key not in self._cells]
             if len(self._cells) + len(new) > _MAX_CELLS:
                 return ()
             self._cells |= {key: explain(key[2], column) for key in new}
             return tuple(self._cells[key] for key in keys)
 
-        return explained
+        return explain_column
 
 
 class StatisticCells(Result):
-    """Cells that a statistic computed, with what it recorded while it ran again.
+    """The replayed result of a statistic, with the trace of its numbers.
 
     Parameters
     ----------
     verb, frame, inputs, arguments
         As of `Result`.
     tracer : Tracer
-        What was recorded.
+        The tracer that was set when the statistic ran again.
     """
 
     def __init__(self, *arguments: Any, tracer: Tracer) -> None:
         super().__init__(*arguments)
         self._tracer = tracer
 
-    def explain(self, at: int, column: str) -> Explanation:
+    def explain(self, position: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
-        cell, words = self.described(at, column), {}
+        cell, words = self.describe(position, column), {}
         for name in ("method", "verdict", "why"):
             columns = [
                 n for n in map(str, self.flat.columns) if n == name or n.endswith(f"_{name}")
             ]
-            words[name] = plain(self.flat[columns[0]].iloc[at]) if columns else None
+            words[name] = plain(self.flat[columns[0]].iloc[position]) if columns else None
         notes = [f"{n}: {words[n]}" for n in ("method", "verdict") if words[n] and n != column]
-        result = None if cell.value is None else self._tracer.number(at, column)
+        result = None if cell.value is None else self._tracer.number(position, column)
         if result is None:
             why = words["why"] or words["verdict"] or "it could not be computed"
             missing = str(why) if cell.value is None else None
@@ -198,34 +200,34 @@ class StatisticCells(Result):
         )
 
 
-class Unfolding:
-    """Unfolds a traced number into an explanation; a repeated part is only named."""
+class ExplanationMaker:
+    """Makes an explanation of a traced number; a part that occurs again is only named."""
 
     def __init__(self) -> None:
         self._seen: set[tuple[int, int | None]] = set()
 
-    def number(self, node: Traced, place: int | None = None) -> Explanation:
-        """Explain a number, or the element of a vector at a place."""
-        place = place if node.is_vector else None
-        value = plain(node.value if place is None else node.value[place])
+    def number(self, node: Traced, position: int | None = None) -> Explanation:
+        """Explain a number, or the element of an array at a position."""
+        position = position if node.is_vector else None
+        value = plain(node.value if position is None else node.value[position])
         leaf: Explanation | None = None
         if node.op == LEAF and node.cells is not None:
-            leaf = node.cells(place or 0)
+            leaf = node.cells(position or 0)
         if node.op == SETTING or (leaf is not None and leaf.operation == SETTING):
             return leaf or Explanation(value, node.name, operation=SETTING)
-        row = _row(node, place) if place is not None else {}
-        if (id(node), place) in self._seen:
+        row = _key_of(node, position) if position is not None else {}
+        if (id(node), position) in self._seen:
             return Explanation(value, node.name, row, operation="above")
-        self._seen.add((id(node), place))
+        self._seen.add((id(node), position))
         if leaf is not None:
             return replace(leaf, column=node.name)
-        children = tuple(self._parts(node, place))
+        children = tuple(self._parts(node, position))
         operation, formula = DRAWN, node.description
         if node.op != DRAWN:
-            operation, numbers = "formula", formula_text(node, place, in_numbers=True)
+            operation, numbers = "formula", formula_text(node, position, in_numbers=True)
             if node.op == TOTAL and node.args[0].name:
                 numbers = sum_in_words([float(f"{v:.12g}") for v in node.args[0].value]) or "0"
-            formula = f"{formula_text(node, place)} = {numbers}"
+            formula = f"{formula_text(node, position)} = {numbers}"
         return Explanation(
             value,
             node.name,
@@ -236,23 +238,23 @@ class Unfolding:
             children=children,
         )
 
-    def _parts(self, node: Traced, place: int | None) -> Iterable[Explanation]:
-        for part, at in parts_of(node, place):
-            if part.is_vector and at is None:
+    def _parts(self, node: Traced, position: int | None) -> Iterable[Explanation]:
+        for part, part_position in parts_of(node, position):
+            if part.is_vector and part_position is None:
                 yield from (self.number(part, element) for element in range(len(part.value)))
             else:
-                yield self.number(part, at)
+                yield self.number(part, part_position)
 
 
-def _row(node: Traced, place: int) -> dict[str, Any]:
-    """What identifies an element of a vector: its group, or the row of its first leaf."""
+def _key_of(node: Traced, position: int) -> dict[str, Any]:
+    """Return what identifies an element of an array: its group, or the row of its first leaf."""
     if node.cells is not None:
-        cell = node.cells(place)
+        cell = node.cells(position)
         return dict(cell.row) if node.op == LEAF else plain(cell)
     if node.op == STACKED:
-        rows = [_row(node.args[0], int(at)) for at in np.flatnonzero(node.index == place)[:1]]
+        rows = [_key_of(node.args[0], int(i)) for i in np.flatnonzero(node.index == position)[:1]]
         return {name: value for row in rows for name, value in row.items() if name != "day"}
     if node.op == TAKEN:
-        place = int(node.index[place])
+        position = int(node.index[position])
     vectors = (arg for arg in node.args if isinstance(arg, Traced) and arg.is_vector)
-    return next((_row(arg, place) for arg in vectors), {})
+    return next((_key_of(arg, position) for arg in vectors), {})
