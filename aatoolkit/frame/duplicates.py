@@ -148,7 +148,7 @@ class Duplicates:
         grain, missing = self._grain(table)
         ids, all_rows = self._groups.ids, np.arange(len(self._frame))
         is_repeated = table in self._metadata.repeated
-        placed = check_of(self._frame).placed() if is_repeated and not overlapping else None
+        placed = check_of(self._frame).original_rows() if is_repeated and not overlapping else None
         if placed and table not in stored_of(self._frame)[0].repeated:
             return _alike([ids, placed[0]]), overlapping  # by plain pandas, and it is known which
         if missing or grain is None:
@@ -245,7 +245,7 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
     tables = {*metadata.repeated}
     if not tables:
         return frame
-    placed = check.placed()
+    placed = check.original_rows()
     if placed is not None:
         frame = frame[_is_first(frame, placed[0])]
         tables &= {*stored.repeated}

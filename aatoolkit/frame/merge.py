@@ -43,7 +43,7 @@ from aatoolkit.metadata.fingerprint import (
     FingerprintCheck,
     arrays_of,
     fingerprint_of,
-    has_more,
+    has_more_rows,
     hash_cells,
     row_hashes,
 )
@@ -501,8 +501,8 @@ def _stacks_again(frames: Sequence[Described], table: str) -> bool:
             np.concatenate([hash_cells(arrays[names[of]]) for names, arrays, _ in parts])
             for of in shared
         ]
-        read = [origin.rows_of(names[of] for of in shared) for names, _, origin in parts]
-        if shared and has_more(now, read):
+        read = [origin.hashes_of(names[of] for of in shared) for names, _, origin in parts]
+        if shared and has_more_rows(now, read):
             return True
     return False
 

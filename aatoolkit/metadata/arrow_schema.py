@@ -47,7 +47,7 @@ LAYOUT = "2.1"
 
 
 def declared(column: ColumnMetadata) -> Column | None:
-    """The declaration of a column; None for a column that no table declares."""
+    """Return the declaration of a column; None if no table declares it."""
     name, _, field = (column.of or "").partition(".")
     table = find_table(name)
     try:
@@ -57,26 +57,26 @@ def declared(column: ColumnMetadata) -> Column | None:
 
 
 def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Add the metadata that readers of Arrow and pandas look for to a schema."""
-    written = {
+    """Return a schema with the metadata in the keys that readers of Arrow and pandas look for."""
+    keys = {
         **(schema.metadata or {}),
         PANDAS: _json({ATTRIBUTE: pack(metadata.dumps())}),
         KEY: _json(_body(metadata)),
     }
-    return schema.with_metadata(written)
+    return schema.with_metadata(keys)
 
 
-_KEPT = {
+_PARQUET_TYPES = {
     *(pa.string(), pa.large_string(), pa.list_(pa.string()), pa.bool_(), pa.date32()),
     *(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()),
     *(pa.timestamp("us"), pa.timestamp("us", "UTC")),
 }
-"""The types that Parquet has too."""
+"""The Arrow types that Parquet stores without loss."""
 
 
 def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
     """Build the key-value metadata of a Parquet file from a schema."""
-    if all(field.type in _KEPT and field.nullable for field in schema):
+    if all(field.type in _PARQUET_TYPES and field.nullable for field in schema):
         return dict(schema.metadata)
     arrow = base64.b64encode(schema.serialize().to_pybytes())
     return {KEY: schema.metadata[KEY], ARROW: arrow}
@@ -127,7 +127,7 @@ def _body(metadata: FrameMetadata) -> dict[str, Any]:
             for state in states
         ],
         "columns": {
-            name: ({"state": at} if (at := states.index(states_by_name[name])) else {})
+            name: ({"state": i} if (i := states.index(states_by_name[name])) else {})
             | _present(_facts(column))
             for name, column in columns
         },
@@ -138,19 +138,20 @@ def _body(metadata: FrameMetadata) -> dict[str, Any]:
 
 
 def _facts(column: ColumnMetadata) -> dict[str, str | None]:
-    """The declared facts of a column."""
-    what = declared(column)
-    if what is None:
+    """Return unit, rule and description of a column from its declaration."""
+    declaration = declared(column)
+    if declaration is None:
         return {}
-    rule = str(what.aggregate)
+    rule = str(declaration.aggregate)
     return {
-        "unit": what.unit,
+        "unit": declaration.unit,
         "aggregation": rule if rule != "none" else None,
-        "description": what.doc,
+        "description": declaration.doc,
     }
 
 
 def _present(facts: Mapping[str, str | None]) -> dict[str, str]:
+    """Drop the facts that are None or empty."""
     return {name: fact for name, fact in facts.items() if fact}
 
 
@@ -160,7 +161,7 @@ def _json(value: Any) -> bytes:
 
 _TITLE = b"aatoolkit logical hash 1\n"
 
-_Written = tuple[str, list[bytes | memoryview]]
+_Encoded = tuple[str, list[bytes | memoryview]]
 
 
 def logical_hash(table: pd.DataFrame | pa.Table) -> str:
@@ -218,7 +219,7 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     kinds, pieces = [], []
     for name, values in zip(table.column_names, table.columns, strict=True):
         try:
-            kind, encoded = _written(values)
+            kind, encoded = _encode(values)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise NotWritten(f"column {name!r} has no logical hash: {error}") from None
         kinds.append([name, kind])
@@ -230,7 +231,7 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
 
 
 def _as_arrow(frame: pd.DataFrame) -> pa.Table:
-    """A frame as Arrow, with the named levels of its index first."""
+    """Convert a frame to Arrow, with the named levels of its index as the first columns."""
     levels = [name for name in frame.index.names if name is not None]
     flat = frame.reset_index(levels) if levels else frame.copy(deep=False)
     flat.attrs = {}  # of which Arrow would write the text
@@ -240,8 +241,8 @@ def _as_arrow(frame: pd.DataFrame) -> pa.Table:
         raise NotWritten(f"the table has no logical hash: {error}") from None
 
 
-def _written(values: Any) -> _Written:
-    """Encode values to their kind and bytes: which are present, then the values."""
+def _encode(values: Any) -> _Encoded:
+    """Encode a column as its kind and bytes: the mask of values that are not null, the values."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_string(values.type):
@@ -251,47 +252,51 @@ def _written(values: Any) -> _Written:
         # NaN is how numpy has no number.
         array = array.cast(pa.float64())
         array = pc.if_else(pc.is_nan(array), pa.scalar(None, pa.float64()), array)
-    kind, pieces = _of_kind(array)
-    return kind, [_numbers(pc.is_valid(array), pa.uint8()), *pieces]
+    kind, pieces = _encode_values(array)
+    return kind, [_encode_numbers(pc.is_valid(array), pa.uint8()), *pieces]
 
 
-def _of_kind(array: pa.Array) -> _Written:
+def _encode_values(array: pa.Array) -> _Encoded:
+    """Encode the values of an array without floats that are NaN, by their kind."""
     kind, is_a = array.type, pa.types
     if is_a.is_null(kind) or (is_a.is_nested(kind) and array.null_count == len(array)):
         return "null", []  # a column of Python objects names no kind either
     if is_a.is_boolean(kind):
-        return "boolean", [_numbers(array, pa.uint8())]
+        return "boolean", [_encode_numbers(array, pa.uint8())]
     if is_a.is_integer(kind):
         try:
-            return "integer", [_numbers(array, pa.int64())]
+            return "integer", [_encode_numbers(array, pa.int64())]
         except pa.ArrowInvalid:
-            return "big integer", _text_bytes(array.cast(pa.large_string()))
+            return "big integer", _encode_texts(array.cast(pa.large_string()))
     if is_a.is_floating(kind):
-        return "float", [_numbers(pc.add(array, 0.0), pa.float64())]
+        return "float", [_encode_numbers(pc.add(array, 0.0), pa.float64())]
     if is_a.is_date(kind) or is_a.is_timestamp(kind):
         zone = None if is_a.is_date(kind) else kind.tz
         moments = array.cast(pa.timestamp("us", zone)).cast(pa.int64())
-        return "instant" if zone else "local", [_numbers(moments, pa.int64())]
+        return "instant" if zone else "local", [_encode_numbers(moments, pa.int64())]
     if is_a.is_large_string(kind):
-        return "text", _text_bytes(array)
+        return "text", _encode_texts(array)
     if is_a.is_list(kind) or is_a.is_large_list(kind):
-        inside = array.flatten()
-        items_kind, items = _written(inside if len(inside) else pa.nulls(0))
-        lengths = _numbers(pc.list_value_length(array), pa.int64())
-        return f"list<{items_kind}>", [lengths, *items]
+        items_array = array.flatten()
+        items_kind, encoded_items = _encode(items_array if len(items_array) else pa.nulls(0))
+        lengths = _encode_numbers(pc.list_value_length(array), pa.int64())
+        return f"list<{items_kind}>", [lengths, *encoded_items]
     raise TypeError(f"{kind} is not of any kind that responses hold")
 
 
-def _text_bytes(array: pa.Array) -> list[bytes | memoryview]:
-    # Without its nulls, behind which there may be bytes.
+def _encode_texts(array: pa.Array) -> list[bytes | memoryview]:
+    """Encode texts as their lengths in bytes, then their UTF-8."""
+    # A null may have bytes in the buffer, which do not count.
     texts = pc.fill_null(array, "")
-    _, ends, content = texts.buffers()
-    at = np.frombuffer(ends or bytes(8), np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    lengths = _numbers(pa.array(np.diff(at)), pa.int64())
-    return [lengths, b"" if content is None else memoryview(content)[at[0] : at[-1]]]
+    _, buffer, content = texts.buffers()
+    offsets = np.frombuffer(buffer or bytes(8), np.int64)[
+        texts.offset : texts.offset + len(texts) + 1
+    ]
+    lengths = _encode_numbers(pa.array(np.diff(offsets)), pa.int64())
+    return [lengths, b"" if content is None else memoryview(content)[offsets[0] : offsets[-1]]]
 
 
-def _numbers(array: pa.Array, kind: pa.DataType) -> bytes:
-    """Numbers of one type, little-endian, with zero for each that is missing."""
+def _encode_numbers(array: pa.Array, kind: pa.DataType) -> bytes:
+    """Encode numbers as one type, little-endian, with zero for null."""
     filled = pc.fill_null(array.cast(kind), pa.scalar(0, kind)).to_numpy(zero_copy_only=False)
     return np.ascontiguousarray(filled, filled.dtype.newbyteorder("<")).tobytes()

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 VERSION = "1.0"
-"""The version of the carrier; a newer major version is refused."""
+"""The version of the metadata text; a newer major version is refused."""
 
 ATTRIBUTE = "aatoolkit"
 """The key in ``DataFrame.attrs``, and in the schema of a Parquet file."""
@@ -59,10 +59,12 @@ ATTRIBUTE = "aatoolkit"
 
 @dataclass(frozen=True)
 class FrameMetadata:
-    """The metadata of a frame: its columns, its key, and the responses it was read from.
+    """The metadata of a frame: its columns, its key, and the responses that it was read from.
 
-    The fingerprint shows whether the frame still holds what was read, and the recipe how it was
-    made: see `aatoolkit.metadata.recipe`.
+    ``grains`` are the columns that identify a row of each table, where these are not the declared
+    key; ``repeated`` are the tables whose rows the frame may have more than once. The fingerprint
+    shows whether the frame still holds what was read, and the recipe how it was made: see
+    `aatoolkit.metadata.recipe`.
     """
 
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)
@@ -74,19 +76,19 @@ class FrameMetadata:
     recipe: Recipe | None = field(default=None, compare=False, repr=False)
 
     def grain(self, table: str) -> tuple[str, ...] | None:
-        """The columns of the frame that identify a row of a table; None for one without a key."""
+        """Return the columns of the frame that identify a row of a table; None if it has no key."""
         if table in self.grains:
             return self.grains[table]
         names = {column.of: name for name, column in self.columns.items()}
         return tuple(names.get(f"{table}.{name}", name) for name in declared_key(table)) or None
 
     def holds(self, name: str) -> bool:
-        """Whether a column has metadata, and still holds what was read."""
+        """Return whether a column has metadata and still holds the values that were read."""
         column = self.columns.get(name, NOTHING)
         return bool(column.of) or column.availability.status != Status.UNKNOWN
 
     def is_lost(self, name: str) -> bool:
-        """Whether a column was read, and nothing is known of the values that it holds now."""
+        """Return whether a column was read, and its values have been changed or moved since."""
         return self.columns.get(name, NOTHING).availability.reason in (MOVED, OVERWRITTEN)
 
     def dumps(self) -> str:
@@ -172,13 +174,13 @@ class FrameMetadata:
 
 
 def declared_key(table: str) -> tuple[str, ...]:
-    """The key of a declared table; empty for other tables, and without a key."""
+    """Return the key of a declared table; empty if it has none or the table is not declared."""
     declaration = find_table(table)
     return () if declaration is None else tuple(declaration.key)
 
 
 def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
-    """The columns of a frame by the table that they are of."""
+    """Group the columns of a frame by the table that declares them."""
     tables: dict[str, list[str]] = {}
     for name, column in columns.items():
         if column.table:
@@ -187,7 +189,7 @@ def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[s
 
 
 def tables_of(metadata: FrameMetadata) -> list[str]:
-    """The declared tables that the columns of a frame are of."""
+    """Return the tables that declare the columns of a frame."""
     return [*columns_of_tables(metadata.columns)]
 
 
@@ -196,28 +198,28 @@ class HeldResponse(Protocol):
 
     @property
     def source(self) -> Source:
-        """The response's source: its host, section, scope, time of fetch and hash."""
+        """The source of the response: host, section, scope, time and hash."""
 
     @property
     def body(self) -> bytes | None:
-        """The response's bytes; None once nobody holds them."""
+        """The bytes of the response; None if they are no longer in memory."""
 
     def tables(self) -> Any:
-        """The response's tables, normalised again."""
+        """Normalise the response again and return its tables."""
 
 
-class _Held:
-    """The metadata of a frame, with what stays in memory beside it.
+class _MetadataInMemory:
+    """The metadata of a frame, made when it is first needed, and what is in memory with it.
 
     Parameters
     ----------
     rows : callable
-        Gives the rows as they were when they were described; they are hashed when they are first
-        checked.
+        Returns the rows as they were when the metadata was attached, which are hashed when they
+        are first checked.
     describe : callable
-        Gives the metadata, when it is first asked for.
+        Returns the metadata.
     responses : iterable of HeldResponse
-        The responses that the frame was made of, as far as they are at hand.
+        The responses in memory that the frame was made of.
     """
 
     def __init__(
@@ -236,37 +238,39 @@ class _Held:
 
     @cached_property
     def text(self) -> _Text:
-        """The metadata as text, with the fingerprint of some rows."""
+        """The metadata as text, with the fingerprint of a sample of rows."""
         text = _Text(replace(self.metadata, fingerprint=self._hashed(sample=True)).dumps())
         text.held = self
         return text
 
     @cached_property
     def fingerprint(self) -> Fingerprint:
-        """The fingerprint of all cells."""
+        """The fingerprint of all rows."""
         return self._hashed(sample=False)
 
     def _hashed(self, *, sample: bool) -> Fingerprint:
-        """Hash the rows; columns stated to be empty are hashed only if they hold a value."""
+        """Compute the fingerprint; unmeasured columns are left out if they have no value."""
         rows, columns = self.rows(), self.metadata.columns
         arrays = arrays_of(rows)
-        blank = {
+        empty = {
             name
             for name, column in columns.items()
             if column.availability.status in EMPTY
             and (name not in arrays or arrays[name].isna().all())
         }
-        names = [name for name, of in columns.items() if of != NOTHING and name not in blank]
+        names = [
+            name for name, column in columns.items() if column != NOTHING and name not in empty
+        ]
         return fingerprint_of(rows, names, self.metadata.key, sample=sample)
 
 
 class _Text(str):
-    """The text of a frame's metadata, which knows what is in memory beside it.
+    """The text of a frame's metadata, with a reference to what is in memory with it.
 
-    pandas passes it on as it does text; a pickle or a file holds the text alone.
+    pandas passes it on like any text; a pickle or a file has the text only.
     """
 
-    held: _Held | None = None
+    held: _MetadataInMemory | None = None
 
     def __deepcopy__(self, memo: object) -> _Text:
         return self
@@ -276,21 +280,21 @@ class _Text(str):
 
 
 _PENDING = FrameMetadata().dumps()
-"""What stands in the place of a text that was not made yet."""
+"""The placeholder of a text that was not made yet."""
 
 
 class LazyAttrs(dict[Any, Any]):
     """A dict that makes the text of the metadata when it is first read, compared or copied.
 
-    Copies and pickles are plain dicts. Compiled code that reads the dict past its methods finds
-    that nothing is known.
+    Copies and pickles are plain dicts. Compiled code that bypasses the methods of the dict reads
+    the text of empty metadata.
 
     Parameters
     ----------
     others : mapping
         The other items.
     held : _Held
-        What the value is the text of.
+        The metadata whose text is the value of ``aatoolkit``.
 
     Examples
     --------
@@ -300,13 +304,13 @@ class LazyAttrs(dict[Any, Any]):
     (True, 'made', False)
     """
 
-    def __init__(self, others: Mapping[Any, Any], held: _Held) -> None:
+    def __init__(self, others: Mapping[Any, Any], held: _MetadataInMemory) -> None:
         super().__init__({**others, ATTRIBUTE: _PENDING})
         self.held = held
 
     @property
     def is_pending(self) -> bool:
-        """Whether the value was not made yet, nor replaced, nor removed."""
+        """Whether the text was not made yet, nor replaced, nor removed."""
         return super().get(ATTRIBUTE) is _PENDING
 
     def __iter__(self) -> Iterator[Any]:
@@ -339,20 +343,20 @@ for _name in (
 CHECKS: ContextVar[dict[int, tuple[pd.DataFrame, FingerprintCheck]] | None] = ContextVar(
     "checks", default=None
 )
-"""The frames checked while a verb runs, which changes none of them, so that it checks each once."""
+"""The checks of frames while a verb runs, which changes no frame, so that each is checked once."""
 
 
 def attach(
     frame: pd.DataFrame, metadata: FrameMetadata, *, responses: Iterable[HeldResponse] = ()
 ) -> pd.DataFrame:
-    """Put metadata on a frame, with a fingerprint of its rows, and return the frame.
+    """Attach metadata to a frame, with a fingerprint of its rows, and return the frame.
 
-    The ``responses`` are those it was read from, as far as they are at hand.
+    The ``responses`` are those in memory that it was read from.
     """
     others = _other_attrs(frame)
     frame.attrs = {}
     copy = frame.copy(deep=False)
-    _put(frame, others, _Held(lambda: copy, lambda: metadata, responses))
+    _put(frame, others, _MetadataInMemory(lambda: copy, lambda: metadata, responses))
     return frame
 
 
@@ -361,26 +365,26 @@ def frame_with(
     metadata: Callable[[], FrameMetadata],
     responses: Iterable[HeldResponse],
 ) -> pd.DataFrame:
-    """Make a frame with metadata, which is made when somebody asks for it, and so is its hash.
+    """Make a frame whose metadata and fingerprint are made when they are first needed.
 
-    The ``rows`` are made once more for the hash, as nobody can have changed them.
+    For the fingerprint ``rows`` is called again, as the frame may have been changed by then.
     """
     frame = rows()
-    _put(frame, {}, _Held(rows, metadata, responses))
+    _put(frame, {}, _MetadataInMemory(rows, metadata, responses))
     return frame
 
 
 def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
-    """Return the metadata of a frame, checked: one entry per column, in their order.
+    """Return the metadata of a frame as far as it still holds: one entry per column, in order.
 
-    Columns without metadata are unknown. So is a column that no longer holds what was read.
+    Columns without metadata are unknown, and so are columns whose values were changed since.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         The frame.
     levels : bool
-        Whether named levels of the index are included, after the columns.
+        Whether to include the named levels of the index, after the columns.
 
     Raises
     ------
@@ -389,27 +393,27 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
     """
     metadata, _ = stored_of(frame)
     names = [str(name) for name in frame.columns]
-    inside = [str(name) for name in frame.index.names if name is not None]
+    level_names = [str(name) for name in frame.index.names if name is not None]
     check = check_of(frame, anew=True)
     columns = {}
-    for name in dict.fromkeys((*names, *inside)):
+    for name in dict.fromkeys((*names, *level_names)):
         column, change = metadata.columns.get(name, NOTHING), None
-        if column.availability.status in EMPTY and name not in check.hashed:
+        if column.availability.status in EMPTY and name not in check.hashed_columns:
             change = None if check.is_empty(name) else OVERWRITTEN
         elif column != NOTHING:
             change = check.change(name)
         unknown = ColumnMetadata(None, Availability(Status.UNKNOWN, None, change))
         columns[name] = unknown if change else column
     columns = over_rows(frame, columns)
-    for name in {*inside} - {*names} if not levels else ():
+    for name in {*level_names} - {*names} if not levels else ():
         del columns[name]
-    key = tuple(name for name in metadata.key if name in names or name in inside)
+    key = tuple(name for name in metadata.key if name in names or name in level_names)
     repeated = {*metadata.repeated, *check.repeated(columns_of_tables(columns))}
     return FrameMetadata(columns, key, metadata.sources, metadata.grains, tuple(sorted(repeated)))
 
 
 def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
-    """Check a frame against its fingerprint; while a verb runs the check is reused."""
+    """Return the check of a frame against its fingerprint, cached while a verb runs."""
     shared = CHECKS.get()
     if shared is not None and id(frame) in shared and not anew:
         return shared[id(frame)][1]
@@ -421,17 +425,17 @@ def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
 
 
 def has_metadata(frame: pd.DataFrame) -> bool:
-    """Whether a frame carries metadata, damaged or not."""
+    """Return whether a frame has metadata, damaged or not."""
     return ATTRIBUTE in frame.attrs
 
 
 def text_of(frame: pd.DataFrame) -> str | None:
-    """Return the metadata of a frame as the text that it carries; None where it carries none."""
+    """Return the metadata of a frame as text; None if it has none."""
     return frame.attrs.get(ATTRIBUTE)
 
 
-def _held(frame: pd.DataFrame) -> _Held | None:
-    """Return the metadata of a frame with what is in memory beside it; None where that is lost."""
+def _in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
+    """Return the metadata in memory of a frame; None if only its text is left."""
     attrs = frame.attrs
     if isinstance(attrs, LazyAttrs) and attrs.is_pending:
         return attrs.held
@@ -439,40 +443,40 @@ def _held(frame: pd.DataFrame) -> _Held | None:
     return text.held if isinstance(text, _Text) else None
 
 
-def describe_anew(
+def replace_metadata(
     frame: pd.DataFrame, metadata: FrameMetadata, responses: Iterable[HeldResponse]
 ) -> None:
-    """Replace the metadata of a frame whose rows are still those that it was attached to."""
-    held = _held(frame)
+    """Replace the metadata of a frame whose rows were not changed since it was attached."""
+    held = _in_memory(frame)
     if held is None:
         attach(frame, metadata, responses=responses)
     else:
-        _put(frame, _other_attrs(frame), _Held(held.rows, lambda: metadata, responses))
+        _put(frame, _other_attrs(frame), _MetadataInMemory(held.rows, lambda: metadata, responses))
 
 
 def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint | None:
-    """Return the fingerprint of all rows, or the sample that the stored metadata holds."""
-    held = _held(frame)
+    """Return the fingerprint of all rows; of a frame that was pickled, that of a sample."""
+    held = _in_memory(frame)
     return metadata.fingerprint if held is None else held.fingerprint
 
 
 def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
-    """Return the metadata as it was attached, unchecked, and the responses held in memory.
+    """Return the metadata as it was attached, unchecked, and the responses in memory.
 
     Raises
     ------
     MetadataError
         If it is damaged, or of a newer major version.
     """
-    held = _held(frame)
+    held = _in_memory(frame)
     if held is not None:
         return held.metadata, held.responses
     text = text_of(frame)
     return (FrameMetadata() if text is None else FrameMetadata.loads(text)), ()
 
 
-def _put(frame: pd.DataFrame, others: Mapping[Any, Any], held: _Held) -> None:
-    """Put metadata on a frame, whose text is made when somebody reads it."""
+def _put(frame: pd.DataFrame, others: Mapping[Any, Any], held: _MetadataInMemory) -> None:
+    """Set the attrs of a frame, with metadata whose text is made when it is first read."""
     if not isinstance(frame, Frame):
         frame.__class__ = Frame
     # the property would copy it to a plain dict
@@ -487,7 +491,7 @@ def _other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
 def over_rows(
     frame: pd.DataFrame, columns: Mapping[str, ColumnMetadata]
 ) -> dict[str, ColumnMetadata]:
-    """Recompute the columns' availability over the rows that the frame has."""
+    """Recompute the availability of columns over the rows of a frame."""
     if not any(column.statements or column.absent for column in columns.values()):
         return {**columns}
     rows = rows_of(frame, FrameMetadata(columns))
@@ -498,6 +502,6 @@ def over_rows(
 
 
 def rows_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowStatus:
-    """Build the `RowStatus` of a frame, from columns that still hold what was read."""
+    """Return the `RowStatus` of a frame, by the columns that still hold what was read."""
     trusted = [*filter(metadata.holds, metadata.columns)]
     return RowStatus(arrays_of(frame), len(frame), trusted)

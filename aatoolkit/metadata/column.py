@@ -1,4 +1,4 @@
-"""The metadata of one column, and of one response that a frame was read from; the status of rows.
+"""`ColumnMetadata` of one column, `Source` of one response, and `RowStatus` of the rows of a frame.
 
 A statement with conditions (`aatoolkit.availability.subject`) decides the status of the rows
 that match it; the other rows have the status of the column. Of two statements about a row the
@@ -25,7 +25,7 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Source:
-    """A response that a frame was read from; its window's days where the response gives them."""
+    """A response that a frame was read from, and the days of its window if it states them."""
 
     host: str | None = None
     section: str | None = None
@@ -45,17 +45,17 @@ class ColumnMetadata:
     Parameters
     ----------
     of : str, optional
-        The declared column it is: ``table.column``. After a merge also the column of a frame
-        that nobody declared, as a table of its own.
+        The declared column, as ``table.column``. After a merge also a column that is not declared,
+        of a table that stands for its frame.
     availability : Availability
         Whether it could be measured, in the rows that the frame has.
     statements : tuple of Statement
-        What is stated of some of its rows only, those that match conditions.
+        The statements about rows that match conditions.
     otherwise : Availability, optional
         The availability of rows that no statement is about; ``availability`` if None.
     absent : tuple of Availability
-        What is stated of rows that the frame lacks, such as those of a host whose response has
-        none. It is part of ``availability``, and concerns totals, but no row that is there.
+        The availability of rows that the frame lacks, such as those of a host whose response has
+        none. It is part of ``availability`` and concerns totals, but no row of the frame.
     caution : str, optional
         Why its numbers are approximate.
     """
@@ -69,7 +69,7 @@ class ColumnMetadata:
 
     @property
     def table(self) -> str:
-        """The table of the column that it is; empty if there is none."""
+        """The table that declares the column; empty if it is not declared."""
         return (self.of or "").partition(".")[0]
 
     @property
@@ -78,7 +78,7 @@ class ColumnMetadata:
         return self.availability if self.otherwise is None else self.otherwise
 
     def combined(self, availability: Availability) -> ColumnMetadata:
-        """Return the column with an availability of some rows, not known which, combined in."""
+        """Return the column with the availability of some unknown rows combined in."""
         return replace(
             self,
             availability=combine([self.availability, availability]),
@@ -86,16 +86,19 @@ class ColumnMetadata:
         )
 
     def renamed(self, names: Mapping[str, str]) -> ColumnMetadata:
-        """Return the column with other names of columns in its conditions."""
+        """Return the column with the columns in its conditions renamed."""
 
-        def anew(rows: Condition) -> Condition:
-            return replace(rows, column=names.get(rows.column, rows.column))
+        def rename(condition: Condition) -> Condition:
+            return replace(condition, column=names.get(condition.column, condition.column))
 
-        statements = (replace(it, rows=tuple(map(anew, it.rows))) for it in self.statements)
+        statements = (
+            replace(statement, rows=tuple(map(rename, statement.rows)))
+            for statement in self.statements
+        )
         return replace(self, statements=tuple(statements))
 
     def lacking(self, *absent: Availability) -> ColumnMetadata:
-        """Return the column with the availability of rows that the frame does not contain."""
+        """Return the column with the availability of further rows that the frame lacks."""
         new = tuple(dict.fromkeys((*self.absent, *absent)))
         total = combine([self.availability, *absent])
         return replace(self, availability=total, otherwise=self.elsewhere, absent=new)
@@ -104,7 +107,10 @@ class ColumnMetadata:
         """Return the column's statements, limited to the rows that match some conditions."""
         return (
             Statement(self.elsewhere, conditions),
-            *(Statement(it.availability, (*it.rows, *conditions)) for it in self.statements),
+            *(
+                Statement(statement.availability, (*statement.rows, *conditions))
+                for statement in self.statements
+            ),
         )
 
 
@@ -134,28 +140,30 @@ class RowStatus:
     def states(
         self, otherwise: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], Codes]:
-        """The distinct states of the rows, and for each row the number of its state."""
+        """Return the distinct states of the rows, and the code of each row's state."""
         if not self._rows or not statements:
             return [otherwise], np.zeros(self._rows, np.int64)
-        stated = (otherwise, tuple(statements))
-        if stated not in self._states:
+        cache_key = (otherwise, tuple(statements))
+        if cache_key not in self._states:
             matches = np.column_stack([self._match(statement) for statement in statements])
             packed = np.packbits(matches, axis=1)
             _, first, codes = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-            kinds = [np.flatnonzero(matches[row]).tolist() for row in first]
-            states = [self._state(otherwise, [statements[at] for at in kind]) for kind in kinds]
-            self._states[stated] = states, codes.reshape(-1).astype(np.int64)
-        return self._states[stated]
+            matching = [np.flatnonzero(matches[row]).tolist() for row in first]
+            states = [
+                self._state(otherwise, [statements[i] for i in numbers]) for numbers in matching
+            ]
+            self._states[cache_key] = states, codes.reshape(-1).astype(np.int64)
+        return self._states[cache_key]
 
     def over(self, column: ColumnMetadata) -> ColumnMetadata:
-        """The metadata of a column over the frame's rows."""
+        """Return the metadata of a column, with its availability over the rows of the frame."""
         state = combine(self.states(column.elsewhere, column.statements)[0])
         return replace(
             column, availability=combine([state, *column.absent]), otherwise=column.elsewhere
         )
 
     def _match(self, statement: Statement) -> Mask:
-        """Mask of the rows that a statement concerns, or may concern."""
+        """Return the mask of the rows that a statement is, or may be, about."""
         mask = np.ones(self._rows, bool)
         for condition in statement.rows:
             if condition.column not in self._here:
@@ -168,17 +176,19 @@ class RowStatus:
         return mask
 
     def _state(self, otherwise: Availability, matching: Sequence[Statement]) -> Availability:
-        """The status of a row from the statements that match it."""
+        """Return the availability of a row by the statements that match it."""
         columns = [{condition.column for condition in statement.rows} for statement in matching]
-        is_sure = [names <= self._here for names in columns]
-        sets = [{*s.rows} for s, sure in zip(matching, is_sure, strict=True) if sure]
-        narrow, possible = [], []
-        for statement, sure in zip(matching, is_sure, strict=True):
-            if not sure:
+        are_certain = [names <= self._here for names in columns]
+        sets = [
+            {*s.rows} for s, is_certain in zip(matching, are_certain, strict=True) if is_certain
+        ]
+        narrowest, possible = [], []
+        for statement, is_certain in zip(matching, are_certain, strict=True):
+            if not is_certain:
                 possible.append(statement.availability)
             elif not any({*statement.rows} < other for other in sets):
-                narrow.append(statement.availability)
-        return combine([*(narrow or [otherwise]), *possible])
+                narrowest.append(statement.availability)
+        return combine([*(narrowest or [otherwise]), *possible])
 
 
 def dump_state(availability: Availability) -> tuple[str | None, ...]:
@@ -194,11 +204,11 @@ def load_state(state: Sequence[Any]) -> Availability:
 
 
 Stated = tuple[tuple[Statement, ...], Availability, tuple[Availability, ...]]
-"""Of a column its statements, the status of other rows, and what is stated of absent ones."""
+"""The statements of a column, the availability of other rows, and that of absent rows."""
 
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
-    """Serialize statements about rows, the status of other rows, and that of absent rows."""
+    """Serialize the statements of columns, the status of other rows, and that of absent rows."""
     return {
         name: _dump((column.statements, column.elsewhere, column.absent))
         for name, column in columns.items()
@@ -215,15 +225,17 @@ def _dump(value: Any) -> Any:
 
 
 def load_statements(body: Mapping[str, Any]) -> dict[str, Stated]:
-    """Parse statements about rows, by column."""
+    """Parse the statements of columns."""
 
-    def rows(body: Sequence[Any]) -> Condition:
+    def condition(body: Sequence[Any]) -> Condition:
         column, op, values = body
         return Condition(column, op, tuple(values))
 
     return {
         name: (
-            tuple(Statement(load_state(of), tuple(map(rows, items))) for of, items in statements),
+            tuple(
+                Statement(load_state(of), tuple(map(condition, items))) for of, items in statements
+            ),
             load_state(elsewhere),
             tuple(map(load_state, absent)),
         )

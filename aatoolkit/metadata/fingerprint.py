@@ -1,4 +1,4 @@
-"""Fingerprints: cell hashes that detect whether a column was changed since it was read.
+"""Fingerprints: hashes of cells, which detect columns that were changed since they were read.
 
 pandas keeps ``attrs`` through steps after which they no longer hold: sums by group, a column
 that is assigned anew, two names that are swapped. So the metadata comes with hashes of cells: 64
@@ -31,27 +31,27 @@ import numpy.typing as npt
 import pandas as pd
 
 Array = Any
-"""An array of pandas; there is no public type for all that its arrays can do."""
+"""An extension array of pandas; there is no public type with all of its methods."""
 Hashes = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.intp]
+Positions = npt.NDArray[np.intp]
 
 _MISSING = 0x9E3779B97F4A7C15
 
-_MANY = 10_000
-"""From this many texts on, each distinct one is hashed once."""
+_MANY_TEXTS = 10_000
+"""The number of texts from which on only distinct ones are hashed."""
 
 SAMPLE_SIZE = 32
 """The most rows that are sampled: every day of a month."""
 
 _ROW, _CELL = 0xFFFF_FFFF, 0xFFFF
-"""The bits of a hash that a sample keeps of rows, and those of cells."""
+"""The bits of the hashes of rows and of cells that a sample keeps."""
 
-_WHOLE_CELL = 0xFFFF_FFFF
-"""Those of cells where every row is hashed: of rows then all, as no two are to share a hash."""
+_FULL_CELL = 0xFFFF_FFFF
+"""The bits of the hashes of cells that are kept of all rows; those of rows are kept whole."""
 
-_SEVERAL = 3
-"""So many different numbers in rows with their own labels do not agree by chance."""
+_MIN_DIFFERENT = 3
+"""The number of different numbers, in rows with their own labels, that do not agree by chance."""
 
 OVERWRITTEN = "overwritten"
 MOVED = (
@@ -61,7 +61,7 @@ MOVED = (
 
 
 def hash_cells(values: Array) -> Hashes:
-    """Hash each value: equal values of any dtype hash alike, and so do all missing ones."""
+    """Hash each value, equal values of any dtype alike, and all missing values alike."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         levels: Hashes = np.append(hash_cells(values.categories.array), np.uint64(_MISSING))
         of_codes: Hashes = levels[values.codes]
@@ -76,7 +76,7 @@ def hash_cells(values: Array) -> Hashes:
 
 
 def _hashed(values: Array) -> Hashes:
-    """Hash numbers as floats, times as microseconds, all else as text."""
+    """Hash values that are not missing: numbers as floats, times as integers, others as text."""
     kind = values.dtype.kind
     if kind in "biuf":
         plain = values.to_numpy("float64", na_value=np.nan) + 0.0
@@ -87,59 +87,58 @@ def _hashed(values: Array) -> Hashes:
         plain = values.to_numpy(object)
         if not isinstance(values.dtype, pd.StringDtype):
             plain = np.array([_text(value) for value in plain], dtype=object)
-    return pd.util.hash_array(plain, categorize=len(values) >= _MANY)
+    return pd.util.hash_array(plain, categorize=len(values) >= _MANY_TEXTS)
 
 
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
-
     is_list = isinstance(value, (list, tuple, np.ndarray))
     return "\x1f".join(map(_text, value)) if is_list else str(value)
 
 
 class HashedRows:
-    """The hashes of rows that were read, to find rows of a frame among them."""
+    """The hashes of the rows that were read, among which rows are looked up."""
 
     def __init__(self, hashes: Sequence[int] | Hashes) -> None:
         self.hashes: Hashes = np.asarray(hashes, dtype=np.uint64)
 
     @cached_property
     def distinct(self) -> bool:
-        """Whether no two rows have the same hash."""
+        """Whether all hashes are different."""
         return pd.Index(self.hashes).is_unique
 
-    def places(self, hashes: Hashes) -> Places:
-        """For each hash, the number of a row that has it; -1 where there is none."""
+    def positions(self, hashes: Hashes) -> Positions:
+        """Return for each hash the position of a row with this hash; -1 if there is none."""
         if np.array_equal(hashes, self.hashes) and self.distinct:
             return np.arange(len(hashes))
         first = np.flatnonzero(~pd.Index(self.hashes).duplicated())
-        place = pd.Index(self.hashes[first]).get_indexer(pd.Index(hashes))
-        return np.append(first, -1)[place]
+        position = pd.Index(self.hashes[first]).get_indexer(pd.Index(hashes))
+        return np.append(first, -1)[position]
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Hashes of some rows of a frame.
+    """Hashes of all rows of a frame, or of a sample.
 
     Parameters
     ----------
     rows : int
-        The rows that the frame had.
+        The number of rows of the frame.
     index : tuple of str or None
-        The names of its index.
+        The names of the levels of its index.
     span : tuple of int or None
-        The smallest and the largest label, where labels were plain numbers.
+        The smallest and the largest label, if the index had no name and whole numbers.
     labels : tuple of int
         The hashes of the sampled rows' labels.
     keys : tuple of int
-        The hashes of their keys; none where there is no key, or one that repeats.
+        The hashes of their keys; empty if there is no key, or keys repeat.
     cells : mapping of str to tuple of int
-        By column, how many values were missing, and the hash of each sampled cell.
-    beside : tuple of str
-        The columns that count as part of the labels, where labels repeat.
+        By column, the number of missing values, and the hash of each sampled cell.
+    label_columns : tuple of str
+        The columns that are hashed with the labels, as labels repeat.
     is_sample : bool
-        Whether it is of some rows, in short.
+        Whether it is a sample, with shorter hashes.
     """
 
     rows: int = 0
@@ -148,20 +147,20 @@ class Fingerprint:
     labels: Sequence[int] | Hashes = ()
     keys: Sequence[int] | Hashes = ()
     cells: Mapping[str, tuple[int, Sequence[int] | npt.NDArray[Any]]] = field(default_factory=dict)
-    beside: tuple[str, ...] = ()
+    label_columns: tuple[str, ...] = ()
     is_sample: bool = True
 
     @cached_property
     def is_complete(self) -> bool:
-        """Whether every row is in the sample."""
+        """Whether all rows were hashed."""
         return all(len(hashes) == self.rows for _, hashes in self.cells.values())
 
-    def rows_of(self, names: Iterable[str]) -> list[Hashes]:
-        """The hashes of all rows' cells in some columns, a column each."""
+    def hashes_of(self, names: Iterable[str]) -> list[Hashes]:
+        """Return the hashes of the cells of some columns."""
         return [np.asarray(self.cells[name][1], dtype=np.uint64) for name in names]
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert a sample to JSON values, its hashes as hexadecimal text."""
+        """Convert a sample to JSON values, with hashes as hexadecimal text."""
 
         def text(hashes: Any, kind: str) -> str:
             return np.asarray(hashes).astype(kind).tobytes().hex()
@@ -177,7 +176,7 @@ class Fingerprint:
 
     @staticmethod
     def from_dict(body: Mapping[str, Any]) -> Fingerprint:
-        """Read what `to_dict` wrote."""
+        """Parse the JSON values of a sample."""
 
         def numbers(text: str, kind: str) -> Hashes:
             return np.frombuffer(bytes.fromhex(text), kind).astype(np.uint64)
@@ -194,12 +193,12 @@ class Fingerprint:
 
     @cached_property
     def by_label(self) -> HashedRows:
-        """The rows by the hashes of their labels."""
+        """The rows, to look up by the hashes of their labels."""
         return HashedRows(self.labels)
 
     @cached_property
     def by_key(self) -> HashedRows:
-        """The rows by the hashes of their keys."""
+        """The rows, to look up by the hashes of their keys."""
         return HashedRows(self.keys)
 
 
@@ -210,7 +209,7 @@ def fingerprint_of(
     *,
     sample: bool = False,
 ) -> Fingerprint:
-    """Hash the rows of a frame.
+    """Compute the fingerprint of a frame.
 
     Parameters
     ----------
@@ -221,17 +220,17 @@ def fingerprint_of(
     key : tuple of str
         The columns that identify a row.
     sample : bool
-        Whether to hash some rows, in short, and not all.
+        Whether to hash a sample of rows, with shorter hashes.
     """
     index, arrays = rows.index, arrays_of(rows)
     names = [name for name in names if name in arrays]
-    places = _sampled(len(rows)) if sample else slice(None)
-    used = {name: arrays[name][places] for name in (*names, *key) if name in arrays}
-    labels = _label_hashes(index[places])
+    positions = _sampled(len(rows)) if sample else slice(None)
+    used = {name: arrays[name][positions] for name in (*names, *key) if name in arrays}
+    labels = _label_hashes(index[positions])
     hashed = {name: hash_cells(array) for name, array in used.items()}
-    beside = [name for name in names if arrays[name].dtype.kind not in "biuf"]
+    label_columns = [name for name in names if arrays[name].dtype.kind not in "biuf"]
     if sample or index.is_unique:
-        beside = []
+        label_columns = []
     keys: Sequence[int] | Hashes = ()
     if key and {*key} <= {*hashed}:
         keys = row_hashes([hashed[name] for name in key], sample)
@@ -239,19 +238,19 @@ def fingerprint_of(
         len(rows),
         index_names(index),
         label_span(index),
-        row_hashes([*labels, *(hashed[name] for name in beside)], sample),
+        row_hashes([*labels, *(hashed[name] for name in label_columns)], sample),
         keys if HashedRows(keys).distinct else (),
         {
-            name: (int(arrays[name].isna().sum()), _kept(hashed[name], sample).astype("u4"))
+            name: (int(arrays[name].isna().sum()), _truncate(hashed[name], sample).astype("u4"))
             for name in names
         },
-        tuple(beside),
+        tuple(label_columns),
         sample,
     )
 
 
 def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
-    """The values of every column and index level whose name is unique."""
+    """Return the arrays of all columns and index levels with unique names."""
     rows = pd.DataFrame(rows)  # without attrs, which each of its columns would copy
     names = [str(name) for name in rows.columns]
     repeated = {name for name, count in Counter(names).items() if count > 1}
@@ -264,15 +263,15 @@ def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
     return {name: array for name, array in arrays.items() if name not in repeated}
 
 
-def _sampled(rows: int) -> Places:
-    """The positions of the rows to sample: all, or the first ones and evenly spaced others."""
+def _sampled(rows: int) -> Positions:
+    """Return the positions of rows to sample: all, or the first ones and evenly spaced others."""
     first = SAMPLE_SIZE // 2
     others = np.linspace(first, rows - 1, first, dtype=np.intp)
     return np.arange(rows) if rows <= SAMPLE_SIZE else np.append(np.arange(first), others)
 
 
 def index_names(index: pd.Index) -> tuple[str | None, ...]:
-    """The names of the levels of an index."""
+    """Return the names of the levels of an index."""
     return tuple(None if name is None else str(name) for name in index.names)
 
 
@@ -281,65 +280,67 @@ def _label_hashes(index: pd.Index) -> list[Hashes]:
 
 
 def label_span(index: pd.Index) -> tuple[int, int] | None:
-    """The smallest and the largest label, if labels are plain numbers, as in a new frame."""
+    """Return the smallest and the largest label of an index without a name, of whole numbers."""
     if index.nlevels > 1 or index.name is not None or index.dtype.kind not in "iu" or index.empty:
         return None
     return int(index.min()), int(index.max())
 
 
 def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
-    """Combine hashes of columns to one per row."""
+    """Combine the hashes of columns to one hash per row."""
     total = np.zeros(len(columns[0]), dtype=np.uint64)
     for hashes in columns:
         total = total * np.uint64(1_000_003) + hashes
     return total & np.uint64(_ROW) if sample else total
 
 
-def _kept(cells: Hashes, sample: bool = False) -> Hashes:
-    """The bits of cells' hashes that a fingerprint keeps."""
-    return cells & np.uint64(_CELL if sample else _WHOLE_CELL)
+def _truncate(cells: Hashes, sample: bool = False) -> Hashes:
+    """Truncate the hashes of cells to the bits that a fingerprint keeps."""
+    return cells & np.uint64(_CELL if sample else _FULL_CELL)
 
 
-def _counts(columns: Iterable[Hashes]) -> pd.Series:
-    """How often each row occurs."""
-    hashes = row_hashes([*map(_kept, columns)])
+def _row_counts(columns: Iterable[Hashes]) -> pd.Series:
+    """Count how often each row occurs."""
+    hashes = row_hashes([*map(_truncate, columns)])
     return pd.Index(hashes).value_counts()
 
 
-def has_more(rows: list[Hashes], read: Iterable[list[Hashes]]) -> bool:
-    """Whether some rows contain a row more often than each of several other frames does.
+def has_more_rows(rows: list[Hashes], read: Iterable[list[Hashes]]) -> bool:
+    """Return whether a row occurs more often in some rows than in any of several frames.
 
     Parameters
     ----------
     rows : list of array
-        By column the hashes of the rows' cells.
+        The hashes of the cells, an array per column.
     read : iterable of list of array
-        The same columns of the others.
+        The hashes of the same columns of each frame.
     """
-
-    now, most = _counts(rows), pd.concat([*map(_counts, read)]).groupby(level=0).max()
-    return bool((now > most.reindex(now.index, fill_value=0)).any())
+    counts, counts_read = (
+        _row_counts(rows),
+        pd.concat([*map(_row_counts, read)]).groupby(level=0).max(),
+    )
+    return bool((counts > counts_read.reindex(counts.index, fill_value=0)).any())
 
 
 class RowMatch(NamedTuple):
-    """A match between the rows of a frame and the rows that were hashed."""
+    """The rows of a frame, matched to the rows that were hashed by label or by key."""
 
     hashes: Hashes
     """The hashes of the frame's rows."""
     read: HashedRows
     """The rows that were read."""
-    places: Places
-    """For each row the number of the equal hashed row; -1 where there is none."""
+    positions: Positions
+    """For each row of the frame the position among the rows that were read; -1 if there is none."""
     by_key: bool
 
     @property
     def mask(self) -> Mask:
-        """Mask of the frame's rows that are among the hashed ones."""
-        return self.places >= 0
+        """The mask of the frame's rows that are among the rows that were read."""
+        return self.positions >= 0
 
 
 class FingerprintCheck:
-    """Check a frame against its fingerprint: which columns still hold what was read.
+    """Finds which columns of a frame still hold what was read, by its fingerprint.
 
     Rows are matched by label or by key, whichever leaves the fewest columns changed: a column
     that was overwritten differs alone, and with new labels nearly all differ.
@@ -348,158 +349,165 @@ class FingerprintCheck:
     def __init__(self, frame: pd.DataFrame, fingerprint: Fingerprint, key: tuple[str, ...]) -> None:
         self._index, self._arrays = frame.index, arrays_of(frame)
         self._read, self._key = fingerprint, key
-        self._there = [name for name in fingerprint.cells if name in self._arrays]
+        self._columns = [name for name in fingerprint.cells if name in self._arrays]
         self._hashed: dict[str, Hashes] = {}
 
     @property
-    def hashed(self) -> set[str]:
+    def hashed_columns(self) -> set[str]:
         """The columns whose cells were hashed."""
         return {*self._read.cells}
 
-    def placed(self) -> tuple[Places, set[str]] | None:
-        """Each row's position in the hashed frame, and unchanged columns; None if not sure.
+    def original_rows(self) -> tuple[Positions, set[str]] | None:
+        """Return the original position of each row, and unchanged columns; None if uncertain.
 
-        Rows found by their key are sure even where `change` is not: what they hold is compared
-        with what they held.
+        Rows that were matched by key are certain even if `change` is not, as their cells are
+        compared.
         """
         if len(self._index) == 0:
-            return np.empty(0, np.intp), {*self._there}
+            return np.empty(0, np.intp), {*self._columns}
         is_moved = MOVED in self._changes.values()
-        best: tuple[Places, set[str]] | None = None
+        best: tuple[Positions, set[str]] | None = None
         for match, differing, _ in self._matches if self._read.is_complete else ():
             if not (match.read.distinct and match.mask.all()) or (is_moved and not match.by_key):
                 continue
-            same = {*self._there} - differing | ({*self._key} if match.by_key else set())
-            if best is None or len(same) > len(best[1]):
-                best = match.places, same
+            unchanged = {*self._columns} - differing | ({*self._key} if match.by_key else set())
+            if best is None or len(unchanged) > len(best[1]):
+                best = match.positions, unchanged
         is_numbered = self._read.index == (None,) and self._read.span == (0, self._read.rows - 1)
         if self._read.is_complete or is_moved or not is_numbered or not self._is_within_span:
             return best
-        same = {name for name in self._there if self.change(name) is None}
-        return self._index.to_numpy().astype(np.intp), same
+        unchanged = {name for name in self._columns if self.change(name) is None}
+        return self._index.to_numpy().astype(np.intp), unchanged
 
     def repeated(self, tables: Mapping[str, Sequence[str]]) -> set[str]:
-        """The tables of which the frame holds a row more often than the rows that were hashed.
+        """Return the tables with a row that the frame has more often than the rows that were read.
 
         Parameters
         ----------
         tables : mapping of str to sequence of str
-            By table the columns of the frame that are its own.
+            The columns of the frame by table.
         """
         if not tables or not len(self._index):
             return set()
-        placed = self.placed()
-        if placed is not None:
-            return {*tables} if np.bincount(placed[0]).max() > 1 else set()
+        original = self.original_rows()
+        if original is not None:
+            return {*tables} if np.bincount(original[0]).max() > 1 else set()
         if not self._read.is_complete:
             is_repeated = len(self._index) > self._read.rows or not self._index.is_unique
             return {*tables} if is_repeated else set()
         repeated = set()
         for table, columns in tables.items():
             names = [name for name in columns if self.change(name) is None]
-            if names and has_more([*map(self._hashes, names)], [self._read.rows_of(names)]):
+            if names and has_more_rows([*map(self._hashes, names)], [self._read.hashes_of(names)]):
                 repeated.add(table)
         return repeated
 
     def is_empty(self, name: str) -> bool:
-        """Whether a column, or level of the index, is there and holds no value."""
+        """Return whether a column or index level is in the frame, and all of it is missing."""
         values = self._arrays.get(name)
         return values is not None and bool(values.isna().all())
 
     def change(self, name: str) -> str | None:
-        """Return the reason why a column is not accepted; None if it is."""
+        """Return the reason why a column does not hold what was read; None if it does."""
         return self._changes.get(name) if name in self._read.cells else MOVED
 
     @cached_property
     def _changes(self) -> dict[str, str]:
-        gone = dict.fromkeys(self.hashed.difference(self._there), "not one column of this name")
+        gone = dict.fromkeys(
+            self.hashed_columns.difference(self._columns), "not one column of this name"
+        )
         if len(self._index) == 0:
             return gone
-        changes = [change for _, _, change in self._matches] or [dict.fromkeys(self._there, MOVED)]
+        changes = [change for _, _, change in self._matches] or [
+            dict.fromkeys(self._columns, MOVED)
+        ]
         return gone | min(changes, key=len)
 
     @cached_property
     def _matches(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
-        """The ways to match rows, the columns that then differ, and why each is not accepted."""
+        """The matches of rows, with the columns that differ and why columns are not accepted."""
         matches = []
         for match in filter(None, (find() for find in (self._by_label, self._by_key))):
-            differing = {name for name in self._there if self._differs(name, match)}
+            differing = {name for name in self._columns if self._differs(name, match)}
             sums = self._possible_sums(match.mask, differing)
             matches.append((match, differing, dict.fromkeys(differing, OVERWRITTEN) | sums))
             if not matches[-1][-1]:
                 break
         return matches
 
-    def _possible_sums(self, mask: Mask, differing: set[str]) -> dict[str, str]:
-        """The columns that may hold sums of rows which agree with the hashes only by chance.
+    def _possible_sums(self, is_matched: Mask, differing: set[str]) -> dict[str, str]:
+        """Return the columns that may hold sums, which equal the values that were read by chance.
 
         Sums have numbers as labels too. As many rows are accepted if text agrees, or all
         columns; fewer or more if both, or if several different numbers agree. Labels from 0 on may
         be those of groups: a sum over missing values would pass for what was read beside it.
         """
-        agreeing = {*self._there} - differing
+        agreeing = {*self._columns} - differing
         if self._key and agreeing >= {*self._key}:
             return {}
         numbers = [name for name in agreeing if self._arrays[name].dtype.kind in "biuf"]
         has_text = len(numbers) < len(agreeing)
         if len(self._index) == self._read.rows:
-            is_like = has_text or not differing
-            return {} if is_like else dict.fromkeys(self._there, MOVED)
+            is_accepted = has_text or not differing
+            return {} if is_accepted else dict.fromkeys(self._columns, MOVED)
         zeros = hash_cells(pd.array([0, None], "Int64"))
         is_varied = any(
-            len(np.setdiff1d(self._hashes(name)[mask], zeros)) >= _SEVERAL for name in numbers
+            len(np.setdiff1d(self._hashes(name)[is_matched], zeros)) >= _MIN_DIFFERENT
+            for name in numbers
         )
-        if differing or not (has_text or is_varied) or not mask.any():
-            return dict.fromkeys(self._there, MOVED)
+        if differing or not (has_text or is_varied) or not is_matched.any():
+            return dict.fromkeys(self._columns, MOVED)
         if is_varied and label_span(self._index) != (0, len(self._index) - 1):
             return {}
-        return {name: MOVED for name in self._there if self._read.cells[name][0]}
+        return {name: MOVED for name in self._columns if self._read.cells[name][0]}
 
     def _hashes(self, name: str) -> Hashes:
-        """The hashes of a column's cells, computed once."""
+        """Return the hashes of the cells of a column, cached."""
         if name not in self._hashed:
             self._hashed[name] = hash_cells(self._arrays[name])
         return self._hashed[name]
 
     def _differs(self, name: str, match: RowMatch) -> bool:
-        """Whether a matched row holds something else, or other rows were filled or emptied."""
-        if not self._lacks_as_before(name):
+        """Return whether a column differs in matched rows, or was filled or emptied in others."""
+        if not self._has_likely_missing(name):
             return True
-        (read,), mask = self._read.rows_of([name]), match.mask
+        (read,), mask = self._read.hashes_of([name]), match.mask
         is_all = self._read.is_complete or mask.all()
         cells = self._hashes(name)[mask] if is_all else hash_cells(self._arrays[name][mask])
-        cells = _kept(cells, self._read.is_sample)
+        cells = _truncate(cells, self._read.is_sample)
         if match.read.distinct:
-            return not np.array_equal(read[match.places[mask]], cells)
-        rows = _mixed(match.read.hashes, read)
-        return not np.isin(_mixed(match.hashes[mask], cells), rows).all()
+            return not np.array_equal(read[match.positions[mask]], cells)
+        rows = _combine(match.read.hashes, read)
+        return not np.isin(_combine(match.hashes[mask], cells), rows).all()
 
-    def _lacks_as_before(self, name: str) -> bool:
-        """Whether the number of missing values fits rows that were only dropped or repeated."""
+    def _has_likely_missing(self, name: str) -> bool:
+        """Return whether as many values are missing as if rows were only dropped or repeated."""
         if self._read.is_complete:
             return True
         missing = self._read.cells.get(name, (0,))[0]
-        now, before = len(self._index), self._read.rows
-        lacking = int(self._arrays[name].isna().sum())
-        if now == before:
-            return lacking == missing
-        if missing - lacking > before - now > 0 and self._index.is_unique:
+        rows, rows_read = len(self._index), self._read.rows
+        missing_now = int(self._arrays[name].isna().sum())
+        if rows == rows_read:
+            return missing_now == missing
+        if missing - missing_now > rows_read - rows > 0 and self._index.is_unique:
             return False  # more were missing than rows are gone: some were filled
-        return lacking * before <= missing * max(now, before)
+        return missing_now * rows_read <= missing * max(rows, rows_read)
 
     def _by_label(self) -> RowMatch | None:
+        """Match rows by label; None if labels were made anew."""
         read = self._read
-        if index_names(self._index) != read.index or not {*read.beside} <= {*self._arrays}:
+        if index_names(self._index) != read.index or not {*read.label_columns} <= {*self._arrays}:
             return None
         if read.span is not None and not read.is_complete and not self._is_within_span:
             return None
-        parts = [*_label_hashes(self._index), *map(self._hashes, read.beside)]
+        parts = [*_label_hashes(self._index), *map(self._hashes, read.label_columns)]
         match = self._match(parts, read.by_label, by_key=False)
         is_numbered = read.span is not None and not read.is_complete
         return match if is_numbered or self._is_match(match) else None
 
     def _by_key(self) -> RowMatch | None:
-        is_filled = all(name in self._arrays and self._lacks_as_before(name) for name in self._key)
+        """Match rows by key; None if the key is gone or changed."""
+        is_filled = all(n in self._arrays and self._has_likely_missing(n) for n in self._key)
         if not len(self._read.keys) or not is_filled:
             return None
         parts = [self._hashes(name) for name in self._key]
@@ -508,19 +516,19 @@ class FingerprintCheck:
 
     def _match(self, parts: list[Hashes], read: HashedRows, *, by_key: bool) -> RowMatch:
         hashes = row_hashes(parts, self._read.is_sample)
-        return RowMatch(hashes, read, read.places(hashes), by_key)
+        return RowMatch(hashes, read, read.positions(hashes), by_key)
 
     def _is_match(self, match: RowMatch) -> bool:
-        """Whether enough rows match: all of a complete sample, else at least one."""
+        """Return whether enough rows match: all if all rows were hashed, else at least one."""
         return bool(match.mask.all() if self._read.is_complete else match.mask.any())
 
     @cached_property
     def _is_within_span(self) -> bool:
-        """Whether labels are plain numbers among those that were read."""
+        """Whether all labels are within the span of those that were read."""
         inner, outer = label_span(self._index), self._read.span
         return bool(inner and outer and outer[0] <= inner[0] and inner[1] <= outer[1])
 
 
-def _mixed(rows: Hashes, cells: Hashes) -> Hashes:
+def _combine(rows: Hashes, cells: Hashes) -> Hashes:
     """Combine the hashes of rows with those of their cells."""
     return (rows ^ (rows >> np.uint64(29))) * np.uint64(0x9E37_79B9_7F4A_7C15) + cells

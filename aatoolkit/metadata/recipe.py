@@ -1,4 +1,4 @@
-"""Recipes: how a frame was made, as an expression of JSON values that can be replayed.
+"""Recipes: how frames were made, as JSON expressions that can be replayed.
 
 ======================================  ==========================================================
 ``["read", 0, "source_domains"]``       a table of a response: the number of its source, its name
@@ -30,14 +30,14 @@ import pandas as pd
 Numbers = npt.NDArray[np.intp]
 
 PACKED = "zlib:"
-"""What packed text begins with."""
+"""The prefix of packed text."""
 
-_MOST = 1 << 26
-"""The most bytes that are unpacked: more than any frame carries."""
+_MAX_BYTES = 1 << 26
+"""The most bytes that are unpacked, more than any metadata has."""
 
 
 def pack(text: str) -> str:
-    """Compress a text to a text that JSON can hold.
+    """Compress a text to ASCII.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def pack(text: str) -> str:
 
 
 def unpack(text: str) -> str:
-    """Decompress a text that may have been packed.
+    """Decompress a text, if it was packed.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def unpack(text: str) -> str:
         return text
     stream = zlib.decompressobj()
     with suppress(zlib.error):
-        unpacked = stream.decompress(base64.b85decode(text[len(PACKED) :]), _MOST)
+        unpacked = stream.decompress(base64.b85decode(text[len(PACKED) :]), _MAX_BYTES)
         if stream.eof:
             return unpacked.decode()
     raise ValueError("packed text is damaged")
@@ -75,7 +75,7 @@ LIMIT = 4000
 
 
 def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
-    """Replace the numbers of the sources in a recipe.
+    """Replace the numbers of sources in a recipe.
 
     Examples
     --------
@@ -91,17 +91,17 @@ def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
 
 
 def dump_recipe(recipe: Recipe) -> Recipe:
-    """Return a recipe as it is written down: not where it is too long."""
+    """Return a recipe for the text of metadata, in which a long one is left out."""
     if len(json.dumps(recipe)) <= LIMIT:
         return recipe
     return [END, "how it was made is too large for a frame to carry along"]
 
 
-_MOST_VALUES = 4000
+_MAX_VALUES = 4000
 
 
 def dump_rows(rows: Numbers) -> list[int]:
-    """Serialize row numbers, in their order and with repeats: the first, then runs of steps.
+    """Serialize row positions as runs: a step from position to position, and how often.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def dump_rows(rows: Numbers) -> list[int]:
 
 
 def load_rows(runs: Sequence[int]) -> Numbers:
-    """Parse row numbers.
+    """Parse row positions.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def load_rows(runs: Sequence[int]) -> Numbers:
 
 
 def dump_values(values: pd.Series) -> list[Any] | None:
-    """Serialize a column to its dtype and JSON values; None if it is long or would change.
+    """Serialize a column as dtype and JSON values; None if it is too long or would change.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def dump_values(values: pd.Series) -> list[Any] | None:
     >>> dump_values(pd.Series(["a", None], dtype="string"))
     ['string', ['a', None]]
     """
-    if len(values) > _MOST_VALUES:
+    if len(values) > _MAX_VALUES:
         return None
     cells = values.astype(object).where(values.notna(), None).tolist()
     cells = [
@@ -144,8 +144,8 @@ def dump_values(values: pd.Series) -> list[Any] | None:
     ]
     body = [str(values.dtype), cells]
     try:
-        back = load_values(json.loads(json.dumps(body)))
-        is_same = back.dtype == values.dtype and back.equals(values.reset_index(drop=True))
+        parsed = load_values(json.loads(json.dumps(body)))
+        is_same = parsed.dtype == values.dtype and parsed.equals(values.reset_index(drop=True))
     except (TypeError, ValueError):
         return None
     return body if is_same else None

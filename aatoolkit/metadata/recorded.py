@@ -19,10 +19,10 @@ from aatoolkit.metadata.attrs import (
     Source,
     attach,
     check_of,
-    describe_anew,
     fingerprint_in,
     has_metadata,
     metadata_of,
+    replace_metadata,
     stored_of,
     text_of,
 )
@@ -47,20 +47,19 @@ R = TypeVar("R")
 
 FOREIGN = "it is a frame of other origin: nothing is known of where it comes from"
 
-
 VERBS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
-"""By verb: what it calls, and which arguments are frames."""
+"""By name of a verb, its function and the parameters that are frames."""
 
 
 def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a function of frames record how its result was made.
+    """Decorate a verb so that its result has the recipe of how it was made.
 
     Parameters
     ----------
     verb : str
         The name under which it is replayed.
     *inputs : str
-        Its parameters that are frames, or several of them.
+        The parameters that are frames or lists of frames.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -86,7 +85,7 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
 
 @contextmanager
 def checked_once() -> Iterator[None]:
-    """Cache the checks of frames while a verb runs, as it changes none."""
+    """Cache the checks of frames while a verb runs, as verbs change no frames."""
     token = CHECKS.set({})
     try:
         yield
@@ -102,18 +101,18 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 def record(
     result: pd.DataFrame, verb: str, arguments: Mapping[str, Any], inputs: Iterable[str]
 ) -> None:
-    """Attach to a verb's result the recipe of how it was made.
+    """Attach the recipe of how it was made to the result of a verb.
 
     Parameters
     ----------
     result : pandas.DataFrame
-        What a verb returned.
+        The result.
     verb : str
-        Its name.
+        The name of the verb.
     arguments : mapping
-        All its arguments; those that cannot be written down end the trail.
+        Its arguments. If one cannot be serialized, the recipe says only that.
     inputs : iterable of str
-        Which of them are frames.
+        The arguments that are frames.
     """
     frames: list[pd.DataFrame] = []
     rest: dict[str, Any] = dict(arguments)
@@ -123,40 +122,40 @@ def record(
             rest[name] = len(frames)
             frames.append(value)
         elif value is not None:
-            several = [*value.values()] if isinstance(value, Mapping) else [*value]
-            rest[name] = [*range(len(frames), len(frames) + len(several))]
-            frames += several
+            frames_of_argument = [*value.values()] if isinstance(value, Mapping) else [*value]
+            rest[name] = [*range(len(frames), len(frames) + len(frames_of_argument))]
+            frames += frames_of_argument
     if any(frame is result for frame in frames):
         return
     rest |= {name: value for name, value in rest.pop("options", {}).items() if value}
     metadata = stored_of(result)[0] if has_metadata(result) else FrameMetadata()
-    views = [view_of(frame) for frame in frames]
-    sources = dict.fromkeys((*metadata.sources, *(s for _, read, _ in views for s in read)))
+    recipes = [current_recipe(frame) for frame in frames]
+    sources = dict.fromkeys((*metadata.sources, *(s for _, read, _ in recipes for s in read)))
     numbers = {source: number for number, source in enumerate(sources)}
-    written, lost = {}, []
+    written, unwritten = {}, []
     for name, value in rest.items():
         try:
-            written[name] = _written(value)
+            written[name] = _serialize(value)
         except TypeError:
-            lost.append(name)
-    parts = [renumbered(r, {n: numbers[s] for n, s in enumerate(read)}) for r, read, _ in views]
+            unwritten.append(name)
+    parts = [renumbered(r, {n: numbers[s] for n, s in enumerate(read)}) for r, read, _ in recipes]
     recipe: Recipe = [DO, verb, written, parts]
-    if lost:
-        recipe = [END, f"{verb} was given {', '.join(lost)}, which cannot be written down"]
-    responses = [response for _, _, read in views for response in read]
-    describe_anew(result, replace(metadata, recipe=recipe, sources=tuple(sources)), responses)
+    if unwritten:
+        recipe = [END, f"{verb} was given {', '.join(unwritten)}, which cannot be written down"]
+    responses = [response for _, _, read in recipes for response in read]
+    replace_metadata(result, replace(metadata, recipe=recipe, sources=tuple(sources)), responses)
 
 
 _GROUPER = ("key", "closed", "label", "origin", "dropna", "sort", "convention")
 
 
-def _written(value: Any) -> Any:
-    """Serialize an argument to a JSON value that a replay reads.
+def _serialize(value: Any) -> Any:
+    """Serialize an argument to a JSON value.
 
     Raises
     ------
     TypeError
-        If it has none.
+        If it cannot be serialized.
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
@@ -167,82 +166,84 @@ def _written(value: Any) -> Any:
         facts["freq"] = getattr(value.freq, "freqstr", value.freq)
         return {"grouper": {k: v for k, v in facts.items() if isinstance(v, bool | str)}}
     if isinstance(value, Mapping):
-        return {"map": {str(name): _written(part) for name, part in value.items()}}
+        return {"map": {str(name): _serialize(part) for name, part in value.items()}}
     if isinstance(value, list | tuple):
-        return [*map(_written, value)]
+        return [*map(_serialize, value)]
     if hasattr(value, "isoformat"):
         return {"moment": value.isoformat()}
     if not hasattr(value, "tolist"):
         raise TypeError(f"{type(value).__name__} is no value that can be written down")
-    return _written(value.tolist())
+    return _serialize(value.tolist())
 
 
 def attach_changed(
     frame: pd.DataFrame, metadata: FrameMetadata, rows: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Replace the metadata of a frame whose rows are the same, and keep its recipe.
+    """Attach new metadata to a frame, with the recipe that it has, or a frame of the same rows.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         The frame.
     metadata : FrameMetadata
-        Its metadata.
+        The new metadata.
     rows : pandas.DataFrame, optional
-        The same rows, from which how they were made is taken; the frame itself if left out.
+        The frame whose recipe is kept, by default ``frame``.
     """
-    recipe, sources, responses = view_of(frame if rows is None else rows)
+    recipe, sources, responses = current_recipe(frame if rows is None else rows)
     numbers = {source: number for number, source in enumerate(metadata.sources)}
-    kept = renumbered(recipe, {n: numbers.get(s, -1) for n, s in enumerate(sources)})
-    return attach(frame, replace(metadata, recipe=kept), responses=responses)
+    new_recipe = renumbered(recipe, {n: numbers.get(s, -1) for n, s in enumerate(sources)})
+    return attach(frame, replace(metadata, recipe=new_recipe), responses=responses)
 
 
 def serialized(frame: pd.DataFrame) -> str:
-    """Return as text the metadata of a frame that is still true of it."""
-    recipe = view_of(frame)[0] if stored_of(frame)[0].recipe else None
+    """Return the metadata of a frame that still holds, as text."""
+    recipe = current_recipe(frame)[0] if stored_of(frame)[0].recipe else None
     verified = replace(metadata_of(frame, levels=True), recipe=recipe)
     return str(text_of(attach(frame.copy(deep=False), verified)))
 
 
-def view_of(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
-    """Return the recipe of a frame as it is now, with its sources and the responses in memory."""
+def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
+    """Return the recipe of a frame as it is now, its sources, and its responses in memory."""
     metadata, responses = stored_of(frame)
     changes: dict[str, Any] = {}
     if metadata.recipe is None:
         why = "it does not say how it was made" if has_metadata(frame) else FOREIGN
-        _set(frame, map(str, frame.columns), changes)
+        _add_values(frame, map(str, frame.columns), changes)
         return [VIEW, [END, why], {**changes, "size": len(frame)}], (), ()
     fingerprint = fingerprint_in(frame, metadata) or Fingerprint()
     check = check_of(frame)
-    places, same = check.placed() or (None, set())
+    places, unchanged = check.original_rows() or (None, set())
     if places is None:
         changes["lost"] = "which of its rows were taken cannot be seen any longer"
     elif len(places) != fingerprint.rows or (np.diff(places, prepend=-1) != 1).any():
         changes["rows"] = dump_rows(places)
     arrays = arrays_of(frame)
     columns = metadata.columns.items()
-    same |= {n for n, of in columns if of.availability.status in EMPTY and check.is_empty(n)}
-    changed = [name for name in arrays if name not in same]
+    unchanged |= {
+        n for n, column in columns if column.availability.status in EMPTY and check.is_empty(n)
+    }
+    changed = [name for name in arrays if name not in unchanged]
     if {*metadata.columns} - {*arrays}:
         changes["columns"] = [name for name in arrays if name not in changed]
     if index_names(frame.index) != fingerprint.index:
         changes["index"] = [*index_names(frame.index)]
     elif "rows" in changes and frame.index.equals(pd.RangeIndex(len(frame))):
         changes["index"] = "range"
-    _set(frame, changed, changes)
+    _add_values(frame, changed, changes)
     recipe = [VIEW, metadata.recipe, changes] if changes else metadata.recipe
     return recipe, metadata.sources, responses
 
 
 def is_changed(frame: pd.DataFrame, name: str) -> bool:
-    """Whether it is sure that a column was changed since the metadata was attached."""
+    """Return whether a column was certainly changed since its metadata was attached."""
     check = check_of(frame)
-    placed = check.placed()
-    return placed is not None and name in check.hashed - placed[1]
+    placed = check.original_rows()
+    return placed is not None and name in check.hashed_columns - placed[1]
 
 
-def _set(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
-    """Add columns set by plain pandas to the changes: short ones by value, others ``unknown``."""
+def _add_values(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
+    """Add columns that plain pandas set to the changes: short ones by value, else as unknown."""
     arrays = arrays_of(frame)
     for name in names:
         values = dump_values(pd.Series(arrays[name])) if name in arrays else None
