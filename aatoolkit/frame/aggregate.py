@@ -1,4 +1,4 @@
-"""Aggregate rows by each column's declared rule; what was not measured stays missing.
+"""Aggregate rows by the declared rule of each column; what was not measured stays missing.
 
 A cell that holds a value is used, and a partial one makes its group partial. A sum has a number
 only if every cell to which the column applies holds one, unless missing cells are skipped; a
@@ -56,7 +56,7 @@ from aatoolkit.metadata.recorded import recorded
 from aatoolkit.scope import FILTERS
 
 ZERO = "the denominator is 0"
-"""Why a rate of nothing does not apply."""
+"""The reason why a rate without observations does not apply."""
 
 _ZERO = Availability(Status.NOT_APPLICABLE, None, ZERO)
 _NO_ROWS = Availability(Status.NOT_APPLICABLE, None, "no rows")
@@ -64,7 +64,7 @@ _NO_ROWS = Availability(Status.NOT_APPLICABLE, None, "no rows")
 
 @dataclass(frozen=True)
 class PlannedCells:
-    """A plan, the cells that it is computed from, and the groups that their rows become."""
+    """A plan, and the frame and groups that it is for."""
 
     plan: Plan
     frame: pd.DataFrame
@@ -73,18 +73,18 @@ class PlannedCells:
 
     @cached_property
     def cells(self) -> Cells:
-        """The availability of the rows."""
+        """The availability of the cells that the column is computed from, row by row."""
         return cells_of_plan(self.plan, self.frame, self.metadata, self.groups)
 
     @cached_property
     def expected(self) -> Codes:
-        """The number of rows of each group that could have a number."""
+        """The number of rows in each group that could have a number."""
         wholes = self.plan.wholes
         return self.groups.count(self.cells.applicable) + (0 if wholes is None else wholes.lacking)
 
     @cached_property
     def covered(self) -> Floats:
-        """The number of rows used of each group; an aggregated row counts by its coverage."""
+        """The number of used rows in each group, where an aggregated row counts by its coverage."""
         name, share = f"{self.plan.column}{COVERAGE}", np.ones(len(self.frame))
         if name in self.frame.columns:
             share = np.nan_to_num(as_floats(self.frame[name]), nan=1.0)
@@ -92,32 +92,32 @@ class PlannedCells:
 
     @cached_property
     def absent(self) -> list[Availability]:
-        """The availability of rows that the frame, and so its groups, do not contain."""
+        """The availability of rows that the frame lacks, and so may the groups."""
         if self.groups.by_value & {"host", *CONTEXT, *FILTERS}:
             return []  # they would be groups of their own
         columns = self.metadata.columns
         return [*dict.fromkeys(state for n in self.plan.parts for state in columns[n].absent)]
 
     def values(self) -> tuple[pd.Series, Mask]:
-        """Each group's number from the rows that have one, and where it is undefined."""
-        plan, groups, use = self.plan, self.groups, self.cells.has_number
+        """Compute the number of each group, and the mask of groups whose denominator is 0."""
+        plan, groups, mask = self.plan, self.groups, self.cells.has_number
         rule, first = plan.rule, self.frame[plan.parts[0]]
         undefined = np.zeros(len(groups), bool)
         if rule.rule == "sum":
-            return sums(first, use, groups, plan.column), undefined
+            return sums(first, mask, groups, plan.column), undefined
         if rule.rule == "count":
-            return like(groups.count(use), first), undefined
+            return like(groups.count(mask), first), undefined
         if rule.rule not in ("mean", "ratio"):
-            return chosen(first, use, groups, rule.rule), undefined
+            return chosen(first, mask, groups, rule.rule), undefined
         numbers = as_floats(first)
         weights = as_floats(self.frame[plan.parts[1]]) if plan.parts[1:] else np.ones(len(numbers))
-        above = added(numbers if rule.over else numbers * weights, use, groups)
-        below = added(weights, use, groups)
+        numerators = added(numbers if rule.over else numbers * weights, mask, groups)
+        denominators = added(weights, mask, groups)
         if plan.wholes is not None:
-            below = plan.wholes.sums(weights, use, groups)
+            denominators = plan.wholes.sums(weights, mask, groups)
         with np.errstate(divide="ignore", invalid="ignore"):
-            quotient = like(above / below, first)
-        return quotient, (groups.count(use) > 0) & (below == 0)
+            quotient = like(numerators / denominators, first)
+        return quotient, (groups.count(mask) > 0) & (denominators == 0)
 
 
 def planned_of(
@@ -127,7 +127,7 @@ def planned_of(
     rules: Rules | None,
     observed: bool | None,
 ) -> list[PlannedCells]:
-    """The plans of the columns of a frame, and the cells that each is computed from."""
+    """Plan the aggregation of the columns of a frame."""
     metadata = metadata_of(frame)
     groups = group(frame, by, observed is not False)
     plans = plan(frame, metadata, groups, columns, rules or {}, shares=True)
@@ -156,25 +156,27 @@ def aggregate(
     kept: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
     described = {str(name): metadata.columns[str(name)] for name in kept}
     for planned in plans:
-        values, state, beside = _outcome(planned, parts, skip_missing, status or bool(parts))
+        values, state, companions = _outcome(planned, parts, skip_missing, status or bool(parts))
         name, source_column = planned.plan.column, metadata.columns[planned.plan.described]
         within = planned.plan.rule.within
         if within and within not in kept:
-            use = (flat[name].notna() & flat[within].notna()).to_numpy(bool)
-            kept[within] = chosen(flat[within], use, groups, "last")
+            mask = (flat[name].notna() & flat[within].notna()).to_numpy(bool)
+            kept[within] = chosen(flat[within], mask, groups, "last")
             described[within] = metadata.columns[within]
-        of = planned.plan.of or (source_column.of if source_column.table in several else None)
-        column = ColumnMetadata(of, state, caution=planned.plan.caution)
-        if (stated := f"{name}_{ROW}") in beside:
-            statuses = pd.DataFrame({part: beside[part] for part in beside if ROW in part})
-            own_keys = FrameMetadata(described)
-            statements = tuple(row_statements(statuses, stated, groups.keys, own_keys))
-            is_silent = statuses[stated].isna().any()  # of a number nothing is stated
+        declared_name = planned.plan.of or (
+            source_column.of if source_column.table in several else None
+        )
+        column = ColumnMetadata(declared_name, state, caution=planned.plan.caution)
+        if (status_column := f"{name}_{ROW}") in companions:
+            statuses = pd.DataFrame({part: companions[part] for part in companions if ROW in part})
+            key_metadata = FrameMetadata(described)
+            statements = tuple(row_statements(statuses, status_column, groups.keys, key_metadata))
+            is_silent = statuses[status_column].isna().any()  # of a number nothing is stated
             otherwise = Availability() if is_silent else statements[0].availability
             column = replace(column, statements=statements, otherwise=otherwise)
         absent = () if planned.absent else source_column.absent
-        described |= {name: column.lacking(*absent), **dict.fromkeys(beside, MEASURED)}
-        kept |= {name: values, **beside}
+        described |= {name: column.lacking(*absent), **dict.fromkeys(companions, MEASURED)}
+        kept |= {name: values, **companions}
     key = tuple(str(name) for name in groups.keys.columns)
     result = pd.DataFrame(kept, index=groups.keys.index)
     result = show_as(result, view_of(result))
@@ -189,10 +191,10 @@ def _outcome(
     skip_missing: bool,
     is_stated: bool,
 ) -> tuple[pd.Series, Availability, dict[str, pd.Series]]:
-    """Build one column of the result, its overall availability, and its companion columns.
+    """Compute a column of the result, its overall availability, and columns about it.
 
-    These are its coverage, and its status where groups differ. A number that leaves out rows, or
-    days of its period, says so unasked.
+    These are its coverage, if it leaves out rows or days of a period, and its status, if groups
+    differ.
     """
     plan, groups, cells = planned.plan, planned.groups, planned.cells
     used_rows, expected, wholes = groups.count(cells.has_number), planned.expected, plan.wholes
@@ -204,69 +206,69 @@ def _outcome(
     values, undefined = planned.values()
     has_number = has_number & ~undefined
     codes, states = groups.combined(cells)
-    # Where a part was measured and the group has no value, it is of the other part.
-    bare = [
+    # A group without a used row is unavailable, even where other cells are partial.
+    unmeasured = [
         replace(s, status=Status.UNAVAILABLE) if s.status == Status.PARTIAL else s for s in states
     ]
-    codes, states = np.where(used_rows > 0, codes, codes + len(states)), [*states, *bare]
-    # What more is known of single groups: rows without a value, absent rows, part periods.
-    numbers: dict[Availability, int] = {}
-    silent = np.array([state.reason == NO_VALUE.reason for state in states], bool)[codes]
-    odd = silent if wholes is None else silent | (wholes.lacking > 0)
-    odd = odd | bool(planned.absent)
+    codes, states = np.where(used_rows > 0, codes, codes + len(states)), [*states, *unmeasured]
+    # Further reasons for single groups: rows without a value, absent rows, partial periods.
+    new_codes: dict[Availability, int] = {}
+    has_no_value = np.array([state.reason == NO_VALUE.reason for state in states], bool)[codes]
+    is_special = has_no_value if wholes is None else has_no_value | (wholes.lacking > 0)
+    is_special = is_special | bool(planned.absent)
     first = len(states)
-    for at in sorted({*np.flatnonzero(odd).tolist(), *parts}):
-        state = states[codes[at]]
-        if silent[at]:
-            few, many = int(expected[at] - used_rows[at]), int(expected[at])
-            why = f"{few:,} of {many:,} rows {'has' if few == 1 else 'have'} no value"
-            state = replace(state, reason=why if few < many else "no row has a value")
-        more = [*planned.absent]
-        if wholes is not None and wholes.lacking[at]:
-            why = f"{wholes.lacking[at]} of {wholes.total[at]} responses have no row of it"
-            more.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
-        state = combine([state, *more])
-        is_unknown = state.status == Status.UNKNOWN and not has_number[at]
-        if at in parts and state.status not in EMPTY and not is_unknown:
-            reason = combined_reason((state.reason, parts[at][1]))
+    for i in sorted({*np.flatnonzero(is_special).tolist(), *parts}):
+        state = states[codes[i]]
+        if has_no_value[i]:
+            lacking, row_count = int(expected[i] - used_rows[i]), int(expected[i])
+            why = f"{lacking:,} of {row_count:,} rows {'has' if lacking == 1 else 'have'} no value"
+            state = replace(state, reason=why if lacking < row_count else "no row has a value")
+        further = [*planned.absent]
+        if wholes is not None and wholes.lacking[i]:
+            why = f"{wholes.lacking[i]} of {wholes.total[i]} responses have no row of it"
+            further.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
+        state = combine([state, *further])
+        is_unknown = state.status == Status.UNKNOWN and not has_number[i]
+        if i in parts and state.status not in EMPTY and not is_unknown:
+            reason = combined_reason((state.reason, parts[i][1]))
             state = replace(state, status=Status.PARTIAL, reason=reason)
-        codes[at] = numbers.setdefault(state, first + len(numbers))
-    states += numbers
-    # After the states as they are come the same of groups in part, then two of none.
-    part_state = combine(planned.metadata.columns[part].availability for part in plan.parts)
-    nothing = _NO_ROWS if part_state.status == Status.AVAILABLE else part_state
-    empty = nothing if groups.keys.columns.empty or part_state.status in EMPTY else NO_ROW
+        codes[i] = new_codes.setdefault(state, first + len(new_codes))
+    states += new_codes
+    # After the states come their partial versions, then two for groups without a number.
+    source_state = combine(planned.metadata.columns[part].availability for part in plan.parts)
+    no_rows = _NO_ROWS if source_state.status == Status.AVAILABLE else source_state
+    empty_state = no_rows if groups.keys.columns.empty or source_state.status in EMPTY else NO_ROW
     codes = np.where(has_number & ~full, codes + len(states), codes)
     is_nothing = undefined & (groups.count(cells.complete) == expected) & full
     codes = np.where(is_nothing, 2 * len(states), codes)
     codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
     partial = [replace(state, status=Status.PARTIAL) for state in states]
-    all_states = [*states, *partial, _ZERO, empty]
+    all_states = [*states, *partial, _ZERO, empty_state]
     share = np.divide(
         planned.covered, expected, out=np.full(len(groups), np.nan), where=expected > 0
     )
-    for at, (period, _) in parts.items():
-        share[at] *= period
+    for i, (period, _) in parts.items():
+        share[i] *= period
     used = [all_states[code] for code in np.unique(codes).tolist()]
-    state = combine(used) if used else nothing
+    state = combine(used) if used else no_rows
     values, coverage = values.where(has_number), pd.Series(pd.array(share, dtype="Float64"))
     has_number = values.notna().to_numpy(bool)
     in_part = skip_missing or bool((coverage[has_number] < 1).any())
-    beside = {f"{plan.column}{COVERAGE}": coverage} if in_part else {}
+    companions = {f"{plan.column}{COVERAGE}": coverage} if in_part else {}
     if len(used) < 2 and not is_stated:
-        return values, state, beside
+        return values, state, companions
     statuses = status_columns(all_states, codes, f"{plan.column}_{ROW}")
     mask = Cells(all_states, codes, has_number).having(Status.UNKNOWN)
     statuses[has_number & mask] = None
     if is_stated or (not mask.all() and len(statuses.drop_duplicates()) > 1):
-        beside |= {str(column): statuses[column] for column in statuses}
-    return values, state, beside
+        companions |= {str(column): statuses[column] for column in statuses}
+    return values, state, companions
 
 
 def cells_of_plan(
     planned: Plan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups
 ) -> Cells:
-    """The availability of the cells that a column is computed from."""
+    """Return the availability of the cells that a column is computed from, row by row."""
 
     def is_zero(name: str, rows: Mask) -> Mask:
         zero: Mask = rows & (as_floats(frame[name]) == 0)
@@ -276,31 +278,33 @@ def cells_of_plan(
     cells = reduce(together, (cells_of(frame, part, metadata) for part in planned.parts))
     unreported = cells.unreported
     if unreported.any():
-        # That a combination has no row says nothing of those that have; in a group without any
-        # other row it is all there is.
+        # An unreported row says nothing about reported rows; it counts only in a group without
+        # any of these.
         cells = cells.without(unreported & (groups.count(~unreported) > 0)[groups.ids], "no row")
     if planned.repeats is not None:
         cells = cells.without(planned.repeats, "counted once")
     for trials in planned.trials:
-        counted = cells_of(frame, trials, metadata)
-        none = is_zero(trials, counted.has_number if rule.rule == "sum" else counted.complete)
-        cells = cells.without(none & ~cells.has_number, ZERO)
+        trial_cells = cells_of(frame, trials, metadata)
+        is_nothing = is_zero(
+            trials, trial_cells.has_number if rule.rule == "sum" else trial_cells.complete
+        )
+        cells = cells.without(is_nothing & ~cells.has_number, ZERO)
     if rule.among and rule.among[0] in frame.columns:
         kind_column, *kinds = rule.among
-        stated = cells_of(frame, kind_column, metadata).has_number
-        other = stated & ~frame[kind_column].isin(kinds).to_numpy(bool) if kinds else None
-        nothing = is_zero(kind_column, stated) if other is None else other
-        cells = cells.without(nothing & ~cells.has_number, "nothing to count")
+        has_kind = cells_of(frame, kind_column, metadata).has_number
+        is_other_kind = has_kind & ~frame[kind_column].isin(kinds).to_numpy(bool) if kinds else None
+        is_uncounted = is_zero(kind_column, has_kind) if is_other_kind is None else is_other_kind
+        cells = cells.without(is_uncounted & ~cells.has_number, "nothing to count")
     if rule.over:
-        above, below = rule.over
-        none = is_zero(below, cells_of(frame, below, metadata).complete)
-        return cells.without(none & ~(np.abs(as_floats(frame[above])) > 0), ZERO)
+        numerator, denominator = rule.over
+        is_nothing = is_zero(denominator, cells_of(frame, denominator, metadata).complete)
+        return cells.without(is_nothing & ~(np.abs(as_floats(frame[numerator])) > 0), ZERO)
     if rule.by:
-        nothing = is_zero(rule.by, cells_of(frame, rule.by, metadata).complete)
-        return cells.without(nothing, "zero weight")
+        is_uncounted = is_zero(rule.by, cells_of(frame, rule.by, metadata).complete)
+        return cells.without(is_uncounted, "zero weight")
     if rule.rule in ("first", "last"):
         rows = pd.Series(groups.ids[cells.applicable], np.flatnonzero(cells.applicable))
-        taken = np.zeros(len(frame), bool)
-        taken[rows.index[~rows.duplicated(keep=rule.rule)]] = True  # type: ignore[arg-type]
-        return cells.without(~taken, "another row is taken")
+        is_taken = np.zeros(len(frame), bool)
+        is_taken[rows.index[~rows.duplicated(keep=rule.rule)]] = True  # type: ignore[arg-type]
+        return cells.without(~is_taken, "another row is taken")
     return cells

@@ -1,4 +1,4 @@
-"""Plans of aggregation: the rule that each column of a frame follows, or the reason for none."""
+"""Plans of aggregation: the rule for each column of a frame, or the reason why it has none."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ Rules = Mapping[str, Aggregation | str]
 _PLAIN = ("sum", "mean", "min", "max", "first", "last", "count")
 _OF_NUMBERS = ("sum", "mean", "ratio")
 _NO_RULE = ("none", "key")
-_OF_THE_ROWS_THEMSELVES = ("first", "last", "mean")
+_ROW_RULES = ("first", "last", "mean")
 _MOST_PAIRS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Wholes:
-    """The denominators of groups: one row of each response that a group is a part of.
+class ResponseTotals:
+    """Totals of responses, whose sum over responses is the denominator of a group.
 
     Parameters
     ----------
     responses : array of int
-        For each row of the frame, its response.
+        The response of each row of the frame.
     groups, rows : array of int
-        Pairs of a group and the first row of a response, whose whole is part of its denominator.
+        Pairs of a group and the first row of a response, whose total is in its denominator.
     lacking : array of int
-        For each group how many responses have no row of it, of which it is not known that it is 0.
+        By group, the number of responses without a row of it that may not be 0.
     total : array of int
-        For each group how many responses there are.
+        By group, the number of responses.
     """
 
     responses: Codes
@@ -53,41 +53,41 @@ class Wholes:
     lacking: Codes
     total: Codes
 
-    def kept(self, used: Mask, groups: Groups) -> tuple[Codes, Codes]:
-        """Drop pairs of group and row whose response has rows of the group that are not used."""
+    def used_pairs(self, used: Mask, groups: Groups) -> tuple[Codes, Codes]:
+        """Return the pairs without those whose response has unused rows of the group."""
         kinds = int(self.responses.max(initial=0)) + 1
         left_out = groups.ids[~used] * kinds + self.responses[~used]
         keep = ~np.isin(self.groups * kinds + self.responses[self.rows], left_out)
         return self.groups[keep], self.rows[keep]
 
     def sums(self, values: Floats, used: Mask, groups: Groups) -> Floats:
-        """The denominator of each group."""
-        ids, rows = self.kept(used, groups)
+        """Return the denominator of each group."""
+        ids, rows = self.used_pairs(used, groups)
         return np.bincount(ids, values[rows], minlength=len(groups)).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A column and its rule, in the names of the frame.
+    """A column to aggregate and its rule, with the names of columns in the frame.
 
     Parameters
     ----------
     column : str
         The column.
     rule : Aggregation
-        Its rule.
+        The rule.
     of : str or None
-        The declared column it is, where the rule is the declared one.
+        The declared column, if the rule is the declared one.
     trials : tuple of str
-        The denominators of which it, or a part of it, is a numerator: of 0 trials it is nothing.
+        The denominators of the column or of its parts: where they are 0 it does not apply.
     repeats : array of bool, optional
-        The rows that would count twice.
+        The mask of rows that would count twice.
     caution : str, optional
         Why the result is approximate.
-    wholes : Wholes, optional
+    wholes : ResponseTotals, optional
         The denominators of a ratio over several responses.
     source : str, optional
-        The column that it is computed from, where it is none of the frame.
+        The column that it is computed from, if the frame has no column of its name.
     """
 
     column: str
@@ -96,17 +96,17 @@ class Plan:
     trials: tuple[str, ...] = ()
     repeats: Mask | None = field(default=None, compare=False)
     caution: str | None = None
-    wholes: Wholes | None = field(default=None, compare=False)
+    wholes: ResponseTotals | None = field(default=None, compare=False)
     source: str | None = None
 
     @property
     def described(self) -> str:
-        """The column of the frame whose metadata the result gets."""
+        """The column of the frame from which the result takes its metadata."""
         return self.source or self.column
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The columns whose rows it is computed from."""
+        """The columns that it is computed from."""
         weight = (self.rule.by,) if self.rule.by else ()
         return self.rule.over or (self.described, *weight)
 
@@ -120,14 +120,14 @@ def plan(
     *,
     shares: bool = False,
 ) -> list[Plan]:
-    """Plan the aggregation of the columns asked for, or of all that have a rule.
+    """Plan the aggregation of the given columns, or of all that have a rule.
 
-    With ``shares`` also of rates and shares over several responses whose counts are there.
+    With ``shares`` rates and shares of several responses are computed anew from their counts.
 
     Raises
     ------
     AvailabilityError
-        If a column that was asked for has no rule, or cannot follow it here; if none has one.
+        If a given column has no rule or cannot be aggregated by it; if no column has a rule.
     """
     if isinstance(columns, Mapping):
         raise ArgumentError("columns are names; how they are aggregated is said by rules={…}")
@@ -150,28 +150,29 @@ def plan(
         plans = planner.count_of_rows()
     asked = {name: why for name, why in refused.items() if name in (*wanted, *rules)}
     if asked or not plans:
-        alike: dict[str, list[str]] = {}
+        names_by_reason: dict[str, list[str]] = {}
         for name, why in (asked or refused).items():
-            alike.setdefault(why, []).append(name)
-        reasons = "; ".join(f"{', '.join(names)}: {why}" for why, names in alike.items())
+            names_by_reason.setdefault(why, []).append(name)
+        reasons = "; ".join(f"{', '.join(names)}: {why}" for why, names in names_by_reason.items())
         raise AvailabilityError(
             f"these columns cannot be aggregated: {reasons or 'there are none'}",
             columns=asked or refused,
         )
-    # What has a rule and cannot follow it here is worth a warning.
-    lost = [f"{name}: {why}" for name, why in refused.items() if _has_rule(metadata, name)]
-    if lost:
-        warn(f"left out: {'; '.join(lost)}")
+    # Columns with a rule that cannot be aggregated by it are worth a warning.
+    left_out = [f"{name}: {why}" for name, why in refused.items() if _has_rule(metadata, name)]
+    if left_out:
+        warn(f"left out: {'; '.join(left_out)}")
     return plans
 
 
 def _has_rule(metadata: FrameMetadata, name: str) -> bool:
+    """Return whether a column has a declared rule that combines rows."""
     what = declared(metadata.columns[name])
     return what is not None and what.aggregate.rule not in _NO_RULE
 
 
 def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
-    """The names in a frame of each column of a declared table."""
+    """Map the columns of a declared table to their names in a frame."""
     names: dict[str, list[str]] = {}
     for name, column in metadata.columns.items():
         if column.of and column.table == table:
@@ -180,13 +181,13 @@ def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
 
 
 def are_rows_of(metadata: FrameMetadata, table: str) -> bool:
-    """Whether the rows of a frame are those of a declared table, by its key."""
+    """Return whether the rows of a frame are those of a declared table, by its key."""
     grain = {f"{table}.{name}" for name in sections.table(table).key}
     return grain <= {metadata.columns[name].of for name in metadata.key}
 
 
 class _Planner:
-    """Finds the rules of the columns of a frame whose rows are in groups."""
+    """Plans the aggregation of the columns of a grouped frame."""
 
     def __init__(
         self, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups, shares: bool
@@ -195,40 +196,40 @@ class _Planner:
         self.duplicates = Duplicates(frame, metadata, groups)
 
     def plan(self, name: str, rules: Rules, *, is_asked: bool) -> Plan:
-        """The plan of a column.
+        """Plan the aggregation of a column.
 
         Raises
         ------
         Refused
-            If it has no rule, or cannot follow it here.
+            If it has no rule, or cannot be aggregated by it.
         """
         if name in self.groups.keys.columns:
             raise Refused("the rows are grouped by it")
-        of_rule, is_flag = rules.get(name), self.frame[name].dtype.kind == "b"
+        given_rule, is_flag = rules.get(name), self.frame[name].dtype.kind == "b"
         is_read = not (_has_rule(self.metadata, name) or self.metadata.is_lost(name))
-        if of_rule is None and is_asked and is_flag and is_read:
-            of_rule = "mean"
+        if given_rule is None and is_asked and is_flag and is_read:
+            given_rule = "mean"
         planned = None
-        if isinstance(of_rule, Aggregation):
-            planned = Plan(name, of_rule)
-        elif of_rule in _PLAIN:
-            planned = Plan(name, Aggregation(of_rule))
-        elif of_rule is not None:
-            raise Refused(f"{of_rule!r} is no rule; use one of {', '.join(_PLAIN)}")
+        if isinstance(given_rule, Aggregation):
+            planned = Plan(name, given_rule)
+        elif given_rule in _PLAIN:
+            planned = Plan(name, Aggregation(given_rule))
+        elif given_rule is not None:
+            raise Refused(f"{given_rule!r} is no rule; use one of {', '.join(_PLAIN)}")
         elif self.shares and len(self.metadata.sources) > 1:
-            planned = self._share(name)
+            planned = self._share_plan(name)
         if planned is None:
-            planned = self._of_one_kind(resolved(self.frame, self.metadata, name), is_asked)
-            if approximation := _caution(self.frame, planned):
+            planned = self._plan_of_one_kind(resolve(self.frame, self.metadata, name), is_asked)
+            if approximation := _approximation(self.frame, planned):
                 warn(f"{name} is {approximation}")
                 rule = Aggregation("mean", by=planned.rule.otherwise)
                 planned = replace(planned, rule=rule, caution=approximation)
         if planned.wholes is None:
             self._check(planned)
-        return self._once(planned)
+        return self._without_repeats(planned)
 
     def count_of_rows(self) -> list[Plan]:
-        """The count of the rows of a table that holds nothing to add up, such as ads."""
+        """Plan the count of rows, for a table without columns to aggregate, such as ads."""
         tables, metadata = tables_of(self.metadata), self.metadata
         if len(tables) != 1 or not metadata.key or not are_rows_of(metadata, tables[0]):
             return []
@@ -236,38 +237,38 @@ class _Planner:
         names = [*map(str, self.frame.columns)]
         if name in names or any(_has_rule(metadata, other) for other in names):
             return []
-        return [self._once(Plan(name, Aggregation("count"), source=metadata.key[0]))]
+        return [self._without_repeats(Plan(name, Aggregation("count"), source=metadata.key[0]))]
 
-    def _once(self, planned: Plan) -> Plan:
-        """Return the plan without rows that would count twice."""
+    def _without_repeats(self, planned: Plan) -> Plan:
+        """Add to a plan the rows that would count twice."""
         table, rule = self.metadata.columns[planned.described].table, planned.rule.rule
         if rule not in (*_OF_NUMBERS, "count") or not table:
             return planned
         return replace(planned, repeats=self.duplicates.of(table, planned.parts))
 
     def _check(self, planned: Plan) -> None:
-        """Refuse a rule that the rows of the groups cannot follow."""
+        """Raise if the rows of the groups cannot be aggregated by the rule of a plan."""
         frame, name, rule = self.frame, planned.column, planned.rule
         if rule.rule in _NO_RULE:
-            hint = "" if rule.why else _rule_to_give(frame, self.metadata, rule, name)
+            hint = "" if rule.why else _suggested_rule(frame, self.metadata, rule, name)
             raise Refused(rule.why or f"its rule does not combine rows{hint}")
         needed = [*planned.parts, *((rule.within,) if rule.within else ())]
-        bare = [part.rpartition(".")[2] for part in needed if part not in frame.columns]
-        if changed := [part for part in bare if self.metadata.is_lost(part)]:
+        missing = [part.rpartition(".")[2] for part in needed if part not in frame.columns]
+        if changed := [part for part in missing if self.metadata.is_lost(part)]:
             raise Refused(_overwritten(changed))
-        if bare:
-            raise Refused(f"its rule ({rule}) needs {', '.join(bare)}")
+        if missing:
+            raise Refused(f"its rule ({rule}) needs {', '.join(missing)}")
         types = pd.api.types
         for part in planned.parts if rule.rule in _OF_NUMBERS else ():
-            kind = frame[part].dtype
-            is_number = types.is_numeric_dtype(kind) and not types.is_complex_dtype(kind)
+            dtype = frame[part].dtype
+            is_number = types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype)
             if not is_number and not frame[part].isna().all():
-                raise Refused(f"{part} holds {kind}, not numbers")
-        kind = frame[name].dtype
+                raise Refused(f"{part} holds {dtype}, not numbers")
+        dtype = frame[name].dtype
         if (
             rule.rule in ("min", "max")
-            and isinstance(kind, pd.CategoricalDtype)
-            and not kind.ordered
+            and isinstance(dtype, pd.CategoricalDtype)
+            and not dtype.ordered
         ):
             raise Refused("its levels have no order")
         units = row_units(frame, self.metadata, name)
@@ -275,25 +276,25 @@ class _Planner:
             named = ", ".join(sorted({*map(str, units[frame[name].notna()])})[:3])
             raise Refused(f"a group mixes units ({named}); choose one metric, or add it to by")
         if rule.within and rule.within not in self.groups.keys.columns:
-            kinds = frame[rule.within].astype("string")
+            texts = frame[rule.within].astype("string")
             what = declared(self.metadata.columns[rule.within])
             if what is not None and what.unit == ISO_4217:
-                kinds = kinds.str.strip().str.upper()
-            if self._is_mixed(name, kinds):
+                texts = texts.str.strip().str.upper()
+            if self._is_mixed(name, texts):
                 why = f"a group holds more than one {rule.within}; add {rule.within!r} to by"
                 raise Refused(why)
         if rule.across and planned.of:
             self._check_across(planned)
 
     def _is_mixed(self, name: str, kinds: pd.Series) -> bool:
-        """Whether a group mixes kinds of values, such as currencies; a missing kind is its own."""
+        """Return whether a group mixes kinds of values, such as currencies."""
         has_name = self.frame[name].notna().to_numpy(bool)
         kinds, ids = kinds[has_name], self.groups.ids[has_name]
         several = kinds.groupby(ids).nunique(dropna=False) > 1
         return bool((several | (kinds.isna().groupby(ids).sum() > 1)).any())
 
     def _check_across(self, planned: Plan) -> None:
-        """Refuse a sum over a part of the key in which it is not known to hold."""
+        """Raise if a sum is over a part of the key over which the column may not add."""
         table, across = (planned.of or "").partition(".")[0], planned.rule.across
         names, lost = _columns_of(self.metadata, table), []
         for part in sections.table(table).key:
@@ -308,8 +309,8 @@ class _Planner:
                 f"{', '.join(lost)}; if it does, say rules={{{planned.column!r}: 'sum'}}"
             )
 
-    def _of_one_kind(self, planned: Plan, is_asked: bool) -> Plan:
-        """Return the plan; rows of one metric alone combine though those of several do not.
+    def _plan_of_one_kind(self, planned: Plan, is_asked: bool) -> Plan:
+        """Return the plan with a rule for rows of one metric, if those of several do not combine.
 
         The number of a single row is that of its group, as there is nothing to combine.
         """
@@ -325,25 +326,27 @@ class _Planner:
         if not rule.counts:
             mean = Aggregation("mean", by=rule.otherwise, within=rule.within)
             return replace(planned, rule=mean)
-        value, above, below = (as_floats(frame[part]) for part in (planned.column, *rule.counts))
-        if not np.allclose(value * below, above, rtol=1e-3, equal_nan=True):
+        value, numerator, denominator = (
+            as_floats(frame[part]) for part in (planned.column, *rule.counts)
+        )
+        if not np.allclose(value * denominator, numerator, rtol=1e-3, equal_nan=True):
             return planned  # a score of 0 to 100, say
         return replace(planned, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
 
-    def _share(self, name: str) -> Plan | None:
-        """The plan of a rate or share over several responses; None where it is none, or not sure.
+    def _share_plan(self, name: str) -> Plan | None:
+        """Plan a rate or share of several responses; None if it is none, or its total is uncertain.
 
-        It is the sum of its counts over the whole of each response once.
+        It is the sum of its counts over the sum of the totals of responses, each counted once.
         """
         frame, metadata, groups = self.frame, self.metadata, self.groups
-        what, table = declared(metadata.columns[name]), metadata.columns[name].table
-        rule = None if what is None else what.aggregate
+        declaration, table = declared(metadata.columns[name]), metadata.columns[name].table
+        rule = None if declaration is None else declaration.aggregate
         if rule is None or rule.counts is None or rule.rule not in ("sum", "none"):
             return None
         names = _columns_of(metadata, table)
         if not {*rule.counts} <= {*names}:
             return None
-        above, below = (names[part][-1] for part in rule.counts)
+        numerator, denominator = (names[part][-1] for part in rule.counts)
         outer = [part for part in metadata.key if metadata.columns[part].table != table]
         outer += [part for part in CONTEXT if metadata.holds(part)]
         outer = [*dict.fromkeys(part for part in outer if part in frame.columns)]
@@ -357,39 +360,47 @@ class _Planner:
         if not outer or not {*grouped} <= groups.by_value or (rule.rule != "sum" and not is_one):
             return None
         codes: Any = frame.groupby(outer, dropna=False, sort=False).ngroup().to_numpy(np.int64)
-        counts = pd.DataFrame({n: as_floats(frame[n]) for n in (above, below)}).groupby(codes)
-        if (counts[below].nunique(dropna=False) != 1).any():
+        counts = pd.DataFrame({n: as_floats(frame[n]) for n in (numerator, denominator)}).groupby(
+            codes
+        )
+        if (counts[denominator].nunique(dropna=False) != 1).any():
             return None
         _, first = np.unique(codes, return_index=True)
         if len(groups) * len(first) > _MOST_PAIRS:
             return None
-        place = groups.keys[grouped].assign(_group=np.arange(len(groups)))
-        row = frame[grouped].iloc[first].assign(_row=first)
-        pairs = place.merge(row, on=grouped) if grouped else place.merge(row, how="cross")
+        key_rows = groups.keys[grouped].assign(_group=np.arange(len(groups)))
+        responses = frame[grouped].iloc[first].assign(_row=first)
+        pairs = (
+            key_rows.merge(responses, on=grouped)
+            if grouped
+            else key_rows.merge(responses, how="cross")
+        )
         group, rows = (pairs[part].to_numpy(np.int64) for part in ("_group", "_row"))
         has_row = np.isin(group * len(first) + codes[rows], groups.ids * len(first) + codes)
-        # A response whose counts come to its whole has no further rows.
+        # A response whose counts add up to its total has no further rows.
         is_share = any(
             column.aggregate.rule == "sum" and column.aggregate.counts == rule.counts
             for column in sections.table(table).columns
         )
-        is_all = counts[above].sum(min_count=1) == counts[below].first()
+        is_all = counts[numerator].sum(min_count=1) == counts[denominator].first()
         is_sure = has_row | (is_share & is_all.to_numpy(bool)[codes[rows]])
-        wholes = Wholes(
+        wholes = ResponseTotals(
             codes,
             group[is_sure],
             rows[is_sure],
             np.bincount(group[~is_sure], minlength=len(groups)),
             np.bincount(group, minlength=len(groups)),
         )
-        ratio = Aggregation("ratio", over=(above, below), why="each response's whole counts once")
+        ratio = Aggregation(
+            "ratio", over=(numerator, denominator), why="each response's whole counts once"
+        )
         return Plan(name, ratio, metadata.columns[name].of, wholes=wholes)
 
 
-def _rule_to_give(
+def _suggested_rule(
     frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str
 ) -> str:
-    """Suggest a ``rules=`` argument with which a column could be aggregated; maybe empty."""
+    """Suggest a ``rules=`` argument for a column; empty if there is none."""
     kind = frame[name].dtype
     if rule.rule == "key":
         return f"; to count them: rules={{{name!r}: 'count'}}"
@@ -409,15 +420,15 @@ def _rule_to_give(
     ]
     by = repr(counts[0]) if len(counts) == 1 else "COUNTS"
     rules = f"rules={{{name!r}: aa.sections.weighted({by})}}"
-    beside = [
+    counts_of_neighbours = [
         (table.name, day, column.name)
         for table in (() if counts else neighbours(metadata.columns[name].table))
         for day in table.key
         for column in table.columns
         if metadata.holds(day) and table[day].dtype in MOMENTS and column.unit == COUNT
     ]
-    if len(beside) == 1:
-        ((table, day, count),) = beside
+    if len(counts_of_neighbours) == 1:
+        ((table, day, count),) = counts_of_neighbours
         rules = (
             f"df.aa.merge(tables[{table!r}].aa.aggregate({day!r}, skip_missing=True, "
             f"rules={{{count!r}: 'sum'}}), on={day!r}).aa.aggregate("
@@ -429,7 +440,7 @@ def _rule_to_give(
     return f"; weighted by its counts: {rules}"
 
 
-def _caution(frame: pd.DataFrame, planned: Plan) -> str | None:
+def _approximation(frame: pd.DataFrame, planned: Plan) -> str | None:
     """Return the reason why aggregating a column is approximate; None if it is exact."""
     otherwise = planned.rule.otherwise
     counts = [part for part in planned.parts if part != planned.column]
@@ -454,55 +465,57 @@ def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | No
     if metadata.columns[name].caution or what is None or not what.aggregate.otherwise:
         return metadata.columns[name].caution
     try:
-        return _caution(frame, resolved(frame, metadata, name))
+        return _approximation(frame, resolve(frame, metadata, name))
     except Refused as why:
         return str(why)
 
 
-def resolved(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
-    """The declared rule of a column, with the frame's names of the columns that it needs.
+def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
+    """Return the plan of a column by its declared rule, with the names of columns in the frame.
 
     Raises
     ------
     Refused
-        If the column has none, or the rows are no longer those that it holds for.
+        If the column has no rule, or the rows are not those for which it was declared.
     """
     column, of = declared(metadata.columns[name]), metadata.columns[name].of
     if column is None or of is None:
         raise Refused(why_no_rule(frame, metadata, name))
-    table, _, own = of.partition(".")
+    table, _, column_name = of.partition(".")
     rule, names = column.aggregate, _columns_of(metadata, table)
     if rule.rule == "sum" and column.unit == FRACTION and len(metadata.sources) > 1:
         raise Refused(rule.why or "shares of different wholes do not add")
-    is_of_rows = rule.rule in _OF_THE_ROWS_THEMSELVES and not rule.by
+    is_of_rows = rule.rule in _ROW_RULES and not rule.by
     if is_of_rows and not are_rows_of(metadata, table):
         raise Refused(f"the {rule.rule} of rows that are no longer those of {table}")
 
-    def here(part: Any) -> Any:
+    def local_name(part: Any) -> Any:
         if part is None or not isinstance(part, str):
-            return part and tuple(map(here, part))
-        there = names.get(part, [part if part not in metadata.columns else f"{table}.{part}"])
-        if len(there) > 1:
-            raise Refused(f"its rule needs one {part}, and there are {' and '.join(there)}")
-        return there[0]
+            return part and tuple(map(local_name, part))
+        candidates = names.get(part, [part if part not in metadata.columns else f"{table}.{part}"])
+        if len(candidates) > 1:
+            raise Refused(f"its rule needs one {part}, and there are {' and '.join(candidates)}")
+        return candidates[0]
 
     fields = ("by", "within", "otherwise", "over", "counts")
-    parts = {part: here(getattr(rule, part)) for part in fields}
-    among = (here(rule.among[0]), *rule.among[1:]) if rule.among else ()
-    # The counts of which its parts are some; of a count, the denominators of its ratios.
+    parts = {part: local_name(getattr(rule, part)) for part in fields}
+    among = (local_name(rule.among[0]), *rule.among[1:]) if rule.among else ()
+    # The totals of which its parts are counts; for a count, the denominators of its ratios.
     columns = sections.table(table).columns
     wholes = [it.aggregate.among for it in columns if it.name in (*(rule.over or ()), rule.by)]
     if rule.rule == "sum":
-        wholes += [over[1:] for it in columns if (over := it.aggregate.over) and over[0] == own]
+        wholes += [
+            over[1:] for it in columns if (over := it.aggregate.over) and over[0] == column_name
+        ]
     trials = chain.from_iterable(names.get(whole[0], ()) for whole in wholes if len(whole) == 1)
     return Plan(name, replace(rule, among=among, **parts), of, tuple(dict.fromkeys(trials)))
 
 
 def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Series | None:
-    """The unit of a column in each row; None where it is the same in all rows.
+    """Return the unit of a column in each row; None if all rows have the same.
 
-    A metric without a known unit is a unit of its own, named by the metric. Where a column ``unit``
-    says the unit itself, it is missing in rows that have none.
+    A metric without a known unit is its own unit. Where the unit is in a column ``unit``, it is
+    missing in rows without one.
 
     Examples
     --------
@@ -525,7 +538,7 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
 
 
 def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
-    """The unit that all rows of a frame have, of a column with a unit for each metric."""
+    """Return the unit of a column with units by metric, if all rows of the frame have the same."""
     units = row_units(frame, metadata, name)
     if units is None or units.isna().any() or units.nunique() != 1:
         return None

@@ -1,4 +1,4 @@
-"""The availability of each cell: which hold a number that counts, and why the others do not.
+"""The availability of each cell: which have a number that counts, and why others have none.
 
 The narrowest of three statements decides. A column ``x_availability`` beside ``x`` gives the
 status of its cells one by one. A column ``availability`` gives that of whole rows: a row with
@@ -33,25 +33,25 @@ from aatoolkit.metadata.attrs import (
 )
 
 ROW = "availability"
-"""The column that holds the status of each row."""
+"""The name of the column with the status of each row."""
 
 CAUSE, REASON, COVERAGE = "_cause", "_reason", "_coverage"
-"""The endings of columns that describe the cells of another column, or the rows."""
+"""The endings of columns about the cells of another column, or about rows."""
 
 STATUSES = pd.CategoricalDtype([str(status) for status in Status], ordered=True)
-"""The dtype of statuses as data."""
+"""The dtype of columns of statuses."""
 
 Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 NO_VALUE = Availability(Status.UNKNOWN, None, "no value is given")
-"""The availability of a cell that holds nothing, of a column of which nothing says why."""
+"""The availability of a missing cell without a reason."""
 
 NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
-"""The availability of what was not reported."""
+"""The availability of a row that was not reported."""
 
 MEASURED = ColumnMetadata(None, Availability(Status.AVAILABLE))
-"""The metadata of columns that verbs add."""
+"""The metadata of columns that are always measured, such as those that verbs add."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Cells:
     Parameters
     ----------
     states : sequence of Availability
-        The states that occur.
+        The distinct states.
     codes : array of int
-        For each row, which of the states is its own.
+        The state of each row, by position in ``states``.
     has_number : array of bool
-        Whether the cell holds a number that counts, wholly or in part.
+        The mask of rows with a number that counts, complete or partial.
     """
 
     states: Sequence[Availability]
@@ -73,46 +73,46 @@ class Cells:
     has_number: Mask
 
     def having(self, *statuses: Status) -> Mask:
-        """The rows whose state has one of these statuses."""
+        """Return the mask of rows with one of these statuses."""
         return np.array([state.status in statuses for state in self.states], bool)[self.codes]
 
     @property
     def applicable(self) -> Mask:
-        """The rows that could have a number."""
+        """The mask of rows to which the column applies."""
         return ~self.having(Status.NOT_APPLICABLE)
 
     @property
     def complete(self) -> Mask:
-        """The rows whose number is complete, not measured in part."""
+        """The mask of rows whose number is complete, not partial."""
         return self.has_number & ~self.having(Status.PARTIAL)
 
     @property
     def unreported(self) -> Mask:
-        """The rows added for what was not reported, of which nothing is known."""
+        """The mask of rows that were added because nothing was reported for them."""
         kinds = [
             (state.status, state.cause) == (Status.UNKNOWN, Cause.NO_ROW) for state in self.states
         ]
         return np.array(kinds, bool)[self.codes]
 
     def without(self, rows: Mask, why: str) -> Cells:
-        """Return the cells with some rows left out as not applicable."""
+        """Return the cells with some rows as not applicable, for a reason."""
         state = Availability(Status.NOT_APPLICABLE, None, why)
         codes = np.where(rows, len(self.states), self.codes)
         return Cells((*self.states, state), codes, self.has_number & ~rows)
 
 
 def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
-    """The availability of the cells of a column."""
+    """Return the availability of the cells of a column."""
     column, values = metadata.columns.get(name, NOTHING), frame[name]
     present = values.notna().to_numpy(bool)
     if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
         present = present & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
     states, codes = [column.elsewhere], np.zeros(len(frame), np.int64)
-    held = states
+    with_value = states
     if column.statements:
         states, codes = rows_of(frame, metadata).states(column.elsewhere, column.statements)
-        conditions = (it for statement in column.statements for it in statement.rows)
-        if not all(metadata.holds(it.column) for it in conditions):
+        conditions = (condition for statement in column.statements for condition in statement.rows)
+        if not all(metadata.holds(condition.column) for condition in conditions):
             states = [
                 replace(s, status=Status.UNKNOWN, reason=f"{_IN_SOME}{s.reason}")
                 if s.status == Status.PARTIAL
@@ -120,27 +120,33 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
                 for s in states
             ]
         # A cell that holds a value nevertheless was measured in part.
-        held = [replace(s, status=Status.PARTIAL) if s.status in EMPTY else s for s in states]
-    silent = Availability(Status.UNKNOWN)  # which gives no reason either
-    lacking = [NO_VALUE if s.status == Status.AVAILABLE or s == silent else s for s in states]
-    cells = Cells((*held, *lacking), np.where(present, codes, codes + len(states)), present)
-    for column_of, is_of_row in ((ROW, True), (f"{name}_{ROW}", False)):
-        if not _holds_statuses(frame, column_of):
+        with_value = [replace(s, status=Status.PARTIAL) if s.status in EMPTY else s for s in states]
+    unknown = Availability(Status.UNKNOWN)  # which gives no reason either
+    without_value = [
+        NO_VALUE if s.status == Status.AVAILABLE or s == unknown else s for s in states
+    ]
+    cells = Cells(
+        (*with_value, *without_value),
+        np.where(present, codes, codes + len(states)),
+        present,
+    )
+    for status_column, is_of_row in ((ROW, True), (f"{name}_{ROW}", False)):
+        if not _holds_statuses(frame, status_column):
             continue
-        stated = _stated(frame, column_of, cells.has_number if is_of_row else present)
+        parsed = _parse_statuses(frame, status_column, cells.has_number if is_of_row else present)
         # A row that is available leaves it to the column; so does a cell without a value.
-        is_silent = stated.having(Status.AVAILABLE) & (is_of_row | ~present)
-        rows = frame[column_of].notna().to_numpy(bool) & ~is_silent
+        says_nothing = parsed.having(Status.AVAILABLE) & (is_of_row | ~present)
+        rows = frame[status_column].notna().to_numpy(bool) & ~says_nothing
         cells = Cells(
-            (*cells.states, *stated.states),
-            np.where(rows, stated.codes + len(cells.states), cells.codes),
-            np.where(rows, stated.has_number, cells.has_number),
+            (*cells.states, *parsed.states),
+            np.where(rows, parsed.codes + len(cells.states), cells.codes),
+            np.where(rows, parsed.has_number, cells.has_number),
         )
     return cells
 
 
 def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> Availability:
-    """The availability of a column; unknown where the frame's rows hold no value of it."""
+    """Return the availability of a column; unknown if it has no value in the rows of the frame."""
     state = column.availability
     if state.status == Status.AVAILABLE and len(frame) and not is_status_column(frame, name):
         values = frame[name]
@@ -150,7 +156,7 @@ def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> A
 
 
 def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW) -> pd.DataFrame:
-    """Statuses as data: a column each of status, cause and reason, one row for each code."""
+    """Make columns of status, cause and reason, with one row for each code."""
     words = {
         name: [str(state.status) for state in states],
         name + CAUSE: [state.cause for state in states],
@@ -161,26 +167,26 @@ def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW
 
 
 def together(first: Cells, second: Cells) -> Cells:
-    """Combine two columns row by row; rows to which either does not apply are left out.
+    """Combine the cells of two columns row by row; not applicable if either of them is.
 
-    A row in which one of them gives no number lacks it for the reason of that one alone.
+    Where only one of them has no number, its state is that of the row.
     """
-    alone = np.where(first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2))
-    kinds = len(first.states) * len(second.states)
-    pairs = (alone * len(first.states) + first.codes) * len(second.states) + second.codes
+    sides = np.where(first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2))
+    pair_count = len(first.states) * len(second.states)
+    pairs = (sides * len(first.states) + first.codes) * len(second.states) + second.codes
     codes, distinct = pd.factorize(pairs, sort=True)
     states = []
     for pair in distinct.tolist():
-        lacking, (code, other) = pair // kinds, divmod(pair % kinds, len(second.states))
+        side, (code, other) = pair // pair_count, divmod(pair % pair_count, len(second.states))
         both = (first.states[code], second.states[other])
-        outside = [state for state in both if state.status == Status.NOT_APPLICABLE]
-        parts = both if not lacking else (both[2 - lacking],)
-        states.append(outside[0] if outside else combine(parts))
+        not_applicable = [state for state in both if state.status == Status.NOT_APPLICABLE]
+        parts = both if not side else (both[2 - side],)
+        states.append(not_applicable[0] if not_applicable else combine(parts))
     return Cells(states, codes, first.has_number & second.has_number)
 
 
 def is_status_column(frame: pd.DataFrame, name: str) -> bool:
-    """Whether a column describes rows or another column, and is no measure."""
+    """Return whether a column holds the status, cause or reason of rows or of another column."""
     return any(
         name.endswith(ROW + ending) and _holds_statuses(frame, name.removesuffix(ending))
         for ending in ("", CAUSE, REASON)
@@ -188,7 +194,7 @@ def is_status_column(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
-    """Whether a column holds statuses and nothing else."""
+    """Return whether a column holds only statuses."""
     if name not in frame.columns:
         return False
     words = frame[name].dropna().unique()
@@ -197,8 +203,8 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
     )
 
 
-def _stated(frame: pd.DataFrame, name: str, present: Mask) -> Cells:
-    """Read cells from a column of statuses; a missing status leaves the value to count."""
+def _parse_statuses(frame: pd.DataFrame, name: str, present: Mask) -> Cells:
+    """Parse a column of statuses with its causes and reasons; a missing status is available."""
     parts = pd.DataFrame(
         {part: frame.get(name + part) for part in ("", CAUSE, REASON)}, index=frame.index
     ).astype("string")
@@ -215,14 +221,14 @@ def _stated(frame: pd.DataFrame, name: str, present: Mask) -> Cells:
 def row_statements(
     statuses: pd.DataFrame, name: str, keys: pd.DataFrame, metadata: FrameMetadata
 ) -> list[Statement]:
-    """What is stated of the rows of each state, by the values of their keys.
+    """Return statements about the rows of each state, with conditions on their keys.
 
-    Where these are many, or nothing is known of them, it is by the column of statuses.
+    If there are many keys, or they may have changed, the conditions are on the status column.
 
     Parameters
     ----------
     statuses : pandas.DataFrame
-        A column each of status, cause and reason.
+        The columns of status, cause and reason.
     name : str
         The name of the column of statuses.
     keys : pandas.DataFrame
@@ -231,20 +237,20 @@ def row_statements(
         The metadata of the keys.
     """
     statuses = statuses.fillna({name: Status.UNKNOWN})
-    stated = _stated(statuses, name, np.ones(len(keys), bool))
-    if not are_named(keys, metadata):
+    cells = _parse_statuses(statuses, name, np.ones(len(keys), bool))
+    if not can_list_keys(keys, metadata):
         keys = statuses[[name]]
-    return key_statements(keys, stated.states, stated.codes)
+    return key_statements(keys, cells.states, cells.codes)
 
 
 def key_statements(
     keys: pd.DataFrame, states: Sequence[Availability], codes: Codes | int = 0
 ) -> list[Statement]:
-    """What is stated of rows, each of which is in one of several states, by their keys."""
+    """Return statements about rows with given states, with conditions on their keys."""
     rows = keys.astype(object).map(as_text).assign(**{CAUSE: codes}).drop_duplicates()
-    alike: dict[Any, list[str]] = {}
+    values_by_condition: dict[Any, list[str]] = {}
     for *others, last, code in rows.itertuples(index=False, name=None):
-        alike.setdefault((code, *((other,) for other in others)), []).append(last)
+        values_by_condition.setdefault((code, *((other,) for other in others)), []).append(last)
     return [
         Statement(
             states[code],
@@ -253,37 +259,37 @@ def key_statements(
                 for name, values in zip(keys, (*others, tuple(last)), strict=True)
             ),
         )
-        for (code, *others), last in alike.items()
+        for (code, *others), last in values_by_condition.items()
     ]
 
 
-def are_named(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
-    """Whether statements can name rows by these keys: they are not many, and none is missing."""
-    is_short = 0 < keys.size <= _MOST_NAMED and not keys.isna().to_numpy().any()
+def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
+    """Return whether conditions can list these keys: they are few, and none is missing."""
+    is_short = 0 < keys.size <= _MAX_KEYS and not keys.isna().to_numpy().any()
     return is_short and all(map(metadata.holds, map(str, keys)))
 
 
-_MOST_NAMED = 1000
-"""Of more keys no statement names the values."""
+_MAX_KEYS = 1000
+"""The most key values that conditions list."""
 
 _ENDINGS = (f"_{ROW}", f"_{ROW}{CAUSE}", f"_{ROW}{REASON}", COVERAGE)
-"""How the columns end that say how those before them were measured."""
+"""The endings of columns about the availability of another column."""
 
 _IN_SOME = "partial in some of the rows: "
-_REST = "; skip_missing=True adds the rest"
-_REASONS = 4
-"""How many different reasons of partial numbers are listed below the table."""
+_ADVICE = "; skip_missing=True adds the rest"
+_MAX_REASONS = 4
+"""The most reasons of partial numbers that are listed below a table."""
 
 
 def view_of(frame: pd.DataFrame) -> ShowAs:
-    """How a frame of measures is shown: what says how they were measured comes last."""
+    """Return how a frame of measures is shown: columns about availability last."""
     names = {*map(str, frame.columns)}
     details = (f"{name}{ending}" for name in names for ending in _ENDINGS)
-    return ShowAs(details=tuple(sorted({*details} & names)), remarks=_partial)
+    return ShowAs(details=tuple(sorted({*details} & names)), remarks=_partial_remarks)
 
 
-def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """The numbers that are partial, and why, each reason once."""
+def _partial_remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
+    """Return the mask of partial numbers of each column, and remarks with their reasons."""
     try:
         metadata = metadata_of(frame)
     except MetadataError:
@@ -306,9 +312,11 @@ def _partial(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
             is_part = cells.states[code].status == Status.PARTIAL or reason.endswith(" no value")
             if is_part and absent.any():
                 where = row_ranges(frame.index, absent)
-                lacking.append(f"{name}: missing ({where}): {visible(reason.rstrip('.'))}{_REST}")
+                lacking.append(f"{name}: missing ({where}): {visible(reason.rstrip('.'))}{_ADVICE}")
     notes = [
         f"* partial ({row_ranges(frame.index, rows)}){': ' if reason else ''}{visible(reason)}"
-        for reason, rows in sorted(reasons.items(), key=lambda item: item[1].argmax())[:_REASONS]
+        for reason, rows in sorted(reasons.items(), key=lambda item: item[1].argmax())[
+            :_MAX_REASONS
+        ]
     ]
-    return marks, notes + [*dict.fromkeys(lacking)][:_REASONS]
+    return marks, notes + [*dict.fromkeys(lacking)][:_MAX_REASONS]

@@ -22,7 +22,7 @@ from aatoolkit._util.text import escaped
 _GUARDED = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{16}|$)")
 _DIGITS = 10**15
 _MISSING = "\0"
-"""What no cell holds, as control characters are escaped."""
+"""The placeholder of missing cells; no cell has it, as control characters are escaped."""
 
 
 def guarded(text: str) -> str:
@@ -38,10 +38,10 @@ def guarded(text: str) -> str:
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """A frame as CSV that is safe to open: UTF-8, one line feed a row, missing is empty.
+    """Return a frame as CSV that is safe to open: UTF-8, line feeds, missing cells empty.
 
-    A missing cell has no quotes, in which some readers see a text. Where it is the only one of its
-    row it has, since an empty line is none.
+    A missing cell has no quotes, since some readers take quotes for a text. Only in a frame of one
+    column it has, since some readers skip empty lines.
     """
     flat = pd.DataFrame({guarded(str(name)): _as_csv(frame[name]) for name in frame.columns})
     text = flat.to_csv(
@@ -51,7 +51,7 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def as_texts(values: pd.Series) -> pd.Series:
-    """A column as text: ISO 8601 in UTC for times, JSON for lists; missing stays missing."""
+    """Convert a column to text: times to ISO 8601 in UTC, lists to JSON; missing stays missing."""
     zone = ""
     if isinstance(values.dtype, pd.DatetimeTZDtype):
         values, zone = values.dt.tz_convert("UTC").dt.tz_localize(None), "Z"
@@ -67,7 +67,7 @@ def as_texts(values: pd.Series) -> pd.Series:
 
 
 def _as_csv(values: pd.Series) -> pd.Series:
-    """The cells of a column in CSV."""
+    """Convert a column to cells of CSV."""
     dtype = values.dtype
     if dtype.kind == "b":
         return values.astype("object").map({True: "true", False: "false"}, na_action="ignore")

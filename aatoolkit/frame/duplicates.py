@@ -1,9 +1,9 @@
-"""Rows that an aggregate would count twice: repeats of a join, and responses that overlap.
+"""Rows that an aggregate would count twice: rows repeated by a join, and overlapping responses.
 
-A measure belongs to the key of the table it was declared in. Rows with one key in one group
-count once if they hold the same; if not, or where the key is gone from a frame whose rows were
-repeated, the aggregate is refused. Rows of several responses add only if these are disjoint: of
-different hosts, windows, engines, topics or categories. `Duplicates` finds both.
+A measure belongs to the key of the table that declares it. Rows of a group with the same key count
+once if their values are equal; if they differ, or if rows were repeated and the key is gone, the
+aggregate is refused. Rows of several responses are added only if these are disjoint: of different
+hosts, windows, engines, topics or categories. `Duplicates` finds both.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ from aatoolkit.metadata.fingerprint import OVERWRITTEN, hash_cells, row_hashes
 from aatoolkit.scope import FILTERS, Scope
 
 IN_SEVERAL = "what is in several groups"
-"""In place of the key of a table of which one row is in several groups of an aggregate."""
+"""Stands for the key of a table of which a row is in several groups of an aggregate."""
 
 NO_KEY = "what tells apart rows that are equal in all columns"
 
 JOINED = "joined-"
-"""What the names of tables begin with that are frames of the user's own; no section has such."""
+"""The prefix of the names of tables that stand for merged frames, which no section declares."""
 
 
 def is_joined(table: str) -> bool:
-    """Whether a table is a frame that was merged, not one that a section declares."""
+    """Return whether a table stands for a merged frame, and is not declared by a section."""
     return table.startswith(JOINED)
 
 
 class Refused(Exception):
-    """A column cannot be aggregated here, or would be counted twice; the message says why."""
+    """The reason why a column cannot be aggregated."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """The host, window and filters of a response, to detect whether two overlap."""
+    """The host, window and filters of a response, by which overlaps are detected."""
 
     host: str | None
     start: str | None
@@ -62,7 +62,7 @@ class Extent:
     filters: tuple[frozenset[str], ...]
 
     def is_disjoint(self, other: Extent) -> bool:
-        """Whether two responses share nothing: other hosts, days, engines, topics or categories."""
+        """Return whether two responses differ in host, days, engines, topics or categories."""
         if self.host and other.host and self.host != other.host:
             return True
         windows = (self.start, self.end, other.start, other.end)
@@ -70,7 +70,7 @@ class Extent:
         if all(windows) and (end < other_start or other_end < start):
             return True
         pairs = zip(FILTERS, self.filters, other.filters, strict=True)
-        # Of the other filters an observation has one value; an answer may name several brands.
+        # An observation has one value of each other filter; an answer may name several brands.
         return any(a and b and not a & b for name, a, b in pairs if name != "brand")
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ class Extent:
 
 
 def extent_of(source: Source) -> Extent:
-    """The host, window and filters of a response."""
+    """Return the host, window and filters of a response."""
     scope = None if source.scope is None else Scope._from_query(source.scope)
     filters = {} if scope is None else scope._filters
     return Extent(
@@ -94,16 +94,16 @@ def extent_of(source: Source) -> Extent:
 
 
 class Duplicates:
-    """The rows of a frame that measures of its tables would count twice.
+    """Finds the rows of a grouped frame that measures of its tables would count twice.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         The frame.
     metadata : FrameMetadata
-        Its metadata.
+        The metadata of the frame.
     groups : Groups
-        The groups that its rows become.
+        The groups of its rows.
     """
 
     def __init__(self, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups) -> None:
@@ -112,12 +112,12 @@ class Duplicates:
         self._context = [name for name in CONTEXT if name in frame.columns and metadata.holds(name)]
 
     def of(self, table: str, parts: Sequence[str]) -> Mask | None:
-        """The rows to leave out of a measure of a table; None if there are none.
+        """Return the mask of rows to leave out of a measure of a table; None if there are none.
 
         Raises
         ------
         Refused
-            If repeats cannot be identified, or they differ.
+            If repeated rows cannot be identified, or they differ.
         """
         if table not in self._seen:
             self._seen[table] = self._first_rows(table)
@@ -132,15 +132,17 @@ class Duplicates:
         return is_repeat
 
     def is_in_several(self, table: str) -> bool:
-        """Whether a row of a table that a join repeated is in several groups."""
+        """Return whether a row of a table that a join repeated is in several groups."""
         grain, missing = self._grain(table)
         if table not in self._metadata.repeated or missing or grain is None:
             return False
-        keys = _alike([np.zeros(len(self._frame)), *(self._frame[name].array for name in grain)])
-        return len(np.unique(_alike([self._groups.ids, keys]))) > len(np.unique(keys))
+        keys = _first_equal(
+            [np.zeros(len(self._frame)), *(self._frame[name].array for name in grain)]
+        )
+        return len(np.unique(_first_equal([self._groups.ids, keys]))) > len(np.unique(keys))
 
     def _first_rows(self, table: str) -> tuple[Codes, list[Extent]]:
-        """For each row the first one of the same key and group; and responses that overlap."""
+        """Return the first row with the key and group of each row, and overlapping responses."""
         extents, codes = self._extents(table)
         pairs = [*combinations(extents, 2)]
         overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]
@@ -148,15 +150,19 @@ class Duplicates:
         grain, missing = self._grain(table)
         ids, all_rows = self._groups.ids, np.arange(len(self._frame))
         is_repeated = table in self._metadata.repeated
-        placed = check_of(self._frame).original_rows() if is_repeated and not overlapping else None
-        if placed and table not in stored_of(self._frame)[0].repeated:
-            return _alike([ids, placed[0]]), overlapping  # by plain pandas, and it is known which
+        original = (
+            check_of(self._frame).original_rows() if is_repeated and not overlapping else None
+        )
+        if original and table not in stored_of(self._frame)[0].repeated:
+            return _first_equal(
+                [ids, original[0]]
+            ), overlapping  # by plain pandas; the original rows are known
         if missing or grain is None:
             self._check_without_key(table, missing, overlapping, codes)
             return all_rows, []
         names = [name for name in grain if name not in self._groups.by_value]
         columns = [ids, *(self._frame[name].array for name in names)]
-        first = _alike(columns)
+        first = _first_equal(columns)
         if (first == all_rows).all() and grain:
             return all_rows, []
         if codes is None and len(overlaps) < len(pairs):
@@ -167,7 +173,7 @@ class Duplicates:
                 )
             return all_rows, []
         if codes is not None and not overlaps:
-            first = _alike([*columns, codes])
+            first = _first_equal([*columns, codes])
         elif codes is not None and len(overlaps) < len(pairs):
             raise Refused(_differing("the key", overlapping))
         return first, overlapping
@@ -179,9 +185,10 @@ class Duplicates:
         overlapping: Sequence[Extent],
         codes: Codes | None,
     ) -> None:
+        """Raise if rows may be repeated, or responses overlap, and no key identifies the rows."""
         is_summed = is_of_several = len(self._frame) > len(self._groups)
         if codes is not None and is_summed:
-            responses = np.unique(_alike([self._groups.ids, codes]))
+            responses = np.unique(_first_equal([self._groups.ids, codes]))
             is_of_several = len(responses) > len(self._groups)
         keep = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
         rows = f"rows of {table}"
@@ -201,7 +208,7 @@ class Duplicates:
             raise Refused(f"the responses overlap: {_two(overlapping)}; {keep}")
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
-        """The columns that identify a row of a table, and those of them that the frame lacks."""
+        """Return the columns that identify a row of a table, and those of them that are missing."""
         grain = self._metadata.grain(table)
         if grain is None:
             return None, []
@@ -212,11 +219,11 @@ class Duplicates:
         return [n for n in (*grain, "_row") if n in columns and n not in CONTEXT], missing
 
     def _extents(self, table: str) -> tuple[list[Extent], Codes | None]:
-        """The extents of the responses of a table's rows; for each row the number of its extent."""
+        """Return the extents of the responses of a table, and the extent of each row by number."""
         if is_joined(table):
             return [], None
         if not self._context:
-            sources = [source for source in self._metadata.sources if _has(source, table)]
+            sources = [source for source in self._metadata.sources if _may_have(source, table)]
             return [*dict.fromkeys(map(extent_of, sources))], None
         rows = self._frame[self._context].astype("string")
         codes: Any = (
@@ -233,21 +240,21 @@ class Duplicates:
 
 
 def once(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a frame, without repeated ones.
+    """Drop the repeated rows of a frame.
 
     Raises
     ------
     AvailabilityError
-        If rows are alike that were repeated, and no column tells whether they are the same.
+        If repeated rows are equal, and no column says whether they are the same.
     """
     (stored, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
     grains = {name: stored.grain(name) or () for name in tables_of(stored)}
     tables = {*metadata.repeated}
     if not tables:
         return frame
-    placed = check.original_rows()
-    if placed is not None:
-        frame = frame[_is_first(frame, placed[0])]
+    original = check.original_rows()
+    if original is not None:
+        frame = frame[_is_first(frame, original[0])]
         tables &= {*stored.repeated}
     is_first = _is_first(frame)
     if not tables or is_first.all():
@@ -264,14 +271,14 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
-    """Mask of the rows that no row before is like, in columns beside the frame's own too."""
+    """Return the mask of rows that equal no earlier row, in the frame's and further columns."""
     columns = (values.array for _, values in frame.items())
-    is_first: Mask = _alike([*columns, *others]) == np.arange(len(frame))
+    is_first: Mask = _first_equal([*columns, *others]) == np.arange(len(frame))
     return is_first
 
 
-def _alike(columns: Sequence[Any]) -> Codes:
-    """For each row the first that is like it, as far as hashes of 64 bits can tell."""
+def _first_equal(columns: Sequence[Any]) -> Codes:
+    """Return for each row the first row that is equal, by hashes of 64 bits."""
     arrays = (pd.array(v) if isinstance(v, np.ndarray) else v for v in columns)
     codes, distinct = pd.factorize(row_hashes([hash_cells(values) for values in arrays]))
     first = np.empty(len(distinct), np.int64)
@@ -279,19 +286,21 @@ def _alike(columns: Sequence[Any]) -> Codes:
     return first[codes]
 
 
-def _has(source: Source, table: str) -> bool:
-    """Whether a response may hold rows of a table."""
+def _may_have(source: Source, table: str) -> bool:
+    """Return whether a response may have rows of a table."""
     with suppress(ScopeError, KeyError):
         return any(declaration.name == table for declaration in sections.get(source.section or ""))
     return True
 
 
 def _two(extents: Iterable[Extent]) -> str:
+    """Name two overlapping responses."""
     words = [*dict.fromkeys(map(str, extents))]
     return " and ".join(words[:2]) if len(words) > 1 else f"two of {words[0]}"
 
 
 def _differing(name: str, overlapping: Sequence[Extent]) -> str:
+    """Say that repeated rows differ in a column."""
     if overlapping:
         return (
             f"the responses overlap and {name} differs in them: {_two(overlapping)}; aggregate "
@@ -300,15 +309,14 @@ def _differing(name: str, overlapping: Sequence[Extent]) -> str:
     return f"rows of one key differ in {name}; aggregate before you join"
 
 
-_ALIKE = 3
-"""From as many columns of a declared table on, a frame is taken for one of its rows."""
+_MIN_COLUMNS = 3
+"""The number of columns of a declared table with which a frame is taken for a part of it."""
 
 
 def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
-    """Return why a column has no declared rule, and what to do about it.
+    """Say why a column has no declared rule, and what to do about it.
 
-    A rule is suggested only for columns that never had one, or of which a merge has kept which
-    rows they belong to.
+    A rule is suggested only for columns that were never declared, or were kept by ``df.aa.merge``.
     """
     column = metadata.columns[name]
     if metadata.is_lost(name):
@@ -319,7 +327,7 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     bare, *names = (
         other.removesuffix("_x").removesuffix("_y") for other in (name, *map(str, frame.columns))
     )
-    # A column that says little by its name alone is of a table whose others are here too.
+    # A common name is that of a declared column only if other columns of its table are here.
     tables = [
         {*table.names}
         for section in sections.names()
@@ -327,7 +335,7 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         if bare in table.names
         and (
             table[bare].aggregate.rule not in ("none", "key")
-            or len({*names} & {*table.names}) >= _ALIKE
+            or len({*names} & {*table.names}) >= _MIN_COLUMNS
         )
     ]
     if metadata.holds(name) or not tables:

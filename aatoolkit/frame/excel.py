@@ -29,17 +29,17 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE
 
 _DIGITS = 10**15
-_ROWS, _CELL, _SHEET = 1_048_576, 32_767, 31
+_MAX_ROWS, _MAX_CHARACTERS, _MAX_NAME = 1_048_576, 32_767, 31
 """The most rows of a sheet, characters of a cell, and characters of a sheet's name."""
 
-_BARS = 10
+_MAX_BARS = 10
 """The most bars of the chart."""
 
 _FIRST_DAY = pd.Timestamp("1900-03-01")
-"""Before it spreadsheets disagree on dates."""
+"""The first day on whose number all spreadsheets agree."""
 
 _DAY, _MOMENT = "yyyy-mm-dd", 'yyyy-mm-dd hh:mm:ss "UTC"'
-_WHOLE, _BROKEN = "#,##0", "#,##0.00##"
+_WHOLE, _DECIMAL = "#,##0", "#,##0.00##"
 _FORMATS = {
     FRACTION: "0.0%",
     "fraction": "0.0%",
@@ -48,7 +48,7 @@ _FORMATS = {
     SCORE: "0.0",
     "score": "0.0",
 }
-"""How numbers of a unit are shown; the cell holds all of their digits."""
+"""The number formats by unit; the cell holds all digits."""
 
 _CUT = " … [cut here; the Parquet file has all of it]"
 _LEGEND = (
@@ -64,7 +64,7 @@ _LEGEND = (
 
 
 class SheetTable(NamedTuple):
-    """A table that becomes a sheet: its name, meaning and rows, and what could be measured."""
+    """A table to write to a sheet: its name, meaning and rows, and what could be measured."""
 
     name: str
     doc: str
@@ -78,7 +78,7 @@ def write_workbook(
     *,
     created: datetime | None = None,
 ) -> Path:
-    """Write tables to a workbook for readers; the file appears whole or not at all.
+    """Write tables to a workbook; the file is complete or not there at all.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def write_workbook(
     path : str or path
         The file, which ends in ``.xlsx``.
     created : datetime, optional
-        The moment that the workbook names as its own, in UTC; by default now.
+        The time of creation that the workbook states, in UTC; by default now.
 
     Raises
     ------
@@ -103,9 +103,9 @@ def write_workbook(
             f"{path.name} is no name of an Excel workbook; let it end in .xlsx", path=str(path)
         )
     for table in sheets:
-        if len(table.frame) >= _ROWS:
+        if len(table.frame) >= _MAX_ROWS:
             raise NotWritten(
-                f"{table.name} has {len(table.frame):,} rows, and a sheet takes {_ROWS - 1:,}; "
+                f"{table.name} has {len(table.frame):,} rows, and a sheet takes {_MAX_ROWS - 1:,}; "
                 "aggregate it, or write Parquet",
                 path=str(path),
             )
@@ -130,7 +130,7 @@ def write_workbook(
 
 
 def write_sections(sections: Mapping[str, Tables], path: str | os.PathLike[str]) -> Path:
-    """Write the tables of sections, a sheet each, and a sheet that says what each column is."""
+    """Write the tables of sections, a sheet each, and a sheet with the code books."""
     sheets = []
     for section, tables in sections.items():
         docs = {table.name: table.doc for table in tables.declaration or ()}
@@ -169,24 +169,26 @@ class _Book:
         """Write the rows, with formats by unit, widths, and notes at the headers."""
         headers = plain_names(frame)
         formats = _number_formats(frame)
-        cells = [_as_excel(frame.iloc[:, at]) for at in range(frame.shape[1])]
-        objects = {at: pd.Series(values, dtype=object) for at, values in enumerate(cells)}
+        cells = [_as_excel(frame.iloc[:, i]) for i in range(frame.shape[1])]
+        objects = {i: pd.Series(values, dtype=object) for i, values in enumerate(cells)}
         pd.DataFrame(objects).to_excel(
             self._writer, sheet_name=name, index=False, header=False, startrow=1
         )
         sheet = self._writer.sheets[name]
-        for at, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
-            header, forms = _fitted(headers[column]), formats.get(column, [])
-            usual = max({*forms}, key=forms.count, default=None)
-            sheet.write_string(0, at, header, self._bold)
-            sheet.set_column(at, at, _width([header, *values[:200]]), self._format(usual))
-            for row, (value, form) in enumerate(zip(values, forms, strict=False), 1):
-                if form != usual and value is not None:
-                    sheet.write(row, at, value, self._format(form))
+        for i, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
+            header, number_formats = _fit_cell(headers[column]), formats.get(column, [])
+            usual_format = max({*number_formats}, key=number_formats.count, default=None)
+            sheet.write_string(0, i, header, self._bold)
+            sheet.set_column(i, i, _width([header, *values[:200]]), self._format(usual_format))
+            for row, (value, number_format) in enumerate(
+                zip(values, number_formats, strict=False), 1
+            ):
+                if number_format != usual_format and value is not None:
+                    sheet.write(row, i, value, self._format(number_format))
         sheet.freeze_panes(1, 0)
         if cells:
             sheet.autofilter(0, 0, len(frame), len(cells) - 1)
-        _for_print(sheet)
+        _set_up_printing(sheet)
         sheet.repeat_rows(0)
 
     def _overview(
@@ -196,43 +198,45 @@ class _Book:
         lists = [metadata_of(table.frame).sources for table in tables]
         sources = [*dict.fromkeys(source for sources in lists for source in sources)]
         windows = dict.fromkeys(
-            ", ".join(_facts(of)[: 1 + bool(of.window_start)]) for of in sources if of.host
+            ", ".join(_source_facts(of)[: 1 + bool(of.window_start)]) for of in sources if of.host
         )
         sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title)
-        sheet.write_column(1, 0, map(_fitted, windows), self._bold)
-        at = len(windows) + 2
-        for label, value, form in _figures([table.frame for table in tables]):
-            sheet.write(at, 0, _fitted(label))
-            sheet.write(at, 1, value, self._format(form))
-            at += 1
+        sheet.write_column(1, 0, map(_fit_cell, windows), self._bold)
+        row = len(windows) + 2
+        for label, value, number_format in _key_figures([table.frame for table in tables]):
+            sheet.write(row, 0, _fit_cell(label))
+            sheet.write(row, 1, value, self._format(number_format))
+            row += 1
         chart = self._chart(tables, sheets)
         if chart is not None:
-            sheet.insert_chart(at + 1, 0, chart)
-            at += 17
-        sheet.write_row(at + 1, 0, ("sheet", "table", "rows", "holds", "measured"), self._bold)
-        for number, (name, table, count, *words) in enumerate(sheets, at + 2):
+            sheet.insert_chart(row + 1, 0, chart)
+            row += 17
+        sheet.write_row(row + 1, 0, ("sheet", "table", "rows", "holds", "measured"), self._bold)
+        for number, (name, table, count, *words) in enumerate(sheets, row + 2):
             link = "internal:'{}'!A1".format(name.replace("'", "''"))
             sheet.write_url(number, 0, link, string=name)
-            sheet.write_row(number, 1, [_fitted(table), count, *map(_fitted, words)], self._wrapped)
-        facts = [_fitted(", ".join(_facts(of))) for of in sources]
-        sheet.write_column(at + len(sheets) + 3, 0, [*_LEGEND, "", *facts])
+            sheet.write_row(
+                number, 1, [_fit_cell(table), count, *map(_fit_cell, words)], self._wrapped
+            )
+        facts = [_fit_cell(", ".join(_source_facts(of))) for of in sources]
+        sheet.write_column(row + len(sheets) + 3, 0, [*_LEGEND, "", *facts])
         for column, width in enumerate((28, 26, 9, 60, 30)):
             sheet.set_column(column, column, width)
-        _for_print(sheet)
+        _set_up_printing(sheet)
 
     def _chart(self, tables: Sequence[SheetTable], sheets: Sequence[tuple[Any, ...]]) -> Any:
-        """A line over days, or bars of the largest rows, of the first table that has them."""
+        """Make a chart of the first table that fits: a line over days, or bars of rows."""
         for kind in ("line", "bar"):
             for table, (name, *_) in zip(tables, sheets, strict=False):
-                place = _drawn(table.frame, kind)
-                if place is None:
+                positions = _chart_columns(table.frame, kind)
+                if positions is None:
                     continue
-                (x, y), last = place, len(table.frame)
-                last = min(last, _BARS) if kind == "bar" else last
+                (x, y), last = positions, len(table.frame)
+                last = min(last, _MAX_BARS) if kind == "bar" else last
                 header = plain_names(table.frame)[table.frame.columns[y]]
                 chart = self._book.add_chart({"type": kind})
-                places = {"categories": [name, 1, x, last, x], "values": [name, 1, y, last, y]}
-                chart.add_series({"name": header, **places})
+                ranges = {"categories": [name, 1, x, last, x], "values": [name, 1, y, last, y]}
+                chart.add_series({"name": header, **ranges})
                 chart.set_title({"name": f"{header}, {humanize(table.name)}"})
                 chart.set_legend({"none": True})
                 chart.set_size({"width": 720, "height": 300})
@@ -242,15 +246,15 @@ class _Book:
                 return chart
         return None
 
-    def _format(self, form: str | None) -> Any:
-        """The format of cells that are shown in a way."""
-        if form not in self._formats:
-            self._formats[form] = self._book.add_format({"num_format": form})
-        return self._formats[form]
+    def _format(self, number_format: str | None) -> Any:
+        """Return the workbook's format for a number format."""
+        if number_format not in self._formats:
+            self._formats[number_format] = self._book.add_format({"num_format": number_format})
+        return self._formats[number_format]
 
 
 def _codebook(table: SheetTable) -> pd.DataFrame:
-    """The code book of a table, with the headers that its sheet has."""
+    """Return the code book of a table, with the headers of its sheet."""
     book = pd.DataFrame(codebook_of(table.frame).reset_index())
     names = plain_names(table.frame)
     book.insert(0, "table", table.name)
@@ -258,17 +262,17 @@ def _codebook(table: SheetTable) -> pd.DataFrame:
     return book
 
 
-def _fitted(text: str) -> str:
-    """A text escaped as in CSV, truncated to fit a cell; Excel counts UTF-16 units."""
+def _fit_cell(text: str) -> str:
+    """Escape a text as in CSV and truncate it to fit a cell; Excel counts UTF-16 units."""
     text = escaped(text)
     units = text.encode("utf-16-le")
-    if len(units) <= 2 * _CELL:
+    if len(units) <= 2 * _MAX_CHARACTERS:
         return text
-    return units[: 2 * (_CELL - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
+    return units[: 2 * (_MAX_CHARACTERS - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
 
 
-def _for_print(sheet: Any) -> None:
-    """Set up pages: A4, across, as wide as a page."""
+def _set_up_printing(sheet: Any) -> None:
+    """Set up printing: A4, landscape, one page wide."""
     sheet.set_landscape()
     sheet.set_paper(9)
     sheet.fit_to_pages(1, 0)
@@ -276,31 +280,31 @@ def _for_print(sheet: Any) -> None:
 
 
 def _sheet_name(words: str, names: set[str]) -> str:
-    """A name that no other sheet has; Excel ignores case in them."""
+    """Return a name that no other sheet has, ignoring case as Excel does."""
     plain = re.sub(r"[\[\]:*?/\\]", "_", words).strip("'") or "table"
-    name = plain[:_SHEET]
+    name = plain[:_MAX_NAME]
     while name.lower() in names:
         number = f" {len(names)}"
-        name = plain[: _SHEET - len(number)] + number
+        name = plain[: _MAX_NAME - len(number)] + number
     names.add(name.lower())
     return name
 
 
-def _figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, float, str]]:
+def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, float, str]]:
     """Yield the key figures: the values of the first table whose rows are metrics."""
     for frame in frames:
         formats = _number_formats(frame).get("value")
         if formats and metadata_of(frame).key == ("metric",):
-            for label, value, form in zip(
+            for label, value, number_format in zip(
                 frame["metric"], _as_excel(frame["value"]), formats, strict=True
             ):
                 if value is not None:
-                    yield capitalized(humanize(label)), value, form
+                    yield capitalized(humanize(label)), value, number_format
             return
 
 
-def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
-    """The positions of the columns of a chart: days, or texts, and the first measure."""
+def _chart_columns(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
+    """Return the positions of the columns of a chart: days or texts, and the first measure."""
     metadata, names = metadata_of(frame), [*map(str, frame.columns)]
     if len(metadata.key) != 1 or metadata.key[0] not in names or len(frame) < 2:
         return None
@@ -318,7 +322,7 @@ def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
 
 def _as_excel(values: pd.Series) -> list[Any]:
     """Convert the cells of a column for Excel; None where missing."""
-    convert: Any = _fitted
+    convert: Any = _fit_cell
     if values.dtype.kind == "b":
         convert = bool
     elif pd.api.types.is_numeric_dtype(values.dtype):
@@ -332,14 +336,14 @@ def _as_excel(values: pd.Series) -> list[Any]:
 
 
 def _number(value: Any) -> Any:
-    """Convert a number for Excel; text where a spreadsheet would round it, or for infinity."""
+    """Convert a number for Excel; to text if a spreadsheet would round it, or it is infinite."""
     if not np.isfinite(float(value)) or (value == int(value) and abs(value) >= _DIGITS):
         return str(value)
     return value.item() if hasattr(value, "item") else value
 
 
 def _moment(value: pd.Timestamp) -> Any:
-    """Convert a day or moment for Excel; text where it would be rounded, or before 1900-03-01."""
+    """Convert a time for Excel; to text if it would be rounded, or is before 1900-03-01."""
     plain = value.tz_localize(None)
     is_day = value.tz is None and plain == plain.normalize()
     is_local = value.tz is None and not is_day
@@ -395,13 +399,13 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
         is_whole = (values.isna() | (values % 1 == 0)).to_numpy(bool)
         if what.unit != PER_UNIT and not what.aggregate.within:  # else of its row alone
             is_whole[:] = is_whole.all()
-        usual = np.where(is_whole, _WHOLE, _BROKEN).tolist()
+        usual = np.where(is_whole, _WHOLE, _DECIMAL).tolist()
         formats[str(name)] = [_FORMATS.get(of, by) for of, by in zip(units, usual, strict=True)]
     return formats
 
 
-def _facts(source: Source) -> list[str]:
-    """What a response was about, when it covers, what was asked and when it was fetched."""
+def _source_facts(source: Source) -> list[str]:
+    """Return the host, window, section, scope and time of a response as texts."""
     window = f"{source.window_start} to {source.window_end}" if source.window_start else None
     fetched = f"fetched {source.fetched_at}" if source.fetched_at else None
     facts = (source.host, window, source.section, source.scope, fetched)

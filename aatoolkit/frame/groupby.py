@@ -1,4 +1,4 @@
-"""Groups of rows, of weeks and months too: which group each is in, and what is known of each."""
+"""Groups of rows, also by week or month: the group of each row, sums and availability by group."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of a frame's rows.
+    """The groups of the rows of a frame.
 
     Parameters
     ----------
     ids : array of int
-        For each row, its group.
+        The group of each row.
     keys : pandas.DataFrame
-        One row per group: the values of the columns that it was grouped by.
+        The keys of the groups, one row per group.
     by_value : frozenset of str
-        The columns of which each group has one value, which is not so of bins.
+        The key columns that were not binned, so that each group has one value of them.
     """
 
     ids: Codes
@@ -48,15 +48,15 @@ class Groups:
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """The number of rows of each group."""
+        """The number of rows in each group."""
         return np.bincount(self.ids, minlength=len(self))
 
     def count(self, rows: Mask) -> npt.NDArray[np.int64]:
-        """Count the given rows in each group."""
+        """Count the rows of a mask in each group."""
         return np.bincount(self.ids[rows], minlength=len(self))
 
     def combined(self, cells: Cells) -> tuple[Codes, list[Availability]]:
-        """The combined availability of each group's cells, as states and codes of them."""
+        """Combine the availability of cells by group; return a code per group, and the states."""
         kinds = max(len(cells.states), 1)
         is_there = np.zeros(len(self) * kinds, bool)
         is_there[self.ids * kinds + cells.codes] = True
@@ -71,13 +71,12 @@ class Groups:
 
 
 def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
-    """The groups of a frame's rows; a missing key is a group of its own.
+    """Group the rows of a frame; a missing key is a group of its own.
 
     Raises
     ------
     AvailabilityError
-        If there is no such column, its values are lists, or rows have no place among the bins
-        of a `pandas.Grouper`.
+        If there is no such column, its values are lists, or rows have no value to bin by.
     """
     keys_by = _as_list(by)
     names = [key for key in keys_by if isinstance(key, str)]
@@ -106,22 +105,23 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
         )
     # pandas numbers groups with or without the empty ones between, by what they are made of.
     _, rank = np.unique(ids.to_numpy(), return_inverse=True)
-    places = np.flatnonzero(sizes.to_numpy() > 0)
-    return Groups(places[rank], keys, frozenset(names))
+    numbers = np.flatnonzero(sizes.to_numpy() > 0)
+    return Groups(numbers[rank], keys, frozenset(names))
 
 
 def _as_list(by: By) -> list[str | pd.Grouper]:
+    """Return the keys to group by as a list."""
     return [by] if isinstance(by, str | pd.Grouper) else [*(by or ())]
 
 
 def _binned(by: By) -> list[str]:
-    """The columns of times that are grouped into periods."""
+    """Return the columns of times that are grouped into periods."""
     keys = (key for key in _as_list(by) if isinstance(key, pd.Grouper) and key.freq is not None)
     return [str(key.key) for key in keys]
 
 
 def numpy_times(values: pd.Series) -> pd.Series:
-    """Days or times with numpy's dtype, or pandas' with their zone."""
+    """Convert Arrow's days or times to NumPy's dtype, or to pandas' if they have a time zone."""
     kind = values.dtype
     if not isinstance(kind, pd.ArrowDtype) or kind.kind != "M":
         return values
@@ -130,24 +130,24 @@ def numpy_times(values: pd.Series) -> pd.Series:
 
 
 def naive_times(values: pd.Series) -> pd.Series:
-    """Days or times with numpy's dtype, those of a zone in UTC."""
+    """Convert days or times to NumPy's dtype, times with a zone to UTC."""
     times = numpy_times(values)
     return times if times.dt.tz is None else times.dt.tz_convert("UTC").dt.tz_localize(None)
 
 
 def flattened(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame with the named levels of its index as columns."""
+    """Return a frame with the named levels of its index as columns."""
     named = [name for name in frame.index.names if name not in (None, *frame.columns)]
     return frame.reset_index(named) if named else frame
 
 
 def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
-    """Raise if a name is no column of a frame, or that of several.
+    """Check that each name is the name of one column of a frame.
 
     Raises
     ------
     ItemNotFound
-        If one is; its reason holds near matches.
+        If it is no column, or several; the message has near matches.
     """
     text_names = [name for name in frame.columns if isinstance(name, str)]
     wrong = {
@@ -162,17 +162,17 @@ def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
 
 
 def as_floats(values: pd.Series) -> Floats:
-    """Values as floats; missing ones are NaN."""
+    """Convert a column to floats, with NaN for missing values."""
     return values.to_numpy(np.float64, na_value=np.nan)
 
 
 def added(values: Floats, use: Mask, groups: Groups) -> Floats:
-    """The sum of some rows of each group, as a float."""
+    """Sum the rows of a mask by group, as floats."""
     return np.bincount(groups.ids[use], values[use], minlength=len(groups)).astype(np.float64)
 
 
 def sums(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
-    """The sum of some rows of each group; integers and flags add exactly.
+    """Sum the rows of a mask by group, integers and booleans exactly.
 
     Raises
     ------
@@ -192,20 +192,20 @@ def sums(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
 
 
 def nullable(values: pd.Series) -> pd.Series:
-    """A column of which cells can be missing, of whole numbers and flags too."""
+    """Convert a column of integers or booleans to a dtype that can hold missing values."""
     kind = values.dtype
     is_plain = isinstance(kind, np.dtype) and kind.kind in "iub"
     return values.convert_dtypes() if is_plain else values
 
 
 def chosen(values: pd.Series, use: Mask, groups: Groups, rule: str) -> pd.Series:
-    """The smallest, largest, first or last value of each group, of the same dtype."""
+    """Return the min, max, first or last value of each group, of the same dtype."""
     result = nullable(values)[use].groupby(groups.ids[use]).agg(rule)
     return result.reindex(range(len(groups)))
 
 
 def like(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
-    """Numbers as a nullable column, with an Arrow dtype where ``values`` have one."""
+    """Convert numbers to a nullable column, with an Arrow dtype if ``values`` have one."""
     is_whole = result.dtype.kind == "i"
     column = pd.Series(pd.array(result, dtype="Int64" if is_whole else "Float64"))
     if isinstance(values.dtype, pd.ArrowDtype):
@@ -214,7 +214,7 @@ def like(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
 
 
 def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
-    """The names among arguments, each of which is a name or a list of them.
+    """Flatten arguments that are names or lists of names.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
 
 
 def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
-    """Return the keys to group by, with the periods of the frame's column of times first.
+    """Return the keys to group by, with a `pandas.Grouper` of the column of times first.
 
     Raises
     ------
@@ -260,12 +260,11 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
 def part_periods(
     frame: pd.DataFrame, by: By, groups: Groups, metadata: FrameMetadata
 ) -> dict[int, tuple[float, str]]:
-    """The groups with a partial period: the share of its days that is there, and in words.
+    """Return the groups whose period is partial, with the share of its days and a description.
 
-    Where the days belong to the key of the frame, a day without a row is missing: one of the group
-    where the rest of the key is grouped by or has one value, else one of the frame. Times of events
-    say by the first and the last only where they begin and end. Rows that are weeks or months are
-    taken as they are.
+    If the days are part of the key of the frame, a day without a row is missing: of the group, if
+    the rest of the key is grouped by or has one value; else of the frame. Else the rows are events,
+    of which only the first and the last day count. Rows of whole weeks or months are complete.
     """
     binned, parts = _binned(by), dict[int, tuple[float, str]]()
     if len(binned) != 1 or not len(frame):
@@ -283,37 +282,37 @@ def part_periods(
         dates = pd.DatetimeIndex(days.unique())
     else:
         dates = pd.date_range(first, last)
-    is_own = is_series and all(
+    is_by_group = is_series and all(
         name in named or (name in frame and frame[name].nunique() == 1) for name in metadata.key
     )
-    for at in present.index:
-        label, offset = labels.iloc[at], grouper.freq
+    for i in present.index:
+        label, offset = labels.iloc[i], grouper.freq
         is_end = grouper.closed == "right"  # type: ignore[attr-defined]
         start, end = (label - offset + day, label) if is_end else (label, label + offset - day)
         size = (end - start).days + 1
-        day_count = present[at] if is_own else int(((dates >= start) & (dates <= end)).sum())
+        day_count = present[i] if is_by_group else int(((dates >= start) & (dates <= end)).sum())
         if day_count < size:
             words = f"{day_count} of the {size} days from {start.date()} to {end.date()}"
-            parts[at] = (day_count / size, words)
+            parts[i] = (day_count / size, words)
     return parts
 
 
 def is_part_period(reason: str | None) -> bool:
-    """Whether a reason says that not all days of a period are there.
+    """Return whether a reason is that days of a period are missing.
 
     Examples
     --------
     >>> is_part_period("3 of the 7 days from 2026-11-16 to 2026-11-22")
     True
     """
-    return reason is not None and _PART.search(reason) is not None
+    return reason is not None and _DAYS_OF_PERIOD.search(reason) is not None
 
 
-_PART = re.compile(r"\b\d+ of the \d+ days from \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d")
+_DAYS_OF_PERIOD = re.compile(r"\b\d+ of the \d+ days from \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d")
 
 
 def _days(values: pd.Series) -> pd.Series | None:
-    """Times as days without a zone; None for values that are not times."""
+    """Convert times to days without a zone; None for other values."""
     if values.dtype.kind != "M":
         return None
     days: pd.Series = naive_times(values).dt.normalize()

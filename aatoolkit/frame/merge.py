@@ -1,9 +1,9 @@
-"""`merge`, `concat`, `rename` and `adopt`: frames of frames that keep the metadata pandas drops.
+"""`merge`, `concat`, `rename` and `adopt`: new frames with the metadata that pandas drops.
 
-None changes a frame that it is given. A column's metadata is carried along as it holds in its
-frame, and combined where several frames meet in one column. Where the rows of each stacked frame
-are identified by a column, what is stated of a frame stays a statement about its rows; where they
-cannot, it is combined over all of them. `adopt` restores what was lost.
+None of them changes its inputs. A column keeps the metadata that still holds in its frame; that of
+several frames is combined. If a column identifies the rows of each stacked frame, statements about
+a frame become statements about its rows; else they are combined over all rows. `adopt` restores
+metadata that was lost.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pandas as pd
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown
-from aatoolkit.frame.cell_status import are_named, key_statements
+from aatoolkit.frame.cell_status import can_list_keys, key_statements
 from aatoolkit.frame.duplicates import JOINED, NO_KEY, extent_of, is_joined
 from aatoolkit.frame.groupby import flattened, nullable
 from aatoolkit.frame.reshape import CONTEXT
@@ -50,7 +50,7 @@ from aatoolkit.metadata.fingerprint import (
 from aatoolkit.metadata.recorded import VERBS, checked_once, record, recorded
 from aatoolkit.scope import FILTERS
 
-Described = tuple[pd.DataFrame, FrameMetadata]
+FrameWithMetadata = tuple[pd.DataFrame, FrameMetadata]
 Options = Mapping[str, Any]
 
 _ROWS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
@@ -58,7 +58,7 @@ _ROWS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
 
 @recorded("merge", "left", "right")
 def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFrame:
-    """``left.merge(right, **options)`` with the metadata of both."""
+    """Merge two frames as pandas does, with the metadata of both."""
     keys = _keys_of(left, right, options)
     _check_keys(left, right, options, keys)
     frames = [
@@ -71,30 +71,30 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         problem = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
         raise ArgumentError(f"the frames cannot be merged: {problem}") from None
     repeats = [bool(merged[name].dropna().duplicated().any()) for name in _ROWS]
-    lacking = [merged[name].isna().to_numpy(bool) for name in _ROWS]
-    counts = [int(rows.sum()) for rows in lacking]
+    unmatched_masks = [merged[name].isna().to_numpy(bool) for name in _ROWS]
+    counts = [int(rows.sum()) for rows in unmatched_masks]
     merged = merged.drop(columns=[*_ROWS])
     stored = [metadata_of(frame, levels=True) for frame in (left, right)]
     tabled = [_as_table(*parts) for parts in zip((left, right), stored, keys, strict=True)]
-    shared, names = _shared(left, right, options), columns_after(left, right, options)
+    shared, names = _shared_keys(left, right, options), columns_after(left, right, options)
     columns: dict[str, ColumnMetadata] = {}
     grains: dict[str, tuple[str, ...]] = {}
-    # Of the side whose rows may have no match, the other's keys stand in the place of its own.
-    in_place = {}
+    # The keys of a side whose rows may have no match are replaced by those of the other side.
+    replaced_keys = {}
     if options.get("how", "inner") in ("left", "inner"):
         pairs = zip(*keys, strict=False)
         texts = [
             (b, names[0].get(a, a)) for a, b in pairs if isinstance(a, str) and isinstance(b, str)
         ]
-        in_place = dict(reversed(texts))
-    for place, (metadata, after) in enumerate(zip(tabled, names, strict=True)):
+        replaced_keys = dict(reversed(texts))
+    for side, (metadata, after) in enumerate(zip(tabled, names, strict=True)):
         for name, column in metadata.columns.items():
             if name not in shared:
                 columns[after[name]] = column.renamed(after)
         for table in tables_of(metadata):
             grain = metadata.grain(table)
             if grain is not None and table not in grains:
-                new_names = after | (in_place if place and is_joined(table) else {})
+                new_names = after | (replaced_keys if side and is_joined(table) else {})
                 grains[table] = tuple(new_names.get(name, name) for name in grain)
     sides = [{*tables_of(metadata)} for metadata in tabled]
     repeated = {table for metadata in tabled for table in metadata.repeated}
@@ -104,27 +104,27 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     kept = {table for metadata in stored for table in metadata.grains}
     new = next((table for it in tabled for table in it.grains if table not in kept), "")
     for name in shared:
-        of_key = [metadata.columns.get(name, NOTHING) for metadata in stored]
-        column = _of_key(*of_key, only_left=counts[1], only_right=counts[0])
+        key_metadata = [metadata.columns.get(name, NOTHING) for metadata in stored]
+        column = _key_metadata(*key_metadata, only_left=counts[1], only_right=counts[0])
         is_known = column.of or column.availability.status != Status.UNKNOWN or not new
         columns[name] = column if is_known else replace(column, of=f"{new}.{name}")
-    for place, rows in enumerate(lacking):
-        other_keys = [names[1 - place].get(key) for key in keys[1 - place] if isinstance(key, str)]
+    for side, rows in enumerate(unmatched_masks):
+        other_keys = [names[1 - side].get(key) for key in keys[1 - side] if isinstance(key, str)]
         unmatched = merged[[name for name in merged if name in other_keys]][rows]
-        is_named = are_named(unmatched, FrameMetadata(columns))
-        state = no_match(counts[place], len(rows))
+        is_named = can_list_keys(unmatched, FrameMetadata(columns))
+        state = no_match(counts[side], len(rows))
         stated = key_statements(unmatched, [state]) if is_named else []
-        for name in tabled[place].columns.keys() - {*shared} if counts[place] else ():
-            key_column = names[place][name]
+        for name in tabled[side].columns.keys() - {*shared} if counts[side] else ():
+            key_column = names[side][name]
             columns[key_column] = without_rows(columns[key_column], state, stated)
     key = [
         [n if n in shared else after[n] for n in m.key]
         for m, after in zip(tabled, names, strict=True)
     ]
-    own_key = dict.fromkeys((*key[0], *(n for n in key[1] if n not in shared)))
+    merged_key = dict.fromkeys((*key[0], *(n for n in key[1] if n not in shared)))
     described = FrameMetadata(
         columns,
-        unique_key(merged, tuple(own_key) if key[0] else ()),
+        unique_key(merged, tuple(merged_key) if key[0] else ()),
         sources_of(tabled),
         {table: grain for table, grain in grains.items() if table not in sides[0] & sides[1]},
         tuple(sorted(repeated)),
@@ -133,7 +133,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
 
 
 def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame:
-    """``frame.rename(…)`` with the metadata of each column under its new name."""
+    """Rename columns as pandas does, with the metadata of each under its new name."""
     renamed: pd.DataFrame = frame.rename(*arguments, **options)
     names = dict(zip(map(str, frame.columns), map(str, renamed.columns), strict=True))
     with checked_once():
@@ -155,18 +155,18 @@ VERBS["rename"] = (lambda frame, names: rename(frame, columns=names)), ("frame",
 
 @recorded("adopt", "frame", "frames")
 def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """The frame with the metadata of other frames, for columns with the same values."""
+    """Return a frame with the metadata of other frames, for columns with the same values."""
     metadata = metadata_of(frame, levels=True)
     columns, sources, key = dict(metadata.columns), [metadata], metadata.key
     repeated = {*metadata.repeated}
     for other in frames:
         other_metadata = metadata_of(other, levels=True)
-        fitting, again = _fitting(frame, other, other_metadata)
-        new = {name: fitting[name] for name in columns.keys() & fitting if not columns[name].of}
+        matching, repeated_tables = _matching_columns(frame, other, other_metadata)
+        new = {name: matching[name] for name in columns.keys() & matching if not columns[name].of}
         if new:
             columns |= new
             sources.append(other_metadata)
-            repeated |= {*other_metadata.repeated, *again}
+            repeated |= {*other_metadata.repeated, *repeated_tables}
             key = key or (other_metadata.key if {*other_metadata.key} <= columns.keys() else ())
     adopted = frame.copy(deep=False)
     grains = {table: grain for own in reversed(sources) for table, grain in own.grains.items()}
@@ -178,7 +178,7 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
 def without_rows(
     column: ColumnMetadata, state: Availability, stated: Sequence[Statement] = ()
 ) -> ColumnMetadata:
-    """Return a column's metadata after a join in which some rows have no value for it."""
+    """Return the metadata of a column after a join that left some of its rows without a value."""
     if column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
     if not stated:
@@ -188,7 +188,7 @@ def without_rows(
 
 
 def no_match(lacking: int, rows: int) -> Availability:
-    """The availability of a column in the rows of a join that lack it."""
+    """Return the availability of a column in the rows of a join without a match."""
     why = f"{lacking} of {rows} rows without a match"
     return Availability(Status.UNAVAILABLE, Cause.NO_ROW, why)
 
@@ -197,7 +197,9 @@ def columns_after(
     left: pd.DataFrame, right: pd.DataFrame, options: Options
 ) -> list[dict[str, str]]:
     """Map the column names of each side to those after the merge."""
-    both = {*map(str, left.columns.intersection(right.columns))} - {*_shared(left, right, options)}
+    both = {*map(str, left.columns.intersection(right.columns))} - {
+        *_shared_keys(left, right, options)
+    }
     return [
         {
             str(name): f"{name}{suffix or ''}" if str(name) in both else str(name)
@@ -207,10 +209,10 @@ def columns_after(
     ]
 
 
-def _of_key(
+def _key_metadata(
     left: ColumnMetadata, right: ColumnMetadata, *, only_left: int, only_right: int
 ) -> ColumnMetadata:
-    """The metadata of a column of both: of the side that holds all its values, if one does."""
+    """Return the metadata of a key column: of the side that has all its values, if one has."""
     if only_left and only_right:
         of = left.of if left.of == right.of else None
         return ColumnMetadata(of, combine([left.availability, right.availability]))
@@ -219,86 +221,90 @@ def _of_key(
 
 
 def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
-    """The key if it still identifies the rows of a frame."""
+    """Return the key if it identifies the rows of a frame; else an empty one."""
     rows = flattened(frame)
     has_key = bool(key) and {*key} <= {*rows.columns}
     return key if has_key and not rows.duplicated([*key]).any() else ()
 
 
 def sources_of(described: Iterable[FrameMetadata]) -> tuple[Any, ...]:
-    """The responses that several frames were read from, each once."""
+    """Return the responses that several frames were read from, each once."""
     return tuple(dict.fromkeys(chain.from_iterable(metadata.sources for metadata in described)))
 
 
-def _fitting(
-    frame: pd.DataFrame, other: pd.DataFrame, theirs: FrameMetadata
+def _matching_columns(
+    frame: pd.DataFrame, other: pd.DataFrame, other_metadata: FrameMetadata
 ) -> tuple[dict[str, ColumnMetadata], set[str]]:
-    """The metadata of another frame's columns whose values are equal here, checked row by row.
+    """Return the metadata of the columns that a frame shares with another, with equal values.
 
-    Also the tables of which rows are repeated here.
+    Also the tables whose rows are repeated in the frame.
     """
-    columns = {name: column for name, column in theirs.columns.items() if column.of}
+    columns = {name: column for name, column in other_metadata.columns.items() if column.of}
     empty = [name for name, column in columns.items() if column.availability.status in EMPTY]
-    fingerprint = fingerprint_of(other, [n for n in columns if n not in empty], theirs.key)
-    check = FingerprintCheck(frame, fingerprint, theirs.key)
-    fitting = {
+    fingerprint = fingerprint_of(other, [n for n in columns if n not in empty], other_metadata.key)
+    check = FingerprintCheck(frame, fingerprint, other_metadata.key)
+    matching = {
         name: column
         for name, column in columns.items()
         if (check.is_empty(name) if name in empty else not check.change(name))
     }
-    repeated = check.repeated(columns_of_tables(fitting))
+    repeated = check.repeated(columns_of_tables(matching))
     for name, column in columns.items():
-        if name in fitting or name in empty or name not in frame.columns:
+        if name in matching or name in empty or name not in frame.columns:
             continue
-        held = frame[frame[name].notna()]
-        check = FingerprintCheck(held, fingerprint, theirs.key)
-        if len(held) and check.change(name) is None:
-            lacking = len(frame) - len(held)
-            fitting[name] = (
-                without_rows(column, no_match(lacking, len(frame))) if lacking else column
+        present = frame[frame[name].notna()]
+        check = FingerprintCheck(present, fingerprint, other_metadata.key)
+        if len(present) and check.change(name) is None:
+            missing = len(frame) - len(present)
+            matching[name] = (
+                without_rows(column, no_match(missing, len(frame))) if missing else column
             )
-            repeated |= check.repeated({column.table: [*theirs.key, name]})
-    return fitting, repeated
+            repeated |= check.repeated({column.table: [*other_metadata.key, name]})
+    return matching, repeated
 
 
 def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any]) -> FrameMetadata:
-    """Describe the columns of a frame that no table declares as columns of one table.
+    """Describe the undeclared columns of a frame as columns of one table.
 
-    Its key is of the fewest columns that identify the rows, what it is merged on first.
+    Its key has the fewest columns that identify the rows, first those that it is merged on.
     """
     arrays = arrays_of(frame)
-    owned = [
+    undeclared = [
         name
         for name, column in metadata.columns.items()
         if name in arrays
         and column.of is None
         and column.availability.reason not in (OVERWRITTEN, MOVED)
     ]
-    if not owned:
+    if not undeclared:
         return metadata
     rows = flattened(frame)
     unique = [n for n in rows.columns if isinstance(n, str) and [*rows.columns].count(n) == 1]
-    words = [name for name in unique if rows[name].dtype.kind != "f"]
+    labels = [name for name in unique if rows[name].dtype.kind != "f"]
     on = [name for name in keys if isinstance(name, str)]
-    candidates = [on, *([metadata.key] if metadata.key else []), *([*on, word] for word in words)]
+    candidates = [
+        on,
+        *([metadata.key] if metadata.key else []),
+        *([*on, word] for word in labels),
+    ]
     grain: tuple[str, ...] = (NO_KEY,)
-    for names in map(dict.fromkeys, (*candidates, [*on, *words], [*on, *owned], unique)):
+    for names in map(dict.fromkeys, (*candidates, [*on, *labels], [*on, *undeclared], unique)):
         with suppress(TypeError):  # lists have no hash
             if {*names} <= {*unique} and not (
                 rows.duplicated([*names]).any() if names else len(rows) > 1
             ):
                 grain = tuple(names)
                 break
-    hashed = sorted({*owned, *grain} & {*arrays})
+    hashed = sorted({*undeclared, *grain} & {*arrays})
     hashes = np.sort(row_hashes([hash_cells(arrays[name]) for name in hashed]))
-    about = hashlib.sha256(repr((hashed, metadata.sources)).encode() + hashes.tobytes())
-    table = f"{JOINED}{about.hexdigest()[:12]}"
+    digest = hashlib.sha256(repr((hashed, metadata.sources)).encode() + hashes.tobytes())
+    table = f"{JOINED}{digest.hexdigest()[:12]}"
     columns = {
-        name: replace(column, of=f"{table}.{name}") if name in owned else column
+        name: replace(column, of=f"{table}.{name}") if name in undeclared else column
         for name, column in metadata.columns.items()
     }
-    # Rows of a frame of which nothing was known are distinguished by their key from now on.
-    is_new = len(owned) == len(metadata.columns) and grain != (NO_KEY,)
+    # A frame without metadata gets this key as its own.
+    is_new = len(undeclared) == len(metadata.columns) and grain != (NO_KEY,)
     return replace(
         metadata,
         columns=columns,
@@ -311,7 +317,7 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
 
 
 def _keys_of(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[list[Any]]:
-    """For each side what it is merged on: names of columns or of levels of the index, or arrays."""
+    """Return for each side the columns, index levels or arrays that it is merged on."""
     if options.get("how") == "cross":
         return [[], []]
     on = options.get("on")
@@ -324,8 +330,8 @@ def _keys_of(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[
     return [[*names] if isinstance(names, list | tuple) else [names] for names in keys]
 
 
-def _shared(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[str]:
-    """The columns, or levels of the index, on which both are merged under one name."""
+def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[str]:
+    """Return the columns or index levels on which both sides are merged under one name."""
     if options.get("left_index") or options.get("right_index"):
         names = [str(name) for name in left.index.names if name is not None]
         return [name for name in names if name in right.index.names]
@@ -337,14 +343,14 @@ def _shared(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[s
 def _check_keys(
     left: pd.DataFrame, right: pd.DataFrame, options: Options, keys: Sequence[Sequence[Any]]
 ) -> None:
-    """Raise if a key is no column or level of its frame, or if none is named and measures match.
+    """Check that keys are columns or levels, and that measures are no keys unless they are named.
 
     Raises
     ------
     ItemNotFound
-        If a key is not there; the message has names that look alike.
+        If a key is missing; the message has similar names.
     ArgumentError
-        If no key is named, and a column that both frames have is a measure by its declaration.
+        If no key is named, and a shared column is declared as a measure.
     """
     for frame, side, side_keys in zip((left, right), ("left", "right"), keys, strict=True):
         names = [str(name) for name in (*frame.columns, *frame.index.names)]
@@ -362,20 +368,20 @@ def _check_keys(
         str(n) for n, what in rules.items() if what and what.aggregate.rule not in ("none", "key")
     ]
     if measures:
-        of_either = {*metadata.key, *metadata_of(right, levels=True).key}
-        words = [name for name in shared if not pd.api.types.is_numeric_dtype(left[name].dtype)]
+        key_columns = {*metadata.key, *metadata_of(right, levels=True).key}
+        labels = [name for name in shared if not pd.api.types.is_numeric_dtype(left[name].dtype)]
         raise ArgumentError(
             "without on= rows are joined where all shared columns are equal, and "
             f"{', '.join(measures)} are measures; name the key: "
-            f"on={[name for name in shared if name in of_either] or words or '…'}",
+            f"on={[name for name in shared if name in key_columns] or labels or '…'}",
             argument="on",
         )
 
 
 # --- stacked frames -----------------------------------------------------------------------------
 
-_MOST_VALUES = 500
-"""The most values of a column by which rows are distinguished; above, a status is of all."""
+_MAX_VALUES = 500
+"""The most values of a column by which the rows of frames are distinguished."""
 
 
 @recorded("concat", "frames")
@@ -430,56 +436,61 @@ def concat(
         frames = [frames[name] for name in keys]
     frames = [*frames]
     stacked = pd.concat(
-        _in_common(frames, every=join == "outer"),
+        _with_common_dtypes(frames, all_columns=join == "outer"),
         join=join,  # type: ignore[call-overload]
         ignore_index=ignore_index,
         keys=keys,
         **options,
     )
-    every = [(frame, metadata_of(frame, levels=True)) for frame in frames]
-    held = [pair for pair in every if len(pair[0])] or every
-    apart = _apart(held)
-    columns = {str(name): _stacked(str(name), held, every, apart) for name in stacked.columns}
+    inputs = [(frame, metadata_of(frame, levels=True)) for frame in frames]
+    with_rows = [pair for pair in inputs if len(pair[0])] or inputs
+    conditions = _conditions_of_frames(with_rows)
+    columns = {
+        str(name): _stacked_column(str(name), with_rows, inputs, conditions)
+        for name in stacked.columns
+    }
     complete = (Status.AVAILABLE, Status.NOT_APPLICABLE)
     for name, column in columns.items():
-        parts = [(frame, facts.columns[name]) for frame, facts in every if name in facts.columns]
+        parts = [(frame, facts.columns[name]) for frame, facts in inputs if name in facts.columns]
         absent = [state for _, part in parts for state in part.absent]
-        empty = (part.availability for frame, part in parts if not len(frame) and held != every)
+        empty = (
+            part.availability for frame, part in parts if not len(frame) and with_rows != inputs
+        )
         absent += [state for state in empty if state.status not in complete]
         columns[name] = column.lacking(*absent) if absent else column
-    same = {metadata.key for _, metadata in every}
+    same = {metadata.key for _, metadata in inputs}
     key = same.pop() if len(same) == 1 else ()
     unique = unique_key(stacked, key)
-    if apart and not unique and key:
-        unique = unique_key(stacked, (*(condition.column for condition in apart[0]), *key))
+    if conditions and not unique and key:
+        unique = unique_key(stacked, (*(condition.column for condition in conditions[0]), *key))
     grains: dict[str, tuple[str, ...]] = {}
-    repeated = {table for _, metadata in every for table in metadata.repeated}
-    for table in dict.fromkeys(table for _, metadata in every for table in tables_of(metadata)):
-        having = [pair for pair in held if table in tables_of(pair[1])]
-        described = [metadata for _, metadata in every if table in tables_of(metadata)]
+    repeated = {table for _, metadata in inputs for table in metadata.repeated}
+    for table in dict.fromkeys(table for _, metadata in inputs for table in tables_of(metadata)):
+        frames_with_table = [pair for pair in with_rows if table in tables_of(pair[1])]
+        described = [metadata for _, metadata in inputs if table in tables_of(metadata)]
         kinds = {metadata.grain(table) for metadata in described}
         grain = min(kinds, key=str) or ()
-        are_there = {all(map(it.holds, it.grain(table) or grain)) for _, it in having}
+        are_there = {all(map(it.holds, it.grain(table) or grain)) for _, it in frames_with_table}
         is_mixed = len(kinds) > 1 or len(are_there) > 1
         if is_mixed:
             grains[table] = (f"the key of {table} of every frame",)
         elif any(table in metadata.grains for metadata in described):
             grains[table] = grain
-        if is_mixed or _stacks_again(having, table):
+        if is_mixed or _stacks_again(frames_with_table, table):
             repeated.add(table)
     if any(map(is_joined, repeated)):
         joined = {column.table for column in columns.values() if is_joined(column.table)}
         repeated |= joined - {*grains}
-    sources = sources_of(metadata for _, metadata in every)
+    sources = sources_of(metadata for _, metadata in inputs)
     return attach(stacked, FrameMetadata(columns, unique, sources, grains, tuple(sorted(repeated))))
 
 
-def _stacks_again(frames: Sequence[Described], table: str) -> bool:
-    """Whether frames of one response, stacked, would repeat rows of the original table.
+def _stacks_again(frames: Sequence[FrameWithMetadata], table: str) -> bool:
+    """Return whether stacked frames of one response repeat rows of a table.
 
-    It is told by the columns of a table that all of them have.
+    This is decided by the columns of the table that all of them have.
     """
-    by_response: dict[Any, list[Described]] = {}
+    by_response: dict[Any, list[FrameWithMetadata]] = {}
     for frame, metadata in frames:
         of = {table} if is_joined(table) else {*map(extent_of, metadata.sources)}
         for response in of:
@@ -508,19 +519,21 @@ def _stacks_again(frames: Sequence[Described], table: str) -> bool:
 
 
 def _texts(values: pd.Series) -> tuple[str, ...]:
-    """The distinct values of a column as text; none if there are too many, or some are missing."""
+    """Return the distinct values of a column as text; none if too many, or some are missing."""
     distinct = values.unique()
-    if len(distinct) > _MOST_VALUES or values.isna().any():
+    if len(distinct) > _MAX_VALUES or values.isna().any():
         return ()
     return tuple(map(as_text, pd.Series(distinct).astype(object)))
 
 
-def _apart(frames: Sequence[Described]) -> list[tuple[Condition, ...]] | None:
-    """Conditions that distinguish the rows of each frame; None if no columns do.
+def _conditions_of_frames(
+    frames: Sequence[FrameWithMetadata],
+) -> list[tuple[Condition, ...]] | None:
+    """Return conditions that select the rows of each frame; None if no columns distinguish them.
 
-    They name the values of a column that no two frames share: of its context, of what it was
-    read by, or of its key; else its host and window; last the time of reading, which is the same
-    for frames that were read within one second.
+    They list the values of a column that no two frames share: of the context, the filters or the
+    key; else of host and window; last of the time of reading, which is equal for frames that were
+    read within one second.
     """
     keys = [name for _, metadata in frames for name in metadata.key]
     single = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
@@ -530,7 +543,7 @@ def _apart(frames: Sequence[Described]) -> list[tuple[Condition, ...]] | None:
             continue
         values = [[_texts(frame[name]) for name in columns] for frame, _ in frames]
         rows = [row for texts in values for row in product(*texts)]
-        is_sure = all(map(all, values)) and len(rows) <= _MOST_VALUES
+        is_sure = all(map(all, values)) and len(rows) <= _MAX_VALUES
         if is_sure and len(rows) == len({*rows}):
             return [
                 tuple(Condition(n, "in", kept) for n, kept in zip(columns, texts, strict=True))
@@ -539,18 +552,18 @@ def _apart(frames: Sequence[Described]) -> list[tuple[Condition, ...]] | None:
     return None
 
 
-def _stacked(
+def _stacked_column(
     name: str,
-    held: Sequence[Described],
-    every: Sequence[Described],
-    apart: Sequence[tuple[Condition, ...]] | None,
+    with_rows: Sequence[FrameWithMetadata],
+    inputs: Sequence[FrameWithMetadata],
+    conditions_by_frame: Sequence[tuple[Condition, ...]] | None,
 ) -> ColumnMetadata:
-    """The metadata of a column over the frames that have it, and those that lack it.
+    """Combine the metadata of a column over the frames that have it and those that lack it.
 
-    Where none of the frames with rows has it, it is that of all frames.
+    If no frame with rows has the column, frames without rows count too.
     """
-    is_held = any(name in metadata.columns for _, metadata in held)
-    frames, apart = (held, apart) if is_held else (every, None)
+    is_held = any(name in metadata.columns for _, metadata in with_rows)
+    frames, conditions_by_frame = (with_rows, conditions_by_frame) if is_held else (inputs, None)
     having = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
     of = {column.of for column in having}
     tables = sorted({column.table for column in having})
@@ -565,41 +578,41 @@ def _stacked(
         combine(column.availability for column in having),
         caution=next((column.caution for column in having if column.caution), None),
     )
-    alike = len(having) == len(frames) and len({own.statements for own in having}) == 1
+    is_equal = len(having) == len(frames) and len({own.statements for own in having}) == 1
     elsewhere = {own.elsewhere for own in having}
-    if alike and (len(elsewhere) == 1 or apart is None):
+    if is_equal and (len(elsewhere) == 1 or conditions_by_frame is None):
         states = having[0].statements
         return replace(column, statements=states, otherwise=combine([*elsewhere]))
-    if apart is None:
+    if conditions_by_frame is None:
         is_there = column.availability.status in (Status.AVAILABLE, Status.PARTIAL)
         return column.combined(absent) if lacking and is_there else column
     stated = chain.from_iterable(
         metadata.columns.get(name, ColumnMetadata(None, absent)).within(*conditions)
-        for (_, metadata), conditions in zip(frames, apart, strict=True)
+        for (_, metadata), conditions in zip(frames, conditions_by_frame, strict=True)
     )
     return replace(column, statements=tuple(stated))
 
 
-def _in_common(frames: Sequence[pd.DataFrame], *, every: bool) -> list[pd.DataFrame]:
-    """Cast columns of several frames to common dtypes; with ``every`` each gets every column."""
+def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) -> list[pd.DataFrame]:
+    """Cast columns of frames to common dtypes; with ``all_columns`` each frame gets all columns."""
     if not all(frame.columns.is_unique for frame in frames):
         return [*frames]
     cast: list[dict[Hashable, Any]] = [{} for _ in frames]
     for label in dict.fromkeys(chain.from_iterable(frame.columns for frame in frames)):
         columns = [frame.get(label) for frame in frames]
-        dtype = _common([None if c is None or c.isna().all() else c.dtype for c in columns])
+        dtype = _common_dtype([None if c is None or c.isna().all() else c.dtype for c in columns])
         kinds = [column.dtype for column in columns if column is not None]
         dtype = dtype or (kinds[0] if len({*kinds}) == 1 else None)
         for frame, column, new in zip(frames, columns, cast, strict=True):
             if column is not None and (dtype is None or not column.isna().all()):
                 new[label] = column if dtype is None else column.astype(dtype)
-            elif column is not None or every:
+            elif column is not None or all_columns:
                 new[label] = pd.Series(None, index=frame.index, dtype=dtype or object)
     return [pd.DataFrame(new, index=frame.index) for frame, new in zip(frames, cast, strict=True)]
 
 
-def _common(dtypes: Sequence[Any]) -> Any:
-    """The common dtype of columns, None for one without values; None where pandas may choose."""
+def _common_dtype(dtypes: Sequence[Any]) -> Any:
+    """Return the common dtype of columns (None: without values); None if pandas may choose."""
     kinds = [*dict.fromkeys(dtype for dtype in dtypes if dtype is not None)]
     plain = [dtype for dtype in kinds if not isinstance(dtype, pd.CategoricalDtype)]
     if len(kinds) > 1 and not plain:

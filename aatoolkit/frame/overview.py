@@ -26,7 +26,7 @@ PURPOSES = {
     "Who leads, and how alike are they?": ("rank", "concentration", "overlap"),
     "See it, take it along": ("plot", "plain", "to_parquet", "to_excel"),
 }
-"""The verbs by what they are for; a verb that is new goes where a reader would look for it."""
+"""The verbs by purpose; a new verb goes where a reader would look for it."""
 
 _INDENT = 20
 

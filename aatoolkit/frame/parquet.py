@@ -44,21 +44,21 @@ CHECKSUMS = b"aatoolkit.sha256"
 
 
 def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
-    """Write a frame with its metadata; the file appears whole or not at all.
+    """Write a frame with its metadata to Parquet; the file is complete or not there at all.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         The frame.
     path : str or path
-        The file; its folder is made where it is missing.
+        The file; its folder is made if it is missing.
 
     Raises
     ------
     NotWritten
         If a column cannot be written to Parquet.
     NotWritten
-        If the file cannot be written; what was there is untouched.
+        If the file cannot be written; an existing one is unchanged.
     """
     path = Path(path)
     table = arrow_table(frame, path)
@@ -68,12 +68,12 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
 
 
 def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
-    """Write a table that `arrow_table` made, with the keys that engines look for."""
+    """Write a table that `arrow_table` made, with its metadata as keys of the file."""
     _write(table, path, file_keys(table.schema))
 
 
 def _write(table: pa.Table, path: str | os.PathLike[str], keys: Mapping[bytes, bytes]) -> None:
-    """Write a table with keys, and the checksums of both."""
+    """Write a table and keys to Parquet, with the checksums of both."""
     bare = table.replace_schema_metadata(None)
     options = {"compression": "zstd", "store_schema": False}
     if bare.num_rows < 1000:  # of few rows statistics are larger than they are
@@ -84,7 +84,7 @@ def _write(table: pa.Table, path: str | os.PathLike[str], keys: Mapping[bytes, b
 
 
 def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
-    """A frame as it is written to a path: an Arrow table with the metadata in its schema.
+    """Convert a frame to an Arrow table with the metadata in its schema.
 
     Raises
     ------
@@ -193,12 +193,12 @@ def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
 
 
 def read_arrow(file: pq.ParquetFile) -> pa.Table:
-    """Read the rows of a file; those of a file of ours only if they are as they were written.
+    """Read the rows of a file; if it has checksums, they are verified.
 
     Raises
     ------
     NotRead
-        If they are not.
+        If the rows are not those that were written.
     """
     table = file.read()
     _check(file, table)
@@ -206,7 +206,7 @@ def read_arrow(file: pq.ParquetFile) -> pa.Table:
 
 
 def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
-    """The checksums of a file's rows, if they are of kinds that have one, and of its keys."""
+    """Compute the checksums of the rows of a file, if they have a logical hash, and of its keys."""
     rows = None
     with suppress(NotWritten):
         if table is not None:  # with the levels that no row has
@@ -221,7 +221,7 @@ def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
 
 
 def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
-    """Raise if a file of ours holds other keys, or rows, than were written."""
+    """Raise if a file with checksums has other keys, or rows, than were written."""
     keys = dict(file.metadata.metadata or {})
     stored = keys.pop(CHECKSUMS, None)
     if (stored is None and KEY not in keys) or {ARROW, PANDAS} <= {*keys}:
@@ -237,7 +237,7 @@ def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
 
 
 def _keys(file: pq.ParquetFile) -> dict[bytes, bytes]:
-    """The keys of a file, and of its Arrow schema, which count where both have them."""
+    """Return the keys of a file, overridden by those of its Arrow schema."""
     return {**(file.metadata.metadata or {}), **(file.schema_arrow.metadata or {})}
 
 
@@ -251,7 +251,7 @@ def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Pat
 
 
 def write_section(tables: Tables, place: Path) -> Iterator[Path]:
-    """Write the same files straight into a folder."""
+    """Write the files of `write_tables` straight into a folder."""
     for name in tables:
         yield write_parquet(tables[name], place / f"{name}.parquet")
     for name, frame in (
@@ -269,7 +269,7 @@ def write_section(tables: Tables, place: Path) -> Iterator[Path]:
 
 
 def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
-    """The response that `~aatoolkit.normalizer.normalize` made tables of, as a JSON value.
+    """Rebuild the response of which `~aatoolkit.normalizer.normalize` made tables, as a JSON value.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     Returns
     -------
     object
-        The response. What was changed in a frame is changed in it; keys of objects may come in
+        The response, with the changes that were made in the frames. Keys of objects may be in
         another order.
 
     Raises
@@ -317,7 +317,7 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
 
 
 def _readable(keys: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """The keys of a file, of which pandas can parse all names of dtypes.
+    """Return the keys of a file with names of dtypes that pandas can parse.
 
     pandas writes names such as ``list<item: string>[pyarrow]``, and does not read them back. Such
     a column is an object here, and the name is kept beside it.
@@ -336,18 +336,18 @@ def _readable(keys: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Set the type of declared lists in the schema where the values do not show it."""
-    for at, field in enumerate(schema):
+    """Set the type of declared lists in a schema, where all values are missing or empty."""
+    for i, field in enumerate(schema):
         column = declared(metadata.columns.get(field.name, NOTHING))
         is_list = column is not None and column.dtype == "list<string>"
         if is_list and field.type in (pa.null(), pa.list_(pa.null())):
-            schema = schema.set(at, field.with_type(pa.list_(pa.string())))
+            schema = schema.set(i, field.with_type(pa.list_(pa.string())))
     return schema
 
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file; whatever goes wrong while it is read is an error of ours.
+    """Open a Parquet file; all errors while it is read are raised as `NotRead`.
 
     Raises
     ------
@@ -375,7 +375,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:
-    """Raise an `NotWritten` if a folder is named as a file would be."""
+    """Raise `NotWritten` if a folder has the name of a file."""
     path = Path(folder)
     if path.suffix.lower() in (".parquet", ".csv", ".xlsx"):
         raise NotWritten(

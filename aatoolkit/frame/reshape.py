@@ -1,4 +1,4 @@
-"""Lossless reshaping: one row per cell, rows with their context, rows for what was not reported."""
+"""Reshape without loss: `to_long`, `with_context`, and `complete`, which adds missing rows."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ from aatoolkit.metadata.column import load_state
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.scope import FILTERS, Scope
 
-_OF_ROWS = (ROW, ROW + CAUSE, ROW + REASON)
-_ADDED = ("variable", "value", "unit", *_OF_ROWS)
+_STATUS_COLUMNS = (ROW, ROW + CAUSE, ROW + REASON)
+_ADDED = ("variable", "value", "unit", *_STATUS_COLUMNS)
 _WINDOW = ("window_start", "window_end")
 CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "fetched_at")
-"""The columns that hold where and when rows were read."""
+"""The columns that say which response rows were read from."""
 
 
 @recorded("to_long", "frame")
 def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.DataFrame:
-    """One row per cell; see ``df.aa.to_long``."""
+    """Return one row per cell; see ``df.aa.to_long``."""
     flat = flattened(frame)
     flat = flat.set_axis([str(name) for name in flat.columns], axis=1)
     find(flat, flat.columns)
@@ -61,39 +61,41 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
         for name in map(str, flat.select_dtypes("number").columns)
         if name in wanted or not (wanted or name in metadata.key or is_status_column(flat, name))
     ]
-    astray = {name: f"holds {flat[name].dtype}" for name in wanted if name not in numbers}
-    if astray:
-        reasons = ", ".join(f"{name} {why}" for name, why in astray.items())
-        raise AvailabilityError(f"only numbers have a long form: {reasons}", columns=astray)
+    not_numbers = {name: f"holds {flat[name].dtype}" for name in wanted if name not in numbers}
+    if not_numbers:
+        reasons = ", ".join(f"{name} {why}" for name, why in not_numbers.items())
+        raise AvailabilityError(f"only numbers have a long form: {reasons}", columns=not_numbers)
     is_whole = all(flat[name].dtype.kind in "iu" for name in numbers)
     kind = "Int64" if numbers and is_whole else "Float64"
-    others = {
+    new_names = {
         name: f"{name}_" if name in _ADDED else name
         for name in flat.columns
         if name not in numbers and not is_status_column(flat, name)
     }
-    _check_free(others.values(), _ADDED)
-    rows = flat[[*others]].rename(columns=others).reset_index(drop=True)
+    _check_free(new_names.values(), _ADDED)
+    rows = flat[[*new_names]].rename(columns=new_names).reset_index(drop=True)
     kinds: dict[str, Any] = {"value": kind, ROW: STATUSES}
-    nothing = {name: pd.Series(dtype=kinds.get(name, "string")) for name in _ADDED}
-    blocks = [] if numbers else [rows.iloc[:0].assign(**nothing)]
+    no_rows = {name: pd.Series(dtype=kinds.get(name, "string")) for name in _ADDED}
+    blocks = [] if numbers else [rows.iloc[:0].assign(**no_rows)]
     for name in numbers:
-        cells, what = cells_of(flat, name, metadata), declared(metadata.columns[name])
+        cells, declaration = cells_of(flat, name, metadata), declared(metadata.columns[name])
         block = rows.assign(
             variable=pd.Series(name, index=rows.index, dtype="string"),
-            value=_exact(flat[name], kind).array,
-            unit=pd.Series(what.unit if what else None, index=rows.index, dtype="string"),
+            value=_cast_exactly(flat[name], kind).array,
+            unit=pd.Series(
+                declaration.unit if declaration else None, index=rows.index, dtype="string"
+            ),
         )
         blocks.append(pd.concat([block, status_columns(cells.states, cells.codes)], axis=1))
-    described = {new: metadata.columns[name].renamed(others) for name, new in others.items()}
+    described = {new: metadata.columns[name].renamed(new_names) for name, new in new_names.items()}
     described |= dict.fromkeys((name for name in _ADDED if name != "value"), MEASURED)
-    key = (*(others[name] for name in metadata.key if name in others), "variable")
+    key = (*(new_names[name] for name in metadata.key if name in new_names), "variable")
     long = pd.concat(blocks, ignore_index=True)
     return attach(long, FrameMetadata(described, key, metadata.sources))
 
 
-def _exact(values: pd.Series, kind: Any) -> pd.Series:
-    """Cast numbers to a 64-bit dtype; raise where one would change."""
+def _cast_exactly(values: pd.Series, kind: Any) -> pd.Series:
+    """Cast numbers to a 64-bit dtype; raise if one would change."""
     is_whole = values.dtype.kind in "iu"
     if kind == "Float64" and is_whole and (values.abs() > EXACT_FLOAT).any():
         raise NotWritten(
@@ -105,7 +107,7 @@ def _exact(values: pd.Series, kind: Any) -> pd.Series:
 
 @recorded("with_context", "frame")
 def with_context(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame with its context as columns; see ``df.aa.with_context``."""
+    """Add the columns of `CONTEXT` to a frame; see ``df.aa.with_context``."""
     metadata = metadata_of(frame)
     if len(metadata.sources) != 1:
         why = f"the frame was read from {len(metadata.sources) or 'no known'} responses"
@@ -139,7 +141,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
 
 @recorded("with_constant", "frame")
 def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
-    """A frame with a first column that holds one text in every row."""
+    """Add a first column with the same text in all rows."""
     metadata = metadata_of(frame)
     column = pd.Series([value], dtype="string").repeat(len(frame)).set_axis(frame.index)
     result = pd.concat([column.rename(name), frame], axis=1)
@@ -147,6 +149,7 @@ def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
 
 
 def _check_free(existing: Iterable[str], added: Iterable[str]) -> None:
+    """Check that a frame has none of the columns that are added."""
     taken = sorted({*existing} & {*added})
     if taken:
         raise AvailabilityError(
@@ -174,22 +177,24 @@ def complete(
         table = availability[[*names]].astype(object)
         rows = table.where(table.notna(), None).itertuples(index=False, name=None)
         engines = {target: load_state(state) for scope, target, *state in rows if scope == "engine"}
-    typed = {name: _levels(flat, name, values) for name, values in levels.items()}
-    flat = flat.assign(**{name: flat[name].astype(values.dtype) for name, values in typed.items()})
-    new = _lacking(flat, metadata, typed)
+    cast_levels = {name: _levels(flat, name, values) for name, values in levels.items()}
+    flat = flat.assign(
+        **{name: flat[name].astype(values.dtype) for name, values in cast_levels.items()}
+    )
+    new = _missing_rows(flat, metadata, cast_levels)
     filled = _fill_attributes(new, flat, metadata, [*metadata.key, *levels])
     rows = new[[*levels]].drop_duplicates().itertuples(index=False)
     why = f"no row in the response for {some_of([' '.join(map(as_text, row)) for row in rows])}"
-    added = _row_states(new, metadata, engines, replace(NO_ROW, reason=why))
-    states = _row_states(flat, metadata, engines, Availability(Status.AVAILABLE))
+    new_states = _row_states(new, metadata, engines, replace(NO_ROW, reason=why))
+    row_states = _row_states(flat, metadata, engines, Availability(Status.AVAILABLE))
     stacked = pd.concat([flat, new], ignore_index=True)
-    for name in _OF_ROWS:
-        column_states = flat[name] if is_status_column(flat, name) else states[name]
+    for name in _STATUS_COLUMNS:
+        column_states = flat[name] if is_status_column(flat, name) else row_states[name]
         stacked[name] = pd.concat(
-            [column_states.astype(added[name].dtype), added[name]], ignore_index=True
+            [column_states.astype(new_states[name].dtype), new_states[name]], ignore_index=True
         )
     keys = new[[*dict.fromkeys((*metadata.key, *levels))]]
-    statements = tuple(row_statements(added, ROW, keys, metadata))
+    statements = tuple(row_statements(new_states, ROW, keys, metadata))
     described = {
         name: column
         if name in (*metadata.key, *levels, *filled)
@@ -198,14 +203,14 @@ def complete(
         )
         for name, column in metadata.columns.items()
     }
-    described |= dict.fromkeys(_OF_ROWS, MEASURED)
+    described |= dict.fromkeys(_STATUS_COLUMNS, MEASURED)
     return attach(stacked, replace(metadata, columns=over_rows(stacked, described)))
 
 
 def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
-    """Return the given levels in the dtype of their column, which may gain categories."""
-    several = isinstance(values, Iterable) and not isinstance(values, str)
-    cells: Any = values if several else [values]
+    """Cast levels to the dtype of their column, with new categories if needed."""
+    is_list = isinstance(values, Iterable) and not isinstance(values, str)
+    cells: Any = values if is_list else [values]
     levels, kind = pd.Series([*cells], dtype=object, name=name), frame[name].dtype
     levels = levels.drop_duplicates()
     problem = "a level is missing" if levels.isna().any() else ""
@@ -223,10 +228,10 @@ def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
     raise AvailabilityError(why, columns={name: problem})
 
 
-def _lacking(
+def _missing_rows(
     frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
-    """Build the missing rows: the levels crossed with the rest of the key, without those there."""
+    """Return the missing rows: the product of levels and other keys, without existing rows."""
     others = [name for name in metadata.key if name not in levels]
     wanted = frame[others].drop_duplicates() if others else pd.DataFrame(index=range(1))
     for values in levels.values():
@@ -244,21 +249,21 @@ def _lacking(
 def _fill_attributes(
     new: pd.DataFrame, frame: pd.DataFrame, metadata: FrameMetadata, key: Sequence[str]
 ) -> list[str]:
-    """Fill in what other rows say of a part of the key, such as the maker of an engine.
+    """Fill columns that depend on a part of the key, such as the maker of an engine.
 
-    Returns the columns of which no new row lacks its value.
+    Returns the columns that were filled in all new rows.
     """
     filled = []
     for table in tables_of(metadata):
         grain = [*(metadata.grain(table) or ())]
         if not grain or not {*grain} < {*key} or not {*grain} <= {*frame.columns}:
             continue
-        of_key = frame.drop_duplicates(grain).set_index(grain)
+        by_grain = frame.drop_duplicates(grain).set_index(grain)
         wanted = pd.MultiIndex.from_frame(new[grain]) if len(grain) > 1 else new[grain[0]]
         for name, column in metadata.columns.items():
-            if column.table == table and name in of_key.columns and name not in key:
-                new[name] = of_key[name].reindex(wanted).array
-                filled += [name] if wanted.isin(of_key.index).all() else []
+            if column.table == table and name in by_grain.columns and name not in key:
+                new[name] = by_grain[name].reindex(wanted).array
+                filled += [name] if wanted.isin(by_grain.index).all() else []
     return filled
 
 
@@ -266,27 +271,27 @@ def _row_states(
     rows: pd.DataFrame,
     metadata: FrameMetadata,
     engines: Mapping[str, Availability],
-    otherwise: Availability,
+    default: Availability,
 ) -> pd.DataFrame:
-    """Build the status columns of rows: reported, or why not.
+    """Return the status columns of rows: whether they were reported, or why not.
 
-    A row that was reported is in the state of its engine only if it holds no measurement.
+    A row that was reported has the state of its engine only if it has no measurement.
     """
-    others = [
+    columns = [
         name
         for name in metadata.columns
         if name not in metadata.key and name in rows.columns and not is_status_column(rows, name)
     ]
-    is_added, states = otherwise.cause == NO_ROW.cause, [*engines.values()]
+    is_added, states = default.cause == NO_ROW.cause, [*engines.values()]
     if is_added:
-        unmeasured = combine(metadata.columns[name].availability for name in others)
-        otherwise = unmeasured if unmeasured.status in EMPTY else otherwise
-        states = [state if state.status in EMPTY else otherwise for state in states]
+        unmeasured = combine(metadata.columns[name].availability for name in columns)
+        default = unmeasured if unmeasured.status in EMPTY else default
+        states = [state if state.status in EMPTY else default for state in states]
     codes = np.zeros(len(rows), np.int64)
     if engines and "engine" in rows.columns:
-        places = {engine: place for place, engine in enumerate(engines, 1)}
-        codes = np.array([places.get(engine, 0) for engine in rows["engine"]], np.int64)
+        codes_of_engines = {engine: place for place, engine in enumerate(engines, 1)}
+        codes = np.array([codes_of_engines.get(engine, 0) for engine in rows["engine"]], np.int64)
     if not is_added:
-        measures = [*rows[others].select_dtypes(["number", "bool", "boolean"])] or others
+        measures = [*rows[columns].select_dtypes(["number", "bool", "boolean"])] or columns
         codes[rows[measures].notna().any(axis=1).to_numpy(bool)] = 0
-    return status_columns([otherwise, *states], codes)
+    return status_columns([default, *states], codes)

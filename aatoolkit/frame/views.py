@@ -1,4 +1,4 @@
-"""A frame as it is described, selected and handed on: code book, ``measured``, ``plain``, print."""
+"""Describe, select and convert frames: the code book, ``require``, ``measured`` and ``plain``."""
 
 from __future__ import annotations
 
@@ -22,20 +22,22 @@ from aatoolkit.metadata.fingerprint import OVERWRITTEN
 
 
 def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row per column, by name; see ``df.aa.codebook``."""
+    """Return the code book of a frame, one row per column; see ``df.aa.codebook``."""
     metadata = metadata_of(frame)
     columns = metadata.columns
-    what = {name: declared(column) for name, column in columns.items()}
+    declarations = {name: declared(column) for name, column in columns.items()}
     dtypes = {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
     return show_as(
         {
             "dtype": words(dtypes.values()),
             "unit": words(
                 common_unit(frame, metadata, name) or (column and column.unit)
-                for name, column in what.items()
+                for name, column in declarations.items()
             ),
-            "aggregation": words(column and str(column.aggregate) for column in what.values()),
-            "doc": words((column and column.doc) or None for column in what.values()),
+            "aggregation": words(
+                column and str(column.aggregate) for column in declarations.values()
+            ),
+            "doc": words((column and column.doc) or None for column in declarations.values()),
             "availability": words(
                 str(availability_of(frame, name, column)) for name, column in columns.items()
             ),
@@ -49,7 +51,7 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def words(values: Iterable[object]) -> pd.Index:
-    """Values as text, of which some may be missing."""
+    """Return values as an index of texts, some of which may be missing."""
     return pd.Index([*values], dtype="string")
 
 
@@ -57,7 +59,7 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     """Return a frame if its columns could be measured; see ``df.aa.require``."""
     find(frame, columns)
     metadata = metadata_of(frame)
-    lacking = {}
+    unmeasured = {}
     problem, advice = "these columns hold no measurement", ""
     for name in columns:
         state = availability_of(frame, name, metadata.columns[name])
@@ -72,18 +74,18 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
             is_partial = state.status == Status.PARTIAL and len(frame) > 0
             is_refused = state.status in EMPTY or (is_partial and is_silent)
         if is_refused:
-            lacking[name] = str(state)
+            unmeasured[name] = str(state)
             if not is_silent and not is_lost:
                 problem = "these columns were not measured in every row"
                 advice = "; df.aa.measured() takes the rows in which they were"
-    if lacking:
-        reasons = "; ".join(f"{name}: {why}" for name, why in lacking.items())
-        raise AvailabilityError(f"{problem}: {reasons}{advice}", columns=lacking)
+    if unmeasured:
+        reasons = "; ".join(f"{name}: {why}" for name, why in unmeasured.items())
+        raise AvailabilityError(f"{problem}: {reasons}{advice}", columns=unmeasured)
     return frame
 
 
 def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.DataFrame:
-    """The rows that hold a measurement; see ``df.aa.measured``."""
+    """Select the rows with a measurement; see ``df.aa.measured``."""
     find(frame, columns)
     metadata = metadata_of(frame)
     numbers = [
@@ -105,15 +107,15 @@ def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.Da
 
 
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame with ordinary dtypes; see ``df.aa.plain``."""
+    """Convert a frame to NumPy dtypes; see ``df.aa.plain``."""
     flat = flattened(frame)
-    columns = [_plain(flat.iloc[:, at]) for at in range(flat.shape[1])]
+    columns = [_plain(flat.iloc[:, i]) for i in range(flat.shape[1])]
     table = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(len(flat)))
     return table.set_axis([str(name) for name in flat.columns], axis=1)
 
 
 def _plain(values: pd.Series) -> pd.Series:
-    """Convert a column to NumPy numbers, flags or moments, else to Python texts and None."""
+    """Convert a column to NumPy numbers, booleans or times, else to Python texts and None."""
     missing = values.isna().to_numpy(bool)
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(values.dtype.categories.dtype)

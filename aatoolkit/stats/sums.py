@@ -18,7 +18,7 @@ from aatoolkit._util.lexicon import tokens, words
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
-from aatoolkit.frame.aggregation_plan import Plan, Wholes, plan
+from aatoolkit.frame.aggregation_plan import Plan, ResponseTotals, plan
 from aatoolkit.frame.duplicates import extent_of
 from aatoolkit.frame.groupby import By, Groups, as_floats, find, flattened, group
 from aatoolkit.frame.merge import rename
@@ -248,7 +248,9 @@ def refuse_missing(column: str, is_missing: Any) -> None:
         )
 
 
-def _states(cells: Any, groups: Groups, mask: Any, wholes: Wholes | None) -> list[Availability]:
+def _states(
+    cells: Any, groups: Groups, mask: Any, wholes: ResponseTotals | None
+) -> list[Availability]:
     """Return the availability of each group, partial if some of its rows have no number."""
     codes, states = groups.combined(cells)
     used, expected = groups.count(mask), groups.count(cells.applicable)

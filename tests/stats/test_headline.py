@@ -203,10 +203,7 @@ def test_flat_totals_raise_few_alarms(is_paired: bool, k: int, icc: float, uneve
         if is_paired:
             own = estimate.paired_change(*now, *before, 0.95, is_rate=True)
         else:
-            samples = (
-                estimate.estimate_sample(*now, "after"),
-                estimate.estimate_sample(*before, "before"),
-            )
+            samples = [estimate.estimate_sample(*side, "side") for side in (now, before)]
             own = estimate.two_sample_change(*samples, 0.95)
         if np.isfinite(own.p):
             totals = [

@@ -405,7 +405,7 @@ class AggregateCells(Result):
         elif rule.rule in ("mean", "ratio"):
             responses, denominator_rows = "", used
             if plan.wholes is not None:
-                groups, firsts = plan.wholes.kept(cells.has_number, planned.groups)
+                groups, firsts = plan.wholes.used_pairs(cells.has_number, planned.groups)
                 denominator_rows = firsts[groups == position].tolist()
                 responses = f" over {len(denominator_rows)} responses"
             children = (
