@@ -153,15 +153,15 @@ def aggregate(
     several: tuple[str, ...] = ()
     if len(groups) > 1 and tables:  # a row of such a table may count in several groups
         several = tuple(sorted(filter(Duplicates(flat, metadata, groups).is_in_several, tables)))
-    kept: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
-    described = {str(name): metadata.columns[str(name)] for name in kept}
+    result_columns: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
+    described = {str(name): metadata.columns[str(name)] for name in result_columns}
     for planned in plans:
         values, state, companions = _outcome(planned, parts, skip_missing, status or bool(parts))
         name, source_column = planned.plan.column, metadata.columns[planned.plan.described]
         within = planned.plan.rule.within
-        if within and within not in kept:
+        if within and within not in result_columns:
             mask = (flat[name].notna() & flat[within].notna()).to_numpy(bool)
-            kept[within] = chosen(flat[within], mask, groups, "last")
+            result_columns[within] = chosen(flat[within], mask, groups, "last")
             described[within] = metadata.columns[within]
         declared_name = planned.plan.of or (
             source_column.of if source_column.table in several else None
@@ -176,9 +176,9 @@ def aggregate(
             column = replace(column, statements=statements, otherwise=otherwise)
         absent = () if planned.absent else source_column.absent
         described |= {name: column.lacking(*absent), **dict.fromkeys(companions, MEASURED)}
-        kept |= {name: values, **companions}
+        result_columns |= {name: values, **companions}
     key = tuple(str(name) for name in groups.keys.columns)
-    result = pd.DataFrame(kept, index=groups.keys.index)
+    result = pd.DataFrame(result_columns, index=groups.keys.index)
     result = show_as(result, view_of(result))
     grains = dict.fromkeys(sorted({column.table for column in described.values()} - {""}), key)
     grains |= dict.fromkeys(several, (IN_SEVERAL,))
@@ -249,13 +249,13 @@ def _outcome(
     )
     for i, (period, _) in parts.items():
         share[i] *= period
-    used = [all_states[code] for code in np.unique(codes).tolist()]
-    state = combine(used) if used else no_rows
+    used_states = [all_states[code] for code in np.unique(codes).tolist()]
+    state = combine(used_states) if used_states else no_rows
     values, coverage = values.where(has_number), pd.Series(pd.array(share, dtype="Float64"))
     has_number = values.notna().to_numpy(bool)
     in_part = skip_missing or bool((coverage[has_number] < 1).any())
     companions = {f"{plan.column}{COVERAGE}": coverage} if in_part else {}
-    if len(used) < 2 and not is_stated:
+    if len(used_states) < 2 and not is_stated:
         return values, state, companions
     statuses = status_columns(all_states, codes, f"{plan.column}_{ROW}")
     mask = Cells(all_states, codes, has_number).having(Status.UNKNOWN)

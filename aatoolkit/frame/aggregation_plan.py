@@ -131,8 +131,8 @@ def plan(
     """
     if isinstance(columns, Mapping):
         raise ArgumentError("columns are names; how they are aggregated is said by rules={…}")
-    wanted = names_of([columns or ()])
-    names = wanted or [
+    given_columns = names_of([columns or ()])
+    names = given_columns or [
         name
         for name in map(str, frame.columns)
         if name not in groups.keys.columns and not is_status_column(frame, name)
@@ -143,20 +143,22 @@ def plan(
     refused = {}
     for name in names:
         try:
-            plans.append(planner.plan(name, rules, is_asked=bool(wanted)))
+            plans.append(planner.plan(name, rules, is_asked=bool(given_columns)))
         except Refused as refusal:
             refused[name] = str(refusal)
-    if not plans and not (wanted or rules):
+    if not plans and not (given_columns or rules):
         plans = planner.count_of_rows()
-    asked = {name: why for name, why in refused.items() if name in (*wanted, *rules)}
-    if asked or not plans:
+    refused_columns = {
+        name: why for name, why in refused.items() if name in (*given_columns, *rules)
+    }
+    if refused_columns or not plans:
         names_by_reason: dict[str, list[str]] = {}
-        for name, why in (asked or refused).items():
+        for name, why in (refused_columns or refused).items():
             names_by_reason.setdefault(why, []).append(name)
         reasons = "; ".join(f"{', '.join(names)}: {why}" for why, names in names_by_reason.items())
         raise AvailabilityError(
             f"these columns cannot be aggregated: {reasons or 'there are none'}",
-            columns=asked or refused,
+            columns=refused_columns or refused,
         )
     # Columns with a rule that cannot be aggregated by it are worth a warning.
     left_out = [f"{name}: {why}" for name, why in refused.items() if _has_rule(metadata, name)]
@@ -167,8 +169,8 @@ def plan(
 
 def _has_rule(metadata: FrameMetadata, name: str) -> bool:
     """Return whether a column has a declared rule that combines rows."""
-    what = declared(metadata.columns[name])
-    return what is not None and what.aggregate.rule not in _NO_RULE
+    declaration = declared(metadata.columns[name])
+    return declaration is not None and declaration.aggregate.rule not in _NO_RULE
 
 
 def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
@@ -277,8 +279,8 @@ class _Planner:
             raise Refused(f"a group mixes units ({named}); choose one metric, or add it to by")
         if rule.within and rule.within not in self.groups.keys.columns:
             texts = frame[rule.within].astype("string")
-            what = declared(self.metadata.columns[rule.within])
-            if what is not None and what.unit == ISO_4217:
+            declaration = declared(self.metadata.columns[rule.within])
+            if declaration is not None and declaration.unit == ISO_4217:
                 texts = texts.str.strip().str.upper()
             if self._is_mixed(name, texts):
                 why = f"a group holds more than one {rule.within}; add {rule.within!r} to by"
@@ -415,7 +417,8 @@ def _suggested_rule(
         for column in frame.select_dtypes("integer").columns
         if column not in CONTEXT
         and (
-            (what := declared(metadata.columns[str(column)])) is None or what.unit in (None, COUNT)
+            (declaration := declared(metadata.columns[str(column)])) is None
+            or declaration.unit in (None, COUNT)
         )
     ]
     by = repr(counts[0]) if len(counts) == 1 else "COUNTS"
@@ -442,16 +445,16 @@ def _suggested_rule(
 
 def _approximation(frame: pd.DataFrame, planned: Plan) -> str | None:
     """Return the reason why aggregating a column is approximate; None if it is exact."""
-    otherwise = planned.rule.otherwise
+    weight = planned.rule.otherwise
     counts = [part for part in planned.parts if part != planned.column]
-    lacking = [part for part in counts if part not in frame.columns or frame[part].isna().all()]
-    if not lacking or otherwise not in frame.columns or frame[planned.column].isna().all():
+    unreported = [part for part in counts if part not in frame.columns or frame[part].isna().all()]
+    if not unreported or weight not in frame.columns or frame[planned.column].isna().all():
         return None
-    names = [part.rpartition(".")[2] for part in lacking]
-    if changed := [n for n in names if n not in lacking and n in frame.columns]:
+    names = [part.rpartition(".")[2] for part in unreported]
+    if changed := [n for n in names if n not in unreported and n in frame.columns]:
         raise Refused(_overwritten(changed))
     verb = "are" if len(names) > 1 else "is"
-    return f"approximate: weighted by {otherwise}, as {' and '.join(names)} {verb} not reported"
+    return f"approximate: weighted by {weight}, as {' and '.join(names)} {verb} not reported"
 
 
 def _overwritten(names: list[str]) -> str:
@@ -461,8 +464,8 @@ def _overwritten(names: list[str]) -> str:
 
 def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
     """Return the reason why aggregating a declared column is approximate; None if it is exact."""
-    what = declared(metadata.columns[name])
-    if metadata.columns[name].caution or what is None or not what.aggregate.otherwise:
+    declaration = declared(metadata.columns[name])
+    if metadata.columns[name].caution or declaration is None or not declaration.aggregate.otherwise:
         return metadata.columns[name].caution
     try:
         return _approximation(frame, resolve(frame, metadata, name))
@@ -533,8 +536,8 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
     per = column and column.unit_by
     if column is None or per not in frame.columns or not (column.units or per == "unit"):
         return None
-    words = frame[per].astype("string")
-    return words.map(dict(column.units)).astype("string").fillna(words)
+    texts = frame[per].astype("string")
+    return texts.map(dict(column.units)).astype("string").fillna(texts)
 
 
 def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:

@@ -157,12 +157,12 @@ def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> A
 
 def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW) -> pd.DataFrame:
     """Make columns of status, cause and reason, with one row for each code."""
-    words = {
+    texts = {
         name: [str(state.status) for state in states],
         name + CAUSE: [state.cause for state in states],
         name + REASON: [state.reason for state in states],
     }
-    columns = pd.DataFrame(words, dtype="string").take(codes).reset_index(drop=True)
+    columns = pd.DataFrame(texts, dtype="string").take(codes).reset_index(drop=True)
     return columns.astype({name: STATUSES})
 
 
@@ -197,9 +197,9 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
     """Return whether a column holds only statuses."""
     if name not in frame.columns:
         return False
-    words = frame[name].dropna().unique()
-    return {*map(str, words)} <= {*STATUSES.categories} and (
-        len(words) > 0 or isinstance(frame[name].dtype, pd.CategoricalDtype)
+    texts = frame[name].dropna().unique()
+    return {*map(str, texts)} <= {*STATUSES.categories} and (
+        len(texts) > 0 or isinstance(frame[name].dtype, pd.CategoricalDtype)
     )
 
 
@@ -214,8 +214,8 @@ def _parse_statuses(frame: pd.DataFrame, name: str, present: Mask) -> Cells:
     for status, cause, reason, _ in rows.where(rows.notna(), None).itertuples(index=False):
         cause = Cause(cause) if cause in {*Cause} else None
         states.append(Availability(Status(status or Status.AVAILABLE), cause, reason))
-    stated = Cells(states, codes.to_numpy().astype(np.int64), present)
-    return replace(stated, has_number=present & stated.having(Status.AVAILABLE, Status.PARTIAL))
+    cells = Cells(states, codes.to_numpy().astype(np.int64), present)
+    return replace(cells, has_number=present & cells.having(Status.AVAILABLE, Status.PARTIAL))
 
 
 def row_statements(
@@ -296,7 +296,7 @@ def _partial_remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks
         return {}, []
     reasons: dict[str, np.ndarray] = {}
     marks: Marks = {}
-    lacking = []
+    remarks_on_missing = []
     for name in frame.select_dtypes("number").columns:
         cells = cells_of(frame, name, metadata)
         partial = cells.has_number & cells.having(Status.PARTIAL)
@@ -307,16 +307,18 @@ def _partial_remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks
             if (rows & partial).any():
                 reasons[reason] = reasons.get(reason, False) | (rows & partial)
             elif reason.startswith(_IN_SOME):
-                lacking.append(f"{name}: {visible(reason)}")
+                remarks_on_missing.append(f"{name}: {visible(reason)}")
             absent = rows & ~cells.has_number
             is_part = cells.states[code].status == Status.PARTIAL or reason.endswith(" no value")
             if is_part and absent.any():
                 where = row_ranges(frame.index, absent)
-                lacking.append(f"{name}: missing ({where}): {visible(reason.rstrip('.'))}{_ADVICE}")
+                remarks_on_missing.append(
+                    f"{name}: missing ({where}): {visible(reason.rstrip('.'))}{_ADVICE}"
+                )
     notes = [
         f"* partial ({row_ranges(frame.index, rows)}){': ' if reason else ''}{visible(reason)}"
         for reason, rows in sorted(reasons.items(), key=lambda item: item[1].argmax())[
             :_MAX_REASONS
         ]
     ]
-    return marks, notes + [*dict.fromkeys(lacking)][:_MAX_REASONS]
+    return marks, notes + [*dict.fromkeys(remarks_on_missing)][:_MAX_REASONS]

@@ -295,8 +295,8 @@ def _may_have(source: Source, table: str) -> bool:
 
 def _two(extents: Iterable[Extent]) -> str:
     """Name two overlapping responses."""
-    words = [*dict.fromkeys(map(str, extents))]
-    return " and ".join(words[:2]) if len(words) > 1 else f"two of {words[0]}"
+    texts = [*dict.fromkeys(map(str, extents))]
+    return " and ".join(texts[:2]) if len(texts) > 1 else f"two of {texts[0]}"
 
 
 def _differing(name: str, overlapping: Sequence[Extent]) -> str:
@@ -324,7 +324,7 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         lost = "its values are not those that were read" if reason == OVERWRITTEN else reason
         how = "aggregate the frame that was read, or say by rules= how to aggregate the new values"
         return f"{lost}; {how}"
-    bare, *names = (
+    bare_name, *names = (
         other.removesuffix("_x").removesuffix("_y") for other in (name, *map(str, frame.columns))
     )
     # A common name is that of a declared column only if other columns of its table are here.
@@ -332,9 +332,9 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         {*table.names}
         for section in sections.names()
         for table in sections.get(section)
-        if bare in table.names
+        if bare_name in table.names
         and (
-            table[bare].aggregate.rule not in ("none", "key")
+            table[bare_name].aggregate.rule not in ("none", "key")
             or len({*names} & {*table.names}) >= _MIN_COLUMNS
         )
     ]
@@ -342,7 +342,7 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         rule = "sum" if pd.api.types.is_numeric_dtype(frame[name].dtype) else "count"
         return f"it has no declared rule; give one, such as rules={{{name!r}: {rule!r}}}"
     lost = "a plain pandas step lost its declaration"
-    if bare == name and any({*map(str, frame.columns)} <= columns for columns in tables):
+    if bare_name == name and any({*map(str, frame.columns)} <= columns for columns in tables):
         return (
             f"{lost}: stack the frames that were read with aatoolkit.concat in place of pd.concat, "
             "or add .aa.adopt(first, second) to the frame"

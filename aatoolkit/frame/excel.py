@@ -198,7 +198,9 @@ class _Book:
         lists = [metadata_of(table.frame).sources for table in tables]
         sources = [*dict.fromkeys(source for sources in lists for source in sources)]
         windows = dict.fromkeys(
-            ", ".join(_source_facts(of)[: 1 + bool(of.window_start)]) for of in sources if of.host
+            ", ".join(_source_facts(source)[: 1 + bool(source.window_start)])
+            for source in sources
+            if source.host
         )
         sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title)
         sheet.write_column(1, 0, map(_fit_cell, windows), self._bold)
@@ -212,13 +214,13 @@ class _Book:
             sheet.insert_chart(row + 1, 0, chart)
             row += 17
         sheet.write_row(row + 1, 0, ("sheet", "table", "rows", "holds", "measured"), self._bold)
-        for number, (name, table, count, *words) in enumerate(sheets, row + 2):
+        for number, (name, table, count, *texts) in enumerate(sheets, row + 2):
             link = "internal:'{}'!A1".format(name.replace("'", "''"))
             sheet.write_url(number, 0, link, string=name)
             sheet.write_row(
-                number, 1, [_fit_cell(table), count, *map(_fit_cell, words)], self._wrapped
+                number, 1, [_fit_cell(table), count, *map(_fit_cell, texts)], self._wrapped
             )
-        facts = [_fit_cell(", ".join(_source_facts(of))) for of in sources]
+        facts = [_fit_cell(", ".join(_source_facts(source))) for source in sources]
         sheet.write_column(row + len(sheets) + 3, 0, [*_LEGEND, "", *facts])
         for column, width in enumerate((28, 26, 9, 60, 30)):
             sheet.set_column(column, column, width)
@@ -312,7 +314,8 @@ def _chart_columns(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
     measures = [
         name
         for name in _number_formats(frame)
-        if (what := declared(metadata.columns[name])) and what.aggregate.rule in ("sum", "ratio")
+        if (declaration := declared(metadata.columns[name]))
+        and declaration.aggregate.rule in ("sum", "ratio")
         if frame[name].fillna(0).any()
     ]
     if is_time != (kind == "line") or not measures:
@@ -353,7 +356,7 @@ def _moment(value: pd.Timestamp) -> Any:
 
 
 def _width(cells: Sequence[Any]) -> int:
-    """The width of a column in characters, of which the longest cell fits if it is short."""
+    """Return the width of a column in characters, which fits its longest cell up to a limit."""
     texts = (
         f"{cell:,.2f}"
         if isinstance(cell, int | float)
@@ -386,7 +389,7 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """How the cells of each declared column of numbers are shown."""
+    """Return the number format of each cell of the declared columns of numbers."""
     metadata = metadata_of(frame)
     formats: dict[str, list[str]] = {}
     for name, values in frame.select_dtypes("number").items():

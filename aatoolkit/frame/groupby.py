@@ -66,7 +66,9 @@ class Groups:
         codes = [
             sets.setdefault(tuple(members[start:end]), len(sets)) for start, end in pairwise(bounds)
         ]
-        states = [combine(cells.states[member] for member in several) for several in sets]
+        states = [
+            combine(cells.states[member] for member in codes_of_group) for codes_of_group in sets
+        ]
         return np.array(codes, np.int64), states
 
 
@@ -292,8 +294,8 @@ def part_periods(
         size = (end - start).days + 1
         day_count = present[i] if is_by_group else int(((dates >= start) & (dates <= end)).sum())
         if day_count < size:
-            words = f"{day_count} of the {size} days from {start.date()} to {end.date()}"
-            parts[i] = (day_count / size, words)
+            description = f"{day_count} of the {size} days from {start.date()} to {end.date()}"
+            parts[i] = (day_count / size, description)
     return parts
 
 

@@ -101,13 +101,15 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     repeated |= set().union(
         *(tables for tables, again in zip(sides, repeats, strict=True) if again)
     )
-    kept = {table for metadata in stored for table in metadata.grains}
-    new = next((table for it in tabled for table in it.grains if table not in kept), "")
+    known_tables = {table for metadata in stored for table in metadata.grains}
+    new_table = next(
+        (table for it in tabled for table in it.grains if table not in known_tables), ""
+    )
     for name in shared:
         key_metadata = [metadata.columns.get(name, NOTHING) for metadata in stored]
         column = _key_metadata(*key_metadata, only_left=counts[1], only_right=counts[0])
-        is_known = column.of or column.availability.status != Status.UNKNOWN or not new
-        columns[name] = column if is_known else replace(column, of=f"{new}.{name}")
+        is_known = column.of or column.availability.status != Status.UNKNOWN or not new_table
+        columns[name] = column if is_known else replace(column, of=f"{new_table}.{name}")
     for side, rows in enumerate(unmatched_masks):
         other_keys = [names[1 - side].get(key) for key in keys[1 - side] if isinstance(key, str)]
         unmatched = merged[[name for name in merged if name in other_keys]][rows]
@@ -162,9 +164,11 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     for other in frames:
         other_metadata = metadata_of(other, levels=True)
         matching, repeated_tables = _matching_columns(frame, other, other_metadata)
-        new = {name: matching[name] for name in columns.keys() & matching if not columns[name].of}
-        if new:
-            columns |= new
+        adopted_columns = {
+            name: matching[name] for name in columns.keys() & matching if not columns[name].of
+        }
+        if adopted_columns:
+            columns |= adopted_columns
             sources.append(other_metadata)
             repeated |= {*other_metadata.repeated, *repeated_tables}
             key = key or (other_metadata.key if {*other_metadata.key} <= columns.keys() else ())
@@ -187,9 +191,9 @@ def without_rows(
     return replace(column, availability=total, otherwise=column.elsewhere, statements=statements)
 
 
-def no_match(lacking: int, rows: int) -> Availability:
+def no_match(unmatched: int, rows: int) -> Availability:
     """Return the availability of a column in the rows of a join without a match."""
-    why = f"{lacking} of {rows} rows without a match"
+    why = f"{unmatched} of {rows} rows without a match"
     return Availability(Status.UNAVAILABLE, Cause.NO_ROW, why)
 
 
@@ -214,8 +218,8 @@ def _key_metadata(
 ) -> ColumnMetadata:
     """Return the metadata of a key column: of the side that has all its values, if one has."""
     if only_left and only_right:
-        of = left.of if left.of == right.of else None
-        return ColumnMetadata(of, combine([left.availability, right.availability]))
+        declared_name = left.of if left.of == right.of else None
+        return ColumnMetadata(declared_name, combine([left.availability, right.availability]))
     first, second = (right, left) if only_right else (left, right)
     return second if first == NOTHING and not (only_left or only_right) else first
 
@@ -285,7 +289,7 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
     candidates = [
         on,
         *([metadata.key] if metadata.key else []),
-        *([*on, word] for word in labels),
+        *([*on, label] for label in labels),
     ]
     grain: tuple[str, ...] = (NO_KEY,)
     for names in map(dict.fromkeys, (*candidates, [*on, *labels], [*on, *undeclared], unique)):
@@ -365,7 +369,9 @@ def _check_keys(
     metadata, shared = metadata_of(left, levels=True), keys[0]
     rules = {name: declared(metadata.columns.get(str(name), NOTHING)) for name in shared}
     measures = [
-        str(n) for n, what in rules.items() if what and what.aggregate.rule not in ("none", "key")
+        str(n)
+        for n, declaration in rules.items()
+        if declaration and declaration.aggregate.rule not in ("none", "key")
     ]
     if measures:
         key_columns = {*metadata.key, *metadata_of(right, levels=True).key}
@@ -504,16 +510,16 @@ def _stacks_again(frames: Sequence[FrameWithMetadata], table: str) -> bool:
             names = {column.of: name for name, column in columns if column.table == table}
             origin = fingerprint_in(frame, metadata)
             if origin is None or not origin.is_complete:
-                held = filter(metadata.holds, metadata.columns)
-                origin = fingerprint_of(frame, held, metadata.key)
+                described_columns = filter(metadata.holds, metadata.columns)
+                origin = fingerprint_of(frame, described_columns, metadata.key)
             parts.append((names, arrays_of(frame), origin))
         shared = [of for of in parts[0][0] if all(n.get(of) in o.cells for n, _, o in parts)]
-        now = [
+        hashes = [
             np.concatenate([hash_cells(arrays[names[of]]) for names, arrays, _ in parts])
             for of in shared
         ]
-        read = [origin.hashes_of(names[of] for of in shared) for names, _, origin in parts]
-        if shared and has_more_rows(now, read):
+        read_hashes = [origin.hashes_of(names[of] for of in shared) for names, _, origin in parts]
+        if shared and has_more_rows(hashes, read_hashes):
             return True
     return False
 
@@ -546,7 +552,10 @@ def _conditions_of_frames(
         is_sure = all(map(all, values)) and len(rows) <= _MAX_VALUES
         if is_sure and len(rows) == len({*rows}):
             return [
-                tuple(Condition(n, "in", kept) for n, kept in zip(columns, texts, strict=True))
+                tuple(
+                    Condition(n, "in", column_texts)
+                    for n, column_texts in zip(columns, texts, strict=True)
+                )
                 for texts in values
             ]
     return None
@@ -565,16 +574,20 @@ def _stacked_column(
     is_held = any(name in metadata.columns for _, metadata in with_rows)
     frames, conditions_by_frame = (with_rows, conditions_by_frame) if is_held else (inputs, None)
     having = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
-    of = {column.of for column in having}
+    declared_names = {column.of for column in having}
     tables = sorted({column.table for column in having})
-    if len(of) > 1 and all(map(is_joined, tables)):  # of several frames that were merged, no key
-        of = {f"{JOINED}{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}.{name}"}
-    lacking = sum(len(frame) for frame, metadata in frames if name not in metadata.columns)
+    if len(declared_names) > 1 and all(
+        map(is_joined, tables)
+    ):  # of several frames that were merged, no key
+        declared_names = {
+            f"{JOINED}{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}.{name}"
+        }
+    rows_without = sum(len(frame) for frame, metadata in frames if name not in metadata.columns)
     rows = sum(len(frame) for frame, _ in frames)
-    why = f"{lacking} of {rows} rows from frames without it"
+    why = f"{rows_without} of {rows} rows from frames without it"
     absent = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
     column = ColumnMetadata(
-        of.pop() if len(of) == 1 else None,
+        declared_names.pop() if len(declared_names) == 1 else None,
         combine(column.availability for column in having),
         caution=next((column.caution for column in having if column.caution), None),
     )
@@ -585,7 +598,7 @@ def _stacked_column(
         return replace(column, statements=states, otherwise=combine([*elsewhere]))
     if conditions_by_frame is None:
         is_there = column.availability.status in (Status.AVAILABLE, Status.PARTIAL)
-        return column.combined(absent) if lacking and is_there else column
+        return column.combined(absent) if rows_without and is_there else column
     stated = chain.from_iterable(
         metadata.columns.get(name, ColumnMetadata(None, absent)).within(*conditions)
         for (_, metadata), conditions in zip(frames, conditions_by_frame, strict=True)
@@ -603,12 +616,15 @@ def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) ->
         dtype = _common_dtype([None if c is None or c.isna().all() else c.dtype for c in columns])
         kinds = [column.dtype for column in columns if column is not None]
         dtype = dtype or (kinds[0] if len({*kinds}) == 1 else None)
-        for frame, column, new in zip(frames, columns, cast, strict=True):
+        for frame, column, cast_columns in zip(frames, columns, cast, strict=True):
             if column is not None and (dtype is None or not column.isna().all()):
-                new[label] = column if dtype is None else column.astype(dtype)
+                cast_columns[label] = column if dtype is None else column.astype(dtype)
             elif column is not None or all_columns:
-                new[label] = pd.Series(None, index=frame.index, dtype=dtype or object)
-    return [pd.DataFrame(new, index=frame.index) for frame, new in zip(frames, cast, strict=True)]
+                cast_columns[label] = pd.Series(None, index=frame.index, dtype=dtype or object)
+    return [
+        pd.DataFrame(cast_columns, index=frame.index)
+        for frame, cast_columns in zip(frames, cast, strict=True)
+    ]
 
 
 def _common_dtype(dtypes: Sequence[Any]) -> Any:

@@ -74,13 +74,13 @@ def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
 
 def _write(table: pa.Table, path: str | os.PathLike[str], keys: Mapping[bytes, bytes]) -> None:
     """Write a table and keys to Parquet, with the checksums of both."""
-    bare = table.replace_schema_metadata(None)
+    data = table.replace_schema_metadata(None)
     options = {"compression": "zstd", "store_schema": False}
-    if bare.num_rows < 1000:  # of few rows statistics are larger than they are
+    if data.num_rows < 1000:  # of few rows statistics are larger than they are
         options |= {"compression_level": 19, "write_statistics": False}
-    with pq.ParquetWriter(path, bare.schema, **options) as writer:
-        writer.write_table(bare)
-        writer.add_key_value_metadata({**keys, CHECKSUMS: _checksums(bare, keys)})
+    with pq.ParquetWriter(path, data.schema, **options) as writer:
+        writer.write_table(data)
+        writer.add_key_value_metadata({**keys, CHECKSUMS: _checksums(data, keys)})
 
 
 def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
@@ -250,18 +250,18 @@ def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Pat
     yield from write_section(tables, Path(folder) / tables.section)
 
 
-def write_section(tables: Tables, place: Path) -> Iterator[Path]:
+def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
     """Write the files of `write_tables` straight into a folder."""
     for name in tables:
-        yield write_parquet(tables[name], place / f"{name}.parquet")
+        yield write_parquet(tables[name], folder / f"{name}.parquet")
     for name, frame in (
         ("_extra", tables.extra),
         ("_drift", tables.drift),
         ("_availability", tables.availability),
     ):
-        yield write_parquet(frame, place / f"{name}.parquet")
+        yield write_parquet(frame, folder / f"{name}.parquet")
     for name, table in tables._provenance.items():
-        path = place / "_placement" / f"{name}.parquet"
+        path = folder / "_placement" / f"{name}.parquet"
         with writing(path) as temporary:
             keys = {ARROW: base64.b64encode(table.schema.serialize().to_pybytes())}
             _write(table, temporary, {**(table.schema.metadata or {}), **keys})

@@ -54,14 +54,17 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     flat = flat.set_axis([str(name) for name in flat.columns], axis=1)
     find(flat, flat.columns)
     metadata = metadata_of(flat)
-    wanted = names_of([columns or ()])
-    find(flat, wanted)
+    given_columns = names_of([columns or ()])
+    find(flat, given_columns)
     numbers = [
         name
         for name in map(str, flat.select_dtypes("number").columns)
-        if name in wanted or not (wanted or name in metadata.key or is_status_column(flat, name))
+        if name in given_columns
+        or not (given_columns or name in metadata.key or is_status_column(flat, name))
     ]
-    not_numbers = {name: f"holds {flat[name].dtype}" for name in wanted if name not in numbers}
+    not_numbers = {
+        name: f"holds {flat[name].dtype}" for name in given_columns if name not in numbers
+    }
     if not_numbers:
         reasons = ", ".join(f"{name} {why}" for name, why in not_numbers.items())
         raise AvailabilityError(f"only numbers have a long form: {reasons}", columns=not_numbers)
@@ -87,7 +90,9 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
             ),
         )
         blocks.append(pd.concat([block, status_columns(cells.states, cells.codes)], axis=1))
-    described = {new: metadata.columns[name].renamed(new_names) for name, new in new_names.items()}
+    described = {
+        new_name: metadata.columns[name].renamed(new_names) for name, new_name in new_names.items()
+    }
     described |= dict.fromkeys((name for name in _ADDED if name != "value"), MEASURED)
     key = (*(new_names[name] for name in metadata.key if name in new_names), "variable")
     long = pd.concat(blocks, ignore_index=True)
@@ -150,11 +155,11 @@ def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
 
 def _check_free(existing: Iterable[str], added: Iterable[str]) -> None:
     """Check that a frame has none of the columns that are added."""
-    taken = sorted({*existing} & {*added})
-    if taken:
+    existing_names = sorted({*existing} & {*added})
+    if existing_names:
         raise AvailabilityError(
-            f"the frame already has {', '.join(taken)}; rename it first",
-            columns=dict.fromkeys(taken, "is there already"),
+            f"the frame already has {', '.join(existing_names)}; rename it first",
+            columns=dict.fromkeys(existing_names, "is there already"),
         )
 
 
@@ -181,19 +186,19 @@ def complete(
     flat = flat.assign(
         **{name: flat[name].astype(values.dtype) for name, values in cast_levels.items()}
     )
-    new = _missing_rows(flat, metadata, cast_levels)
-    filled = _fill_attributes(new, flat, metadata, [*metadata.key, *levels])
-    rows = new[[*levels]].drop_duplicates().itertuples(index=False)
+    new_rows = _missing_rows(flat, metadata, cast_levels)
+    filled = _fill_attributes(new_rows, flat, metadata, [*metadata.key, *levels])
+    rows = new_rows[[*levels]].drop_duplicates().itertuples(index=False)
     why = f"no row in the response for {some_of([' '.join(map(as_text, row)) for row in rows])}"
-    new_states = _row_states(new, metadata, engines, replace(NO_ROW, reason=why))
+    new_states = _row_states(new_rows, metadata, engines, replace(NO_ROW, reason=why))
     row_states = _row_states(flat, metadata, engines, Availability(Status.AVAILABLE))
-    stacked = pd.concat([flat, new], ignore_index=True)
+    stacked = pd.concat([flat, new_rows], ignore_index=True)
     for name in _STATUS_COLUMNS:
         column_states = flat[name] if is_status_column(flat, name) else row_states[name]
         stacked[name] = pd.concat(
             [column_states.astype(new_states[name].dtype), new_states[name]], ignore_index=True
         )
-    keys = new[[*dict.fromkeys((*metadata.key, *levels))]]
+    keys = new_rows[[*dict.fromkeys((*metadata.key, *levels))]]
     statements = tuple(row_statements(new_states, ROW, keys, metadata))
     described = {
         name: column
@@ -215,10 +220,12 @@ def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
     levels = levels.drop_duplicates()
     problem = "a level is missing" if levels.isna().any() else ""
     if isinstance(kind, pd.CategoricalDtype):
-        new = [value for value in levels if value not in kind.categories]
-        if new and kind.ordered:
-            problem = f"{', '.join(map(str, new))} is not among the levels of the category"
-        kind = pd.CategoricalDtype([*kind.categories, *new], kind.ordered)
+        new_categories = [value for value in levels if value not in kind.categories]
+        if new_categories and kind.ordered:
+            problem = (
+                f"{', '.join(map(str, new_categories))} is not among the levels of the category"
+            )
+        kind = pd.CategoricalDtype([*kind.categories, *new_categories], kind.ordered)
     try:
         if not problem:
             return levels.astype(kind)
@@ -233,21 +240,21 @@ def _missing_rows(
 ) -> pd.DataFrame:
     """Return the missing rows: the product of levels and other keys, without existing rows."""
     others = [name for name in metadata.key if name not in levels]
-    wanted = frame[others].drop_duplicates() if others else pd.DataFrame(index=range(1))
+    combinations = frame[others].drop_duplicates() if others else pd.DataFrame(index=range(1))
     for values in levels.values():
-        wanted = wanted.merge(values.to_frame(), how="cross")
+        combinations = combinations.merge(values.to_frame(), how="cross")
     key = [*others, *levels]
-    wanted = wanted[key].astype(frame[key].dtypes)
-    exists = pd.concat([frame[key], wanted], ignore_index=True).duplicated()
-    new = wanted[~exists.to_numpy()[len(frame) :]] if levels else wanted.iloc[:0]
-    blank = frame.iloc[:0].reindex(range(len(new)))
+    combinations = combinations[key].astype(frame[key].dtypes)
+    exists = pd.concat([frame[key], combinations], ignore_index=True).duplicated()
+    missing = combinations[~exists.to_numpy()[len(frame) :]] if levels else combinations.iloc[:0]
+    blank = frame.iloc[:0].reindex(range(len(missing)))
     for name in key:
-        blank[name] = new[name].array
+        blank[name] = missing[name].array
     return blank
 
 
 def _fill_attributes(
-    new: pd.DataFrame, frame: pd.DataFrame, metadata: FrameMetadata, key: Sequence[str]
+    new_rows: pd.DataFrame, frame: pd.DataFrame, metadata: FrameMetadata, key: Sequence[str]
 ) -> list[str]:
     """Fill columns that depend on a part of the key, such as the maker of an engine.
 
@@ -259,11 +266,11 @@ def _fill_attributes(
         if not grain or not {*grain} < {*key} or not {*grain} <= {*frame.columns}:
             continue
         by_grain = frame.drop_duplicates(grain).set_index(grain)
-        wanted = pd.MultiIndex.from_frame(new[grain]) if len(grain) > 1 else new[grain[0]]
+        keys = pd.MultiIndex.from_frame(new_rows[grain]) if len(grain) > 1 else new_rows[grain[0]]
         for name, column in metadata.columns.items():
             if column.table == table and name in by_grain.columns and name not in key:
-                new[name] = by_grain[name].reindex(wanted).array
-                filled += [name] if wanted.isin(by_grain.index).all() else []
+                new_rows[name] = by_grain[name].reindex(keys).array
+                filled += [name] if keys.isin(by_grain.index).all() else []
     return filled
 
 
@@ -289,7 +296,7 @@ def _row_states(
         states = [state if state.status in EMPTY else default for state in states]
     codes = np.zeros(len(rows), np.int64)
     if engines and "engine" in rows.columns:
-        codes_of_engines = {engine: place for place, engine in enumerate(engines, 1)}
+        codes_of_engines = {engine: code for code, engine in enumerate(engines, 1)}
         codes = np.array([codes_of_engines.get(engine, 0) for engine in rows["engine"]], np.int64)
     if not is_added:
         measures = [*rows[columns].select_dtypes(["number", "bool", "boolean"])] or columns

@@ -225,9 +225,9 @@ def fingerprint_of(
     index, arrays = rows.index, arrays_of(rows)
     names = [name for name in names if name in arrays]
     positions = _sampled(len(rows)) if sample else slice(None)
-    used = {name: arrays[name][positions] for name in (*names, *key) if name in arrays}
+    sampled_arrays = {name: arrays[name][positions] for name in (*names, *key) if name in arrays}
     labels = _label_hashes(index[positions])
-    hashed = {name: hash_cells(array) for name, array in used.items()}
+    hashed = {name: hash_cells(array) for name, array in sampled_arrays.items()}
     label_columns = [name for name in names if arrays[name].dtype.kind not in "biuf"]
     if sample or index.is_unique:
         label_columns = []

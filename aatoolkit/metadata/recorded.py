@@ -115,25 +115,27 @@ def record(
         The arguments that are frames.
     """
     frames: list[pd.DataFrame] = []
-    rest: dict[str, Any] = dict(arguments)
+    other_arguments: dict[str, Any] = dict(arguments)
     for name in inputs:
-        value: Any = rest.get(name)
+        value: Any = other_arguments.get(name)
         if hasattr(value, "attrs"):
-            rest[name] = len(frames)
+            other_arguments[name] = len(frames)
             frames.append(value)
         elif value is not None:
             frames_of_argument = [*value.values()] if isinstance(value, Mapping) else [*value]
-            rest[name] = [*range(len(frames), len(frames) + len(frames_of_argument))]
+            other_arguments[name] = [*range(len(frames), len(frames) + len(frames_of_argument))]
             frames += frames_of_argument
     if any(frame is result for frame in frames):
         return
-    rest |= {name: value for name, value in rest.pop("options", {}).items() if value}
+    other_arguments |= {
+        name: value for name, value in other_arguments.pop("options", {}).items() if value
+    }
     metadata = stored_of(result)[0] if has_metadata(result) else FrameMetadata()
     recipes = [current_recipe(frame) for frame in frames]
     sources = dict.fromkeys((*metadata.sources, *(s for _, read, _ in recipes for s in read)))
     numbers = {source: number for number, source in enumerate(sources)}
     written, unwritten = {}, []
-    for name, value in rest.items():
+    for name, value in other_arguments.items():
         try:
             written[name] = _serialize(value)
         except TypeError:
@@ -213,11 +215,11 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
         return [VIEW, [END, why], {**changes, "size": len(frame)}], (), ()
     fingerprint = fingerprint_in(frame, metadata) or Fingerprint()
     check = check_of(frame)
-    places, unchanged = check.original_rows() or (None, set())
-    if places is None:
+    positions, unchanged = check.original_rows() or (None, set())
+    if positions is None:
         changes["lost"] = "which of its rows were taken cannot be seen any longer"
-    elif len(places) != fingerprint.rows or (np.diff(places, prepend=-1) != 1).any():
-        changes["rows"] = dump_rows(places)
+    elif len(positions) != fingerprint.rows or (np.diff(positions, prepend=-1) != 1).any():
+        changes["rows"] = dump_rows(positions)
     arrays = arrays_of(frame)
     columns = metadata.columns.items()
     unchanged |= {

@@ -172,15 +172,15 @@ def compare_measure(
     unit, is_rate = sides[0].unit or sides[1].unit, all(side.is_rate for side in sides)
     for key in dict.fromkeys([*sides[0].keys, *sides[1].keys]):
         groups = [side.keys.get(key) for side in sides]
-        lacking, notes = _limitations(sides, groups, names)
+        limitation, notes = _limitations(sides, groups, names)
         row = ComparedRow(
-            measure=measure, key=key, unit=unit, is_rate=is_rate, why=lacking, notes=notes
+            measure=measure, key=key, unit=unit, is_rate=is_rate, why=limitation, notes=notes
         )
         if None not in groups:
             change, method, why, group_notes = _compare_group(
                 sides, groups, pair, cluster, level, design
             )
-            why = refusal or lacking or why
+            why = refusal or limitation or why
             row = replace(row, change=change, method=method, why=why, notes=(*group_notes, *notes))
         yield row
 
@@ -449,8 +449,8 @@ def decompose(
         cluster_sums(frame, column, None, by, rule)
         for frame, rule in ((now, rules), (before, before_rules))
     ]
-    lacking = [name for side, name in zip(sides, WINDOWS, strict=True) if not side.n.sum() > 0]
-    empty = f"{lacking[0]}: nothing was measured" if lacking else ""
+    empty_sides = [name for side, name in zip(sides, WINDOWS, strict=True) if not side.n.sum() > 0]
+    empty = f"{empty_sides[0]}: nothing was measured" if empty_sides else ""
     why = refusal or empty
     of_both = pairs_of_both([side.pairs(0) for side in sides])
     (y1, n1), (y0, n0), (all_y1, all_n1), (all_y0, all_n0) = (

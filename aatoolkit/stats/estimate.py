@@ -402,8 +402,8 @@ def long_run_factor(residual: Numbers) -> Numbers:
     lags = max(round(1.5 * days ** (1 / 3)), 2)
     factor = np.ones(len(residual))
     for lag in range(1, lags + 1) if days > lags else ():
-        alike = (residual[:, :-lag] * residual[:, lag:]).sum(1) / squares
-        factor += 2 * (1 - lag / (lags + 1)) * alike
+        autocorrelation = (residual[:, :-lag] * residual[:, lag:]).sum(1) / squares
+        factor += 2 * (1 - lag / (lags + 1)) * autocorrelation
     return factor
 
 

@@ -137,8 +137,8 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
         rule, parts = given_rule, given_rule.over or ("",)
     if not all(parts):
         counts = rule.over or rule.counts or ()
-        lacking = ", ".join(name for name in counts if name not in frame.columns)
-        why = f"it needs {lacking or ', '.join(counts)} as read" if counts else rule.why
+        missing = ", ".join(name for name in counts if name not in frame.columns)
+        why = f"it needs {missing or ', '.join(counts)} as read" if counts else rule.why
         raise refusal(column, "interval", why or without_counts(rule))
     cells = together(*(cells_of(frame, part, metadata) for part in parts))
     hits, trials = (
@@ -232,8 +232,8 @@ def bounds(
     ends = [f"{column}_low", f"{column}_high"]
     if all(name in frame.columns for name in ends):
         method = frame.get(f"{column}_method")
-        words = str(method.iloc[0]) if method is not None and len(frame) else FROM_TABLE
-        return Bounds(*_bounds_of(frame, column), words)
+        text = str(method.iloc[0]) if method is not None and len(frame) else FROM_TABLE
+        return Bounds(*_bounds_of(frame, column), text)
     keys = list(dict.fromkeys(by))
     try:
         if rows is not None and PROMPT in rows.columns and PROMPT not in keys:
@@ -246,9 +246,9 @@ def bounds(
         return Bounds(missing, missing)
     metadata = metadata_of(frame)
     is_of_answers = rule_of(metadata, column)[1][-1].endswith("answer_count")
-    words = ANSWERS if is_of_answers else COUNTS
+    text = ANSWERS if is_of_answers else COUNTS
     return Bounds(
-        *_bounds_of(by_row, column), ONE_PROMPT if PROMPT in metadata.key else words, by_row
+        *_bounds_of(by_row, column), ONE_PROMPT if PROMPT in metadata.key else text, by_row
     )
 
 
@@ -364,8 +364,8 @@ def _icc_interval(y: Numbers, n: Numbers, clusters: Integers, level: float) -> l
         return [NAN] * 2
     error = math.sqrt((k - 1) / k * float(((estimates - estimates.mean()) ** 2).sum()))
     half = t_quantile((1 + level) / 2, k - 1) * error
-    odds = [math.exp(min(2 * (of_all + sign * half), 700)) for sign in (-1, 1)]
-    return [(odd - 1) / (odd + size - 1) for odd in odds]
+    ratios = [math.exp(min(2 * (of_all + sign * half), 700)) for sign in (-1, 1)]
+    return [(ratio - 1) / (ratio + size - 1) for ratio in ratios]
 
 
 def samples(

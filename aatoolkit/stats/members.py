@@ -125,8 +125,8 @@ def rank(
     sample_ranks = 1 + (order_scores > scores[:, None]).sum(axis=1)
     verdicts, reason = [], f"it has no number, or one {cluster} has most of its answers"
     for first, last in zip(plain_value(low), plain_value(high), strict=True):
-        words = f"rank {first:g}{'' if first == last else f' to {last:g}'} of {count}"
-        verdicts.append(words if np.isfinite(first) else "cannot say: " + reason)
+        text = f"rank {first:g}{'' if first == last else f' to {last:g}'} of {count}"
+        verdicts.append(text if np.isfinite(first) else "cannot say: " + reason)
     clusters = count_of(take(n, np.unique(sums.cluster, return_index=True)[1]))
     ranked = result(
         "rank",
@@ -288,7 +288,7 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
     values = (sums - [size, 0]) / [size * (size - 1), size]
     tails = [(1 - level) / 2, (1 + level) / 2]
     shifts = np.quantile(values - values.mean(axis=0), tails, axis=0)
-    words = (
+    description = (
         f"the quantile of {_RESAMPLES} multinomial samples of {size:,} (seed 0), less their mean"
     )
     lowest = _top_share_low(counts, top, rng, level) - number(top_share)
@@ -296,7 +296,7 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
     row = {"hhi": hhi, "top_share": top_share}
     for i, (name, value) in enumerate([*row.items()]):
         for suffix, shift in zip(_SUFFIXES[1:], shifts[:, i].tolist(), strict=True):
-            shifted = value + drawn("shift", shift, words)
+            shifted = value + drawn("shift", shift, description)
             row[f"{name}{suffix}"] = np.maximum(np.minimum(shifted, setting("most", 1.0)), 0.0)
     name_all(**row)
     # The effective number is 1 over the index, and its bounds are 1 over those of the index.
@@ -469,8 +469,8 @@ def _overlap_of_answers(
         shares = percent(number(gap.change) + number(ceiling.change)), number(ceiling.change)
         text = f"{shares[0]} in common, where repeats of one have {percent(shares[1])}"
         why = "" if np.isfinite(number(gap.p)) else why
-        words = ("more alike", "less alike")
-        gaps.append(Comparison(change=gap, text=text, why=why, words=words))
+        verdicts = ("more alike", "less alike")
+        gaps.append(Comparison(change=gap, text=text, why=why, words=verdicts))
     for row, judgement in zip(rows, judge(gaps, level, noun="gap"), strict=True):
         row |= {name: judgement[name] for name in JUDGED[5:]}
         row["method"] = f"mean over {cluster} of pairs of answers, Student's t, Holm's method"
@@ -510,13 +510,13 @@ def _overlap_of_prompt(
     values, columns = np.unique(value, return_inverse=True)
     has = np.zeros((len(first), len(values)), np.float32)  # holds whole numbers exactly
     has[rows, columns] = 1.0
-    chosen = []
+    sampled = []
     member_of_answer = member.to_numpy()[first]
     for code in range(members):  # all answers, or so many of a member, evenly spaced
         positions = np.flatnonzero(member_of_answer == code)
         evenly = np.linspace(0, len(positions) - 1, min(len(positions), MAX_REPEATS))
-        chosen += positions[evenly.round().astype(np.int64)].tolist()
-    has, member_of_answer = has[chosen], member_of_answer[chosen]
+        sampled += positions[evenly.round().astype(np.int64)].tolist()
+    has, member_of_answer = has[sampled], member_of_answer[sampled]
     shared, size = (has @ has.T).astype(np.float64), has.sum(axis=1, dtype=np.float64)
     jaccard = shared / (size[:, None] + size - shared)
     np.fill_diagonal(jaccard, 0.0)  # an answer is no repeat of itself

@@ -394,7 +394,7 @@ def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[s
     """Return the declared rule of a column and the names of its counts, ``("",)`` without."""
     column, table = declared(metadata.columns[measure]), metadata.columns[measure].table
     rule = column.aggregate if column else NONE
-    columns = {what.of: name for name, what in metadata.columns.items()}
+    columns = {column_metadata.of: name for name, column_metadata in metadata.columns.items()}
     parts = tuple(columns.get(f"{table}.{part}", "") for part in rule.over or rule.counts or ())
     return rule, parts if parts and all(parts) else ("",)
 
@@ -423,10 +423,10 @@ def pairing(
     by: str = PROMPT,
 ) -> tuple[str | None, str | None]:
     """Return the columns that pair and cluster rows; by default the prompts that both have."""
-    frames, chosen = [flattened(frame) for frame in (now, before)], pair or cluster
+    frames, column = [flattened(frame) for frame in (now, before)], pair or cluster
     for frame in frames:
-        find(frame, [chosen] if chosen else [])
-    if chosen or by in keys or not all(by in frame.columns for frame in frames):
+        find(frame, [column] if column else [])
+    if column or by in keys or not all(by in frame.columns for frame in frames):
         return pair, cluster
     hosts = [{source.host for source in metadata_of(frame).sources} - {None} for frame in frames]
     if all(hosts) and not hosts[0] & hosts[1]:

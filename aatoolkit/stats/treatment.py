@@ -171,8 +171,10 @@ def effect(
     if control is not None:
         names[1] = _selected_prompts(flat, cluster, control, "control")
     if shared := names[0] & names[1]:
-        few = ", ".join(sorted(map(str, shared))[:3])
-        raise ArgumentError(f"{len(shared)} {cluster} are both treated and control, such as {few}")
+        examples = ", ".join(sorted(map(str, shared))[:3])
+        raise ArgumentError(
+            f"{len(shared)} {cluster} are both treated and control, such as {examples}"
+        )
     days = pd.to_datetime(flat[date])
     days = (days.dt.tz_localize(None) if days.dt.tz is not None else days).dt.normalize()
     with_days = trace_frame(flat.assign(**{date: days}), series)
@@ -216,20 +218,20 @@ def effect(
 def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
     """Make the comparison of an estimate; the checks are a family, without the effect."""
     too_few = [
-        f"{number(side.moved.clusters):.0f} {word} {cluster} have answers before and after"
-        for word, side in estimate.sides.items()
+        f"{number(side.moved.clusters):.0f} {group} {cluster} have answers before and after"
+        for group, side in estimate.sides.items()
         if number(side.moved.clusters) < MIN_CLUSTERS
     ]
     is_untested = not math.isfinite(number(estimate.change.p))
     why = f"nothing differs between {cluster}, one has most answers, or numbers are too large"
     means = (
-        (word, *(amount(number(end), is_rate) for end in (side.before, side.after)))
-        for word, side in estimate.sides.items()
+        (group, *(amount(number(end), is_rate) for end in (side.before, side.after)))
+        for group, side in estimate.sides.items()
     )
     is_effect = estimate.kind == "effect"
     return Comparison(
         change=estimate.change,
-        text=", ".join(f"{word} {before} to {after}" for word, before, after in means),
+        text=", ".join(f"{group} {before} to {after}" for group, before, after in means),
         method=f"difference in differences within {cluster}, clustered",
         why=f"{' and '.join(too_few)}; it takes {MIN_CLUSTERS}" if too_few else why * is_untested,
         is_rate=is_rate,
@@ -350,9 +352,9 @@ def _difference(
 ) -> DoubleDifference:
     """Compute the difference of two changes, with Welch's degrees of freedom."""
     sides = dict(zip(GROUPS, groups, strict=True))
-    for word, side in sides.items():
+    for name, side in sides.items():
         name_all(
-            **{f"{word}_before": side.before, f"{word}_after": side.after, f"n_{word}": side.n}
+            **{f"{name}_before": side.before, f"{name}_after": side.after, f"n_{name}": side.n}
         )
     treated, control = (side.moved for side in groups)
     change = two_sample_change(treated, control, level)
@@ -393,7 +395,7 @@ def _placebo_checks(
     if len(earlier) < _MIN_DAYS:
         return []
     length = setting("span", float(later.mean() - earlier.mean()) if len(later) else NAN)
-    trend = [slope_within([side], length, word) for side, word in zip(early, GROUPS, strict=True)]
+    trend = [slope_within([side], length, group) for side, group in zip(early, GROUPS, strict=True)]
     estimates = [_difference("pre-trend", None, trend, level)]
     quarters = (2,) if len(earlier) < 16 else (1, 2, 3)
     for position in dict.fromkeys(quarter * len(earlier) // 4 for quarter in quarters):
@@ -448,15 +450,15 @@ def _reason_to_doubt(
     level: float,
 ) -> str:
     """Say why an effect is doubtful: the groups differed before it, or a trend explains it."""
-    first, *rest = estimates
+    effect_estimate, *checks = estimates
     failed = [
         estimate.kind + (f" of {estimate.on:%Y-%m-%d}" if estimate.on is not None else "")
-        for estimate, p in zip(rest, p_values[1:], strict=True)
+        for estimate, p in zip(checks, p_values[1:], strict=True)
         if p < 1 - level
     ]
     if failed:
         return f"the groups differed before already ({', '.join(failed)})"
-    if not rest or not p_values[0] < 1 - level:
+    if not checks or not p_values[0] < 1 - level:
         return ""
     # The difference of the trends within both periods, from the middle of one to the other.
     days = np.unique(np.concatenate([panel.days for panel in panels]))
@@ -464,9 +466,9 @@ def _reason_to_doubt(
     periods = [(panel.select(panel.days < 0), panel.select(panel.days >= 0)) for panel in panels]
     slopes = [slope_within(side, span) for side in periods]
     trend = _difference("trend", None, slopes, level).change
-    error = float(np.hypot(number(first.change.error), number(trend.error)))
-    df = min(number(first.change.df), number(trend.df))
-    value, trend_change = number(first.change.change), number(trend.change)
+    error = float(np.hypot(number(effect_estimate.change.error), number(trend.error)))
+    df = min(number(effect_estimate.change.df), number(trend.df))
+    value, trend_change = number(effect_estimate.change.change), number(trend.change)
     excess = (value - trend_change) * np.sign(value)
     if not np.isfinite(error) or excess > number(t_quantile(_TREND_LEVEL, df)) * error:
         return ""

@@ -105,10 +105,10 @@ class View:
         if "rows" in changes:
             self._rows = load_rows(changes["rows"])
             frame = frame.iloc[self._rows]
-        index, kept = changes.get("index"), changes.get("columns", frame.columns)
+        index, column_names = changes.get("index"), changes.get("columns", frame.columns)
         if index == "range":
             frame = frame.reset_index(drop=True)
-        frame = frame[[n for n in kept if n in frame.columns and n not in self._unknown]]
+        frame = frame[[n for n in column_names if n in frame.columns and n not in self._unknown]]
         if self.set:
             frame = frame.assign(
                 **{n: cells.set_axis(frame.index) for n, cells in self.set.items()}
@@ -318,10 +318,10 @@ def explain_sum(
     """Explain the numerator or denominator that a rule sums over rows, by their cells."""
     columns, rule = plan.parts, plan.rule
     if is_denominator and not rule.over and not rule.by:
-        words = f"{counted(len(rows), 'row')} with {columns[0]}"
+        formula = f"{counted(len(rows), 'row')} with {columns[0]}"
         cells = explain(columns[0], rows)
         return Explanation(
-            len(rows), name or "rows", operation="count", formula=words, children=cells
+            len(rows), name or "rows", operation="count", formula=formula, children=cells
         )
     column = columns[is_denominator]
     numbers = as_floats(frame[column])[rows]
@@ -393,23 +393,23 @@ class AggregateCells(Result):
     ) -> Explanation:
         """Explain an aggregate by its formula with numbers, and the rows that were left out."""
         plan, cells, rule = planned.plan, planned.cells, planned.plan.rule
-        used, left_out = (
+        used_rows, unused_rows = (
             rows[cells.has_number[rows]].tolist(),
             rows[~cells.has_number[rows]].tolist(),
         )
-        count = counted(len(used), "row")
+        count = counted(len(used_rows), "row")
         if rule.rule == "sum":
-            numerator = explain_sum(plan, self.first, False, used, self._cells)
+            numerator = explain_sum(plan, self.first, False, used_rows, self._cells)
             formula = f"sum over {count}: {str(numerator.formula).partition(' = ')[2]}"
             children = numerator.children
         elif rule.rule in ("mean", "ratio"):
-            responses, denominator_rows = "", used
+            responses, denominator_rows = "", used_rows
             if plan.wholes is not None:
                 groups, firsts = plan.wholes.used_pairs(cells.has_number, planned.groups)
                 denominator_rows = firsts[groups == position].tolist()
                 responses = f" over {len(denominator_rows)} responses"
             children = (
-                explain_sum(plan, self.first, False, used, self._cells),
+                explain_sum(plan, self.first, False, used_rows, self._cells),
                 explain_sum(plan, self.first, True, denominator_rows, self._cells),
             )
             names, values = (
@@ -421,13 +421,13 @@ class AggregateCells(Result):
             formula = f"{names}{responses} over {count} = {values}"
         else:
             formula = f"{_RULES.get(rule.rule, rule.rule)} of {count}"
-            children = self._cells(plan.parts[0], used)
+            children = self._cells(plan.parts[0], used_rows)
         reasons = pd.Series(
-            [str(cells.states[int(cells.codes[row])]) for row in left_out], dtype=object
+            [str(cells.states[int(cells.codes[row])]) for row in unused_rows], dtype=object
         )
         if rule.over:
             is_zero = (as_floats(self.first[plan.parts[1]]) == 0) & cells.applicable
-            reasons[is_zero[left_out]] = f"{plan.parts[1]} is 0, and it is " + reasons
+            reasons[is_zero[unused_rows]] = f"{plan.parts[1]} is 0, and it is " + reasons
         states = Counter(reasons)
         notes = [
             f"{counted(row_count, 'row')} left out: {why}" for why, row_count in states.items()
@@ -436,20 +436,20 @@ class AggregateCells(Result):
         missing = None
         if cell.value is None:
             missing = "no row is in this group"
-            if left_out:
-                missing = f"{len(left_out)} of its {len(rows)} rows have no number "
+            if unused_rows:
+                missing = f"{len(unused_rows)} of its {len(rows)} rows have no number "
                 missing += f"({'; '.join(states)})"
-                missing += "; skip_missing=True leaves them out" * bool(used)
-            elif used:
+                missing += "; skip_missing=True leaves them out" * bool(used_rows)
+            elif used_rows:
                 missing = "its denominator is 0, and there is no rate of nothing"
-            children = (*children, *self._cells(plan.parts[0], left_out))
+            children = (*children, *self._cells(plan.parts[0], unused_rows))
         if isinstance(self.inputs[0], View):
             by = {*map(str, planned.groups.keys.columns)} & {*self.inputs[0].set}
             notes += [f"grouped by {name}, which a plain pandas step set" for name in sorted(by)]
         return replace(
             cell,
-            formula=None if missing and (left_out or not used) else formula,
-            rows=len(used),
+            formula=None if missing and (unused_rows or not used_rows) else formula,
+            rows=len(used_rows),
             children=children,
             missing=missing,
             notes=tuple(notes),

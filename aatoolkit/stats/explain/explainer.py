@@ -242,9 +242,9 @@ def _position_of(
     if isinstance(row, Mapping):
         key = dict(row)
         positions = np.flatnonzero(Explainer.rows_with(flat, row))
-        words = ", ".join(f"{name} = {in_words(value)}" for name, value in row.items())
+        description = ", ".join(f"{name} = {in_words(value)}" for name, value in row.items())
     else:
-        positions, words = _positions_with_label(frame, row), f"the label {row!r}"
+        positions, description = _positions_with_label(frame, row), f"the label {row!r}"
         if not len(positions):
             if isinstance(row, int | np.integer) and -size <= row < size:
                 return int(row) % size
@@ -253,9 +253,10 @@ def _position_of(
         return int(positions[0])
     if len(positions):
         raise ItemNotFound(
-            f"{len(positions)} rows have {words}; name the row by the values of its key", key=key
+            f"{len(positions)} rows have {description}; name the row by the values of its key",
+            key=key,
         )
-    raise ItemNotFound(f"no row has {words}", key=key)
+    raise ItemNotFound(f"no row has {description}", key=key)
 
 
 def _positions_with_label(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.intp]:

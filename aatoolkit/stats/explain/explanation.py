@@ -23,7 +23,7 @@ _IN_TREE, _ON_PAGE = 8, 200
 
 
 def plain(value: Any) -> Any:
-    """A cell as a JSON value: None where it is missing.
+    """Convert a cell to a JSON value; missing is None.
 
     Examples
     --------
@@ -393,11 +393,11 @@ def _facts(part: Explanation, seen: dict[str, Any], above: Explanation | None) -
     if state and state not in (part.missing or "") and not (above and above.availability == state):
         yield clipped(joined(state))
     # Of a missing value those count first that say it was not measured.
-    for said in sorted(
+    for statement in sorted(
         part.statements, key=lambda s: bool(part.missing) and s.status == "available"
     ):
-        if seen.setdefault(str(said), part) is part:
-            yield f"stated: {said}"
+        if seen.setdefault(str(statement), part) is part:
+            yield f"stated: {statement}"
     if part.place is not None:
         yield clipped(str(part.place))
     if part.response is not None and seen.get("") != part.response:

@@ -199,8 +199,8 @@ def _candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]
             yield f"in {store._store_name}", response
         return
     for response in store:
-        held = response.source
-        if (held.sha256, held.section) == (source.sha256, source.section):
+        held_source = response.source
+        if (held_source.sha256, held_source.section) == (source.sha256, source.section):
             yield "in memory", response
 
 
@@ -382,13 +382,20 @@ class TableCells:
         # What the row's own state or reason says, if rows with a value never say it.
         has_value = self.rows[column].notna()
         for name in self.rows.columns:
-            stated = (
+            cell_reason = (
                 self.value(position, name)
                 if name != column and _REASON_COLUMNS.search(name)
                 else None
             )
-            if isinstance(stated, str) and not self.rows.loc[has_value, name].eq(stated).any():
-                why += "" if in_words(stated) in why else f"; its {name} is {in_words(stated)}"
+            if (
+                isinstance(cell_reason, str)
+                and not self.rows.loc[has_value, name].eq(cell_reason).any()
+            ):
+                why += (
+                    ""
+                    if in_words(cell_reason) in why
+                    else f"; its {name} is {in_words(cell_reason)}"
+                )
                 break
         if cells.over and self.value(position, cells.over[1]) == 0:
             why += f"; {cells.over[1]} is 0, and there is no rate of nothing"
@@ -424,8 +431,10 @@ _MAX_CELLS = 500
 def explain_path(tables: Tables, path: str) -> Explanation:
     """Explain which cells hold the values at a JSON path; see ``Tables.explain``."""
     bodies = ((held.source, held.body) for held in tables._parts.held)
-    read = (ReadResponse(source, tables, body, "in memory") for source, body in bodies if body)
-    response = next(read, None)
+    read_responses = (
+        ReadResponse(source, tables, body, "in memory") for source, body in bodies if body
+    )
+    response = next(read_responses, None)
     try:
         steps = parse_path(path.removesuffix(KEY_SIGN))
         target = format_json_path(steps) + KEY_SIGN * path.endswith(KEY_SIGN)
@@ -449,13 +458,15 @@ def explain_path(tables: Tables, path: str) -> Explanation:
     if place.start is None:
         return replace(explanation, missing="the response has no such path")
     cells = [*_cells_at(tables, response, target)]
-    kept = [
+    extra_values = [
         Explanation(value, "tables.extra", {"path": extra_path}, operation="extra", notes=(why,))
         for extra_path, (value, why) in response.extra.items()
         if is_within(extra_path, target)
     ]
-    note = f"in {len(cells):,} cells, and {len(kept):,} values of tables.extra"
-    return replace(explanation, children=(*cells[:_MAX_CELLS], *kept[:_MAX_CELLS]), notes=(note,))
+    note = f"in {len(cells):,} cells, and {len(extra_values):,} values of tables.extra"
+    return replace(
+        explanation, children=(*cells[:_MAX_CELLS], *extra_values[:_MAX_CELLS]), notes=(note,)
+    )
 
 
 def _cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Explanation]:

@@ -135,8 +135,8 @@ class Tracer:
             rows = sums.rows[np.flatnonzero(sums.pair == pair)].tolist()
             explain = self._explain(sums.frame)
             if sums.is_count and is_denominator:
-                words, cells = f"one {sums.cluster_column}", explain(sums.plan.parts[0], rows)
-                part = Explanation(1, name, operation="count", formula=words, children=cells)
+                formula, cells = f"one {sums.cluster_column}", explain(sums.plan.parts[0], rows)
+                part = Explanation(1, name, operation="count", formula=formula, children=cells)
             else:
                 part = explain_sum(sums.plan, sums.frame, is_denominator, rows, explain, name)
             part = replace(part, end=_TOO_MANY_ROWS if rows and not part.children else None)
@@ -175,16 +175,16 @@ class StatisticCells(Result):
 
     def explain(self, position: int, column: str) -> Explanation:
         """Explain the value of a column in the row at a position."""
-        cell, words = self.describe(position, column), {}
+        cell, texts = self.describe(position, column), {}
         for name in ("method", "verdict", "why"):
             columns = [
                 n for n in map(str, self.flat.columns) if n == name or n.endswith(f"_{name}")
             ]
-            words[name] = plain(self.flat[columns[0]].iloc[position]) if columns else None
-        notes = [f"{n}: {words[n]}" for n in ("method", "verdict") if words[n] and n != column]
+            texts[name] = plain(self.flat[columns[0]].iloc[position]) if columns else None
+        notes = [f"{n}: {texts[n]}" for n in ("method", "verdict") if texts[n] and n != column]
         result = None if cell.value is None else self._tracer.number(position, column)
         if result is None:
-            why = words["why"] or words["verdict"] or "it could not be computed"
+            why = texts["why"] or texts["verdict"] or "it could not be computed"
             missing = str(why) if cell.value is None else None
             return replace(cell, missing=missing, notes=tuple(notes))
         return replace(
