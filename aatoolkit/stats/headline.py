@@ -44,7 +44,7 @@ _ROLES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
 """By role of a table: its section, columns that it must have, and its key if that matters."""
 
 
-class Question(NamedTuple):
+class HeadlineQuestion(NamedTuple):
     """A question: the measure to compare, its subject, the role of its table, and its groups."""
 
     subject: str
@@ -58,21 +58,21 @@ class Question(NamedTuple):
 
 
 _PLANNED = (
-    Question("all prompts", RATE, "prompts"),
-    Question("all answers", RATE, "trend", cluster="date"),
+    HeadlineQuestion("all prompts", RATE, "prompts"),
+    HeadlineQuestion("all answers", RATE, "trend", cluster="date"),
 )
 _QUESTIONS = (
     *_PLANNED,
-    Question("all prompts", POSITION, "prompts"),
-    Question("topic", RATE, "prompts", "topic"),
-    Question("engine", RATE, "prompt_engines", "engine"),
-    Question("engine", RATE, "engines", "engine", is_total=True),
-    Question("brand", VOICE, "voices", "brand"),
-    Question("brand", RATE, "brands", "brand", is_total=True),
+    HeadlineQuestion("all prompts", POSITION, "prompts"),
+    HeadlineQuestion("topic", RATE, "prompts", "topic"),
+    HeadlineQuestion("engine", RATE, "prompt_engines", "engine"),
+    HeadlineQuestion("engine", RATE, "engines", "engine", is_total=True),
+    HeadlineQuestion("brand", VOICE, "voices", "brand"),
+    HeadlineQuestion("brand", RATE, "brands", "brand", is_total=True),
 )
 """The questions in order: the planned comparison, or its substitute; then all others."""
 
-_KEY_FIGURES = Question("key figure", "value", "figures", "metric")
+_KEY_FIGURES = HeadlineQuestion("key figure", "value", "figures", "metric")
 
 Tables = Mapping[str, pd.DataFrame]
 
@@ -168,7 +168,7 @@ def headline_of(
 
 def _answer(
     tables: Tables,
-    question: Question,
+    question: HeadlineQuestion,
     has_before: bool,
     level: float,
     design: tuple[Any, Any],

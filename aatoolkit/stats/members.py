@@ -384,7 +384,7 @@ def _overlap_of_sets(flat: pd.DataFrame, column: str, between: str) -> dict[str,
             rows = np.flatnonzero(is_used.to_numpy(bool))
             return rows, f"different values of {column} in {len(rows)} rows"
 
-        sizes = np.array([*map(len, values)], np.float64)
+        sizes = np.array([*map(len, values)], np.int64)
         return traced_to_rows(name, sizes, flat, (column,), rows_of)
 
     shared, different = count("shared", set.__and__), count("different", set.__or__)
