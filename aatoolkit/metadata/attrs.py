@@ -2,8 +2,8 @@
 
 It is stored as one canonical JSON string under ``df.attrs["aatoolkit"]``: pandas copies a
 string for free, compares it by value, writes it to Parquet, and unpickles it where this
-package is not installed. It is made when somebody reads ``attrs`` (`LazyAttrs`), knows what stays
-in memory beside it (`Carrier`, `HeldMetadata`), and is parsed through a cache.
+package is not installed. It is made when ``attrs`` is first read (`LazyAttrs`), refers to what
+stays in memory with it (`_Text`, `_MetadataInMemory`), and is parsed through a cache.
 
 The metadata of a column names which declared column it is, and whether the service could
 measure it in the rows that were read. A column without metadata is unknown, so a column that
