@@ -120,9 +120,11 @@ def signed(value: float, unit: str | None = None) -> str:
     --------
     >>> signed(0.0003, FRACTION), signed(-0.022, FRACTION), signed(0, FRACTION)
     ('+0.03 pp', '−2.2 pp', '±0 pp')
-    >>> signed(51), signed(-0.05), signed(1e-17, FRACTION)
-    ('+51', '−0.05', '±0 pp')
+    >>> signed(51), signed(-0.05), signed(1e-17, FRACTION), signed(math.nan)
+    ('+51', '−0.05', '±0 pp', '–')
     """
+    if not math.isfinite(value):
+        return _NONE
     is_rate = unit in (FRACTION, FRACTION_CHANGE)
     size = abs(100 * value if is_rate else value)
     size = size if size > 1e-9 else 0.0

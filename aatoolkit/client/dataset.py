@@ -258,7 +258,7 @@ class Dataset(Keyed[str, Tables]):
         self,
         path: str | os.PathLike[str],
         *,
-        rows: int = 12,
+        rows: int = 8,
         baseline: Dataset | None = None,
         title: str | None = None,
     ) -> Path:

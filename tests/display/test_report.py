@@ -154,17 +154,20 @@ def test_it_opens_with_a_summary_and_goes_on_in_reading_order(
     assert heads[1:4] == ["Overview", "Brands and share of voice", "Cited domains"]
     assert heads[4:] == ["Visits of AI crawlers", "What was measured"]
     summary = written[: written.index('id="sections"')]
-    figure = r"<dt>{}</dt><dd><a href=\"#e[^>]*>{}</a><svg"
+    figure = (
+        r"<dt>{}</dt><dd><a href=\"#e[^>]*>{}</a><small>[+−][^<]*: (may|cannot)[^<]*</small><svg"
+    )
     assert re.search(figure.format("Mention rate", "[0-9]+%"), summary)
-    assert re.search(figure.format(r"Average position \(lower is better\)", r"[0-9.]+"), summary)
-    assert "points or more would likely have shown" in summary
+    assert re.search(figure.format(r"Average position \(1 is best\)", r"[0-9.]+"), summary)
+    assert "points would have shown in 4 of 5 such samples" in summary
     assert ".;" not in re.sub(r"<[^>]+>", "", summary)
-    assert "Nothing is shown to have changed since the window before; what is seen" in summary
+    assert "is shown to have changed since the window before: what is seen may be" in summary
     assert "cannot be tested" in summary
 
 
 def test_every_number_of_every_table_leads_to_its_evidence_and_back(written: str) -> None:
-    cells = re.findall(r'<td class="number">(.*?)</td>', written)
+    sections = written[written.index('id="sections"') :]
+    cells = re.findall(r'<td class="number">(.*?)</td>', sections)
     assert len(cells) > 400
     anchors = [re.match(r'<a href="#(e\d+-\d+-\d+-\d+)"', cell) for cell in cells]
     assert None not in anchors, "a number without evidence"
@@ -197,7 +200,7 @@ def test_the_evidence_names_the_bytes_of_the_answer(dataset: aa.Dataset, written
     (answer,) = re.findall(rf'<p id="(a[^"]+)">[^\n]*?<code>{payload.sha256}</code>', part)
     own = dataset["ranking"].main.query("own").iloc[0]
     tables = re.split(r"<details><summary>", part)
-    leaderboard = next(caption for caption in tables if caption.startswith("Brands by rank:"))
+    leaderboard = next(caption for caption in tables if caption.startswith("By brand:"))
     evidence = evidence_in(leaderboard, own["brand"])
     assert f'<a href="#{answer}">the response</a>' in evidence[""]
     for title, column, key in (
@@ -277,7 +280,7 @@ def test_a_service_with_names_of_its_own_has_a_page_that_says_what_is_lacking() 
     assert "cannot be" in text
     assert '<th scope="row">cheap crm</th>' in text
     figures = {"kpis": [{"metric": m, "value": 9, "previous": 4} for m in ("answers", "visits")]}
-    assert "9</a><small>+5 since the window before" in page(foreign(figures, "overview"), 5)
+    assert "9</a><small>+5: cannot be tested" in page(foreign(figures, "overview"), 5)
 
 
 def test_every_picture_describes_what_it_shows(written: str) -> None:
@@ -300,7 +303,7 @@ def test_tables_have_captions_heads_and_show_how_many_rows_are_shown(
     read = Page(written)
     assert len(read.all("caption")) == len(read.all("table"))
     assert all(head.get("scope") for head in read.all("th"))
-    assert f"first 10 of {len(dataset['domains'].main):,} rows" in "".join(read.text)
+    assert f"first 12 of {len(dataset['domains'].main):,} rows" in "".join(read.text)
     assert "all rows" in "".join(read.text)
     few = Page(page(aa.Dataset({"domains": dataset["domains"]}), 3, title="For <us>"))
     assert "".join(few.text).split("How AI")[0].endswith("For <us>")

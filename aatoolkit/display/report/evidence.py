@@ -16,7 +16,6 @@ from aatoolkit.display.report.words import (
     column_title,
     path_words,
     plain,
-    title_of,
     unit_words,
 )
 from aatoolkit.metadata.attrs import Source, stored_of
@@ -83,8 +82,8 @@ class TableEvidence:
 
     Parameters
     ----------
-    name : str
-        The table.
+    title : str
+        The title of the table.
     frame : pandas.DataFrame
         Its rows.
     number : str
@@ -95,7 +94,7 @@ class TableEvidence:
         The names of rows that its keys refer to.
     """
 
-    name: str
+    title: str
     frame: pd.DataFrame
     number: str
     explain: CellExplainer
@@ -139,10 +138,10 @@ class SectionEvidence:
         self._responses: dict[CitedResponse, str] = {}
         self._reasons: dict[str, str] = {}
 
-    def of_table(self, name: str, frame: pd.DataFrame) -> TableEvidence:
+    def of_table(self, name: str, title: str, frame: pd.DataFrame) -> TableEvidence:
         """The evidence of a table, which links its numbers."""
         number = f"{self._number}-{len(self.tables) + 1}"
-        self.tables[name] = TableEvidence(name, frame, number, self._explain, self._names)
+        self.tables[name] = TableEvidence(title, frame, number, self._explain, self._names)
         return self.tables[name]
 
     def html(self) -> str:
@@ -176,7 +175,7 @@ class SectionEvidence:
             for name, explanation in meanings.items()
         )
         rows = "\n".join(self._row(row) for _, row in sorted(table.rows.items()))
-        head = f"{text(title_of(table.name))}: {counted(len(table), 'number')} in "
+        head = f"{text(table.title)}: {counted(len(table), 'number')} in "
         head += counted(len(table.rows), "row")
         return fold(head, f"<dl>{definitions}</dl>\n<ul>{rows}</ul>")
 

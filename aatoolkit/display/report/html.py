@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aatoolkit._util.numbers import signed
 from aatoolkit._util.text import visible
 from aatoolkit.display.plot.data import Numbers, PlotData
 from aatoolkit.display.plot.style import DARK, LIGHT
@@ -17,7 +18,6 @@ from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.words import (
     column_title,
     plain,
-    title_of,
     unit_words,
 )
 
@@ -103,7 +103,7 @@ def table_of(evidence: TableEvidence, most: int, columns: Sequence[str] | None) 
     columns
         The columns to show, or those that say most if few of them are there; None for all.
     """
-    data, title = evidence.names.data(evidence.frame), title_of(evidence.name)
+    data, title = evidence.names.data(evidence.frame), evidence.title
     heads = _heads(data, columns)
     part = replace(data, frame=data.frame.head(most))
     labels = [f"row {at}" for at in range(1, len(part) + 1)]
@@ -148,6 +148,8 @@ def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvid
     kind, lacking = data.kinds[name], data.frame[name].isna()
     words = evidence.names.texts(data, name) if kind == "word" else cell_texts(data, name)
     if kind == "number":
+        if name.endswith("change"):
+            words = [*map(signed, data.values(name), data.units(name))]
         return [
             element("td", evidence.link(at, name, label, word), "number")
             for at, (label, word) in enumerate(zip(labels, words, strict=True))

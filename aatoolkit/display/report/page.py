@@ -34,7 +34,7 @@ from aatoolkit.display.report.words import (
     in_reading_order,
     plain,
     state_words,
-    title_of,
+    title_in,
 )
 from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.metadata.attrs import Source
@@ -63,15 +63,15 @@ style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
 </head>
 <body>
 <a class="skip" href="#sections">Skip to the sections</a>
-<header><h1>{title}</h1><p class="lead">How AI answer engines treat {host}.</p>
+<header><h1>{title}</h1><p class="lead">How AI answer engines mention, rank and cite {host}.</p>
 <p class="note">{notes}</p>
-<p class="note screen">Each number leads to where it comes from.</p>
-<p class="note paper">What is folded on the page is not printed: where each number comes from, \
-and all further tables.</p></header>
+<p class="note paper">Not on paper: further tables, and where each number comes from.</p></header>
 <main>
 <section aria-labelledby="changed"><h2 id="changed">Summary</h2>{summary}</section>
 <nav id="sections" aria-label="Sections"><ul>{contents}</ul></nav>
+<div class="sections">
 {sections}
+</div>
 <section aria-labelledby="measured"><h2 id="measured">What was measured</h2>{measured}</section>
 </main>
 <footer>{sources}</footer>
@@ -129,41 +129,38 @@ class _Page:
     def _section(self, name: str, at: int) -> str:
         tables, chapter = self._dataset[name], chapter_of(name)
         evidence = self._evidence[name] = SectionEvidence(at, self._explain, self._names)
-        doc = "" if tables.declaration is None else plain(tables.declaration.doc)
-        main = next(iter(tables))
-        opened = {
-            table: names.split() for table, names in chapter.tables.items() if table in tables
-        }
-        opened, picture = opened or {main: []}, self._picture(tables, chapter)
+        titles = {table: title_in(tables, table) for table in tables}
+        state = state_words(tables._state(next(iter(titles))))
+        picture = self._picture(tables, chapter)
+        opened = {table: names.split() for table, names in chapter.tables.items()
+                  if table in tables} or {next(iter(titles)): []}  # fmt: skip
         body = [
             f'<section aria-labelledby="s{at}"><h2 id="s{at}">{text(chapter.title)}</h2>',
-            element("p", text(doc), "lead") if doc else "",
-            element("p", text(state_words(tables._state(main)), 600), "state"),
+            element("p", text(state, 600), "note"),
             picture,
         ]
 
-        def written(table: str, rows: int, columns: Sequence[str] | None = None) -> str:
-            return table_of(evidence.of_table(table, tables[table]), rows, columns)
+        def written(table: str, columns: Sequence[str] | None = None) -> str:
+            of = evidence.of_table(table, titles[table], tables[table])
+            return table_of(of, self._rows, columns)
+
+        def head(table: str) -> str:
+            return f"{text(titles[table])}, {counted(tables.rows[table], 'row')}"
 
         for table, columns in opened.items():
-            if not tables.rows[table]:
-                state = text(state_words(tables._state(table)), 600)
-                if state not in body[2]:
-                    body.append(element("p", f"<b>{text(title_of(table))}</b>: {state}"))
-                continue
-            rows = written(table, min(self._rows, chapter.rows), columns)
-            # Below a picture a table is folded on screens, and open on paper.
-            body.append(fold(f"Table: {text(title_of(table))}", rows, "table") if picture else rows)
-        others = [table for table in tables if tables.rows[table] and table not in opened]
+            if tables.rows[table]:
+                rows = written(table, columns)
+                # Below a picture a table is folded on screens, and open on paper.
+                body.append(fold(f"Table: {head(table)}", rows, "table") if picture else rows)
+            elif (lack := state_words(tables._state(table))) != state:
+                body.append(element("p", f"{text(titles[table])}: {text(lack, 600)}", "note"))
         folds = [
-            fold(f"{text(title_of(table))}, {counted(tables.rows[table], 'row')}",
-                 written(table, self._rows))
-            for table in others
+            fold(head(table), written(table))
+            for table in tables if tables.rows[table] and table not in opened
         ]  # fmt: skip
-        more = text(f"More: {', '.join(title_of(table).lower() for table in others)}", 300)
+        more = fold(f"Further tables ({len(folds)})", "".join(folds), "more") if folds else ""
         # The folds before the evidence, which is of their numbers too.
-        body += [evidence.html(), fold(more, "".join(folds), "more") if folds else "", "</section>"]
-        return "\n".join(filter(None, body))
+        return "\n".join(filter(None, [*body, evidence.html(), more, "</section>"]))
 
     def _picture(self, tables: Tables, chapter: Chapter) -> str:
         """The picture of a section; empty where no number of the table is other than 0."""
@@ -184,102 +181,90 @@ class _Page:
                 return element("figure", image(picture.svg(name), picture.finding))
         return ""
 
+    def _states(self) -> Counter[tuple[str, str]]:
+        """How many tables of each section are in a state, by its words and the section."""
+        return Counter(
+            (state_words(tables._state(table)), name)
+            for name, tables in ((name, self._dataset[name]) for name in self._order)
+            for table in tables
+        )
+
     def _measured(self) -> str:
-        """What was measured: how many tables, and each reason once with what it is of."""
-        states: dict[str, dict[str, None]] = {}
-        counts: Counter[str] = Counter()
-        for name in self._order:
-            for table in self._dataset[name]:
-                words = state_words(self._dataset[name]._state(table))
-                counts[words.partition(":")[0]] += 1
-                states.setdefault(words, {})[title_of(table)] = None
-        total = f"Of {counts.total()} tables: "
-        total += ", ".join(f"{count} {words[2:].lower()}" for words, count in counts.most_common())
-        items = [
-            f"{text(words, 400)} <small>{text(', '.join(titles), 1000)}</small>"
-            for words, titles in states.items()
-        ]
-        return element("p", text(total, 400), "lead") + bullets(items, "Reason by reason")
+        """Each reason once, with the sections that it is of."""
+        sections: dict[str, list[str]] = {}
+        for (words, name), count in self._states().items():
+            total = len(self._dataset[name])
+            part = f" ({count} of {total} tables)" if count < total else ""
+            sections.setdefault(words, []).append(chapter_of(name).title + part)
+        return bullets(
+            [f"{text(words, 400)} <small>{text(', '.join(titles), 1000)}</small>"
+             for words, titles in sections.items()]
+        )  # fmt: skip
 
     # -- the summary ---------------------------------------------------------------------------
 
     def _summary(self, before: Dataset | None) -> str:
         since = "the earlier dataset" if before else "the window before"
         rows: list[dict[Any, Any]] = []
-        methods = []
         failed = [
             f"<b>{text(chapter_of(name).title)}</b> failed: {text(error, 400)}"
             for name, error in self._dataset.errors.items()
         ]
         try:
-            result = self._dataset.compare(before)
-            rows = [*result.to_dict("records")]
-            methods = [*map(str, filter(None, result["method"].dropna().unique()))]
+            rows = [*self._dataset.compare(before).to_dict("records")]
         except AAToolkitError as error:
             failed.append(f"What changed cannot be said: {text(plain(str(error)), 400)}")
-        evidence: list[str] = []
-        changed, unchanged = (
-            [_change(row, evidence) for row in rows if row["verdict"] in verdicts]
-            for verdicts in (("up", "down"), ("no evidence",))
-        )
-        reasons: dict[str, list[str]] = {}
-        for row in rows:
-            if row["verdict"] == "cannot say":
-                reasons.setdefault(str(row["why"]), []).append(_name(row))
-        head = f"It cannot be said whether anything changed since {since}." if rows else ""
-        if unchanged:
-            head = f"Nothing is shown to have changed since {since}; what is seen may be chance."
-        if changed:
+        moved = {at: row for at, row in enumerate(rows, 1) if row["verdict"] in ("up", "down")}
+        untested = [_name(row) for row in rows if row["verdict"] == "cannot say"]
+        head = ""
+        if moved:
             head = f"Shown to have changed since {since}:"
-        untested = [
-            f"{text(capitalized(', '.join(names)), 400)}: {text(plain(why), 400)}"
-            for why, names in reasons.items()
-        ]
-        names = [*dict.fromkeys(name for names in reasons.values() for name in names)]
-        parts = [
-            self._cards(rows),
-            element("p", f"<b>{head}</b>") if head else "",
-            bullets(changed),
+        elif len(untested) < len(rows):
+            head = (f"None of {counted(len(rows) - len(untested), 'compared figure')} is shown to "
+                    f"have changed since {since}: what is seen may be chance.")  # fmt: skip
+        lack = f"It cannot be said whether {some_of(untested)} changed." if untested else ""
+        counts = Counter[str]()
+        for (words, _), count in self._states().items():
+            counts[words.partition(":")[0][2:].lower()] += count
+        measured = ", ".join(f"{count} {words}" for words, count in counts.most_common())
+        link = element("a", "Reason by reason", href="#measured")
+        return "".join([
+            self._cards(rows, before is None, since),
+            element("p", f"<b>{text(head, 300)}</b>") if head else "",
+            bullets([_change(row, at) for at, row in moved.items()]),
+            element("p", text(lack, 400)) if lack else "",
             bullets(failed),
-            bullets(unchanged, "Compared, and not shown to differ"),
-            bullets(
-                untested, text(f"Whether {some_of(names)} changed cannot be tested; reasons", 300)
-            ),
-        ]
-        if evidence:
-            note = element("p", text(_METHOD + " ".join(
-                f"{capitalized(plain(method))}." for method in methods), 900), "note")  # fmt: skip
-            parts.append(
-                fold("How these changes were computed", note + element("ul", "".join(evidence)))
-            )
-        return "".join(parts)
+            element("p", f"Of {counted(counts.total(), 'table')}: {text(measured)}. {link}."),
+            _comparisons(rows, since) if rows else "",
+        ])  # fmt: skip
 
-    def _cards(self, rows: Sequence[Mapping[Any, Any]]) -> str:
-        """The key figures, each with its value, its change, its course and the verdict on it."""
+    def _cards(self, rows: Sequence[Mapping[Any, Any]], has_previous: bool, since: str) -> str:
+        """The key figures, each with its value, its course, its change and the verdict on it."""
         cards, lack = [], "No section has a table of key figures, each with its value."
         for name, table, data in self._figures():
             values, units = data.values("value"), data.units("value")
             names = {of: column for column, of in previous_names(data.frame).items()}
-            before = data.values(names["value"]) if "value" in names else None
+            before = data.values(names["value"]) if "value" in names and has_previous else None
             anchors = self._evidence[name].tables[table]
             for at, (label, value) in enumerate(zip(data.labels("metric"), values, strict=True)):
                 if np.isnan(value):
                     continue
                 anchor, figure = anchors.evidence_of(at, "value"), text(number(value, units[at]))
                 link = element("a", figure, href=f"#{anchor}") if anchor else figure
-                moved = np.nan if before is None else value - before[at]
+                row = _compared(rows, label.replace(" ", "_"))
+                moved = row.get("change", pd.NA) if before is None else value - before[at]
                 change = ""
-                if not np.isnan(moved):
-                    change = f"{signed(moved, units[at])} since the window before"
-                    change += _verdict(rows, label.replace(" ", "_"))
-                lower = " (lower is better)" if units[at] == RANK else ""
+                if not pd.isna(moved):
+                    verdict = _VERDICTS.get(str(row.get("verdict")), "not tested")
+                    change = f"{_signed(float(moved), units[at])}: {verdict}"
+                lower = " (1 is best)" if units[at] == RANK else ""
                 small = element("small", text(change))
                 title, line = text(capitalized(label) + lower), spark(data.course(label))
-                cards.append(f"<div><dt>{title}</dt><dd>{link}{line}{small}</dd></div>")
+                cards.append(f"<div><dt>{title}</dt><dd>{link}{small}{line}</dd></div>")
             if cards:
-                return element("dl", "".join(cards), "cards")
-            state = state_words(self._dataset[name]._state(table))
-            lack = f"No key figure has a value. {state}"
+                note = f"Changes are since {since}. Each number leads to where it comes from."
+                return element("p", text(note), "note") + element("dl", "".join(cards), "cards")
+            lack = f"No key figure has a value. {state_words(self._dataset[name]._state(table))}"
         return element("p", text(lack, 600), "note")
 
     def _figures(self) -> Iterator[tuple[str, str, Any]]:
@@ -291,55 +276,67 @@ class _Page:
                     yield section, name, data
 
 
-_METHOD = (
-    "Shown: adjusted p-value below 5%; when nothing changes, up to one page in twenty still "
-    "names something. Intervals are of 95%, each for its row alone. "
-)
 _SUBJECTS = {"key figure": "", "all answers": "", "all prompts": " over all prompts"}
 _VERDICTS = {
-    "up": ": shown to be up",
-    "down": ": shown to be down",
-    "no evidence": ": may be chance",
-    "cannot say": ": cannot be tested",
+    "up": "shown to be up",
+    "down": "shown to be down",
+    "no evidence": "may be chance",
+    "cannot say": "cannot be tested",
 }
 
 
-def _verdict(rows: Sequence[Mapping[Any, Any]], column: str) -> str:
-    """The verdict on the change of a key figure in words; empty where it was not compared."""
+def _compared(rows: Sequence[Mapping[Any, Any]], column: str) -> Mapping[Any, Any]:
+    """The comparison of a key figure; empty where it was not compared."""
     for row in rows:
         is_total = row["subject"] in _SUBJECTS or column == "share_of_voice"
         if row["measure"] == column and is_total:
-            return _VERDICTS.get(str(row["verdict"]), "")
-    return ""
+            return row
+    return {}
 
 
-def _change(row: Mapping[Any, Any], evidence: list[str]) -> str:
-    """A change in words, with a link to how it was computed."""
+def _signed(change: float, unit: str | None) -> str:
+    return signed(change, unit).replace("pp", "points")
+
+
+def _ends(row: Mapping[Any, Any]) -> list[str]:
+    """The numbers of a comparison before and now, and their difference."""
     unit = None if pd.isna(row["unit"]) else str(row["unit"])
+    before, after, change = pd.to_numeric([row[n] for n in ("before", "after", "change")])
+    ends = [number(end, unit, exact=True) for end in (before, after)]
+    return [*ends, _signed(change, unit)]
 
-    def difference(name: str) -> str:
-        value = float(row[name])
-        return signed(value, unit).replace("pp", "points")
 
-    name, anchor = text(capitalized(_name(row)), 200), f"c{len(evidence) + 1}"
-    sides = (("before", "before", "n_before"), ("now", "after", "n"))
-    facts = [
-        f"{word} {float(row[side]):.6g}"
-        + ("" if pd.isna(row[count]) else f" of n = {row[count]:,.0f}")
-        for word, side, count in sides
-        if not pd.isna(row[side])
-    ]
-    tests = (("", "p"), ("adjusted ", "p_adjusted"))
-    facts += [word + p_value(row[test]) for word, test in tests if not pd.isna(row[test])]
-    why = plain(str(row["why"])).rstrip(". ")
-    words = f"<b>{name}</b>: {text(', '.join(facts), 400)}. {text(why, 600)}."
-    evidence.append(element("li", words, id=anchor))
-    moved = " to ".join(number(float(row[side]), unit, exact=True) for _, side, _ in sides)
-    around = f"{difference('change')}, likely between {difference('low')} and {difference('high')}"
-    if row["verdict"] == "no evidence" and not pd.isna(row["detectable"]):
-        least = difference("detectable").lstrip("+")
-        around += f"; a change of {least} or more would likely have shown"
-    return f'{name} <a href="#{anchor}">{text(moved)}</a>: {text(around, 200)}'
+def _change(row: Mapping[Any, Any], at: int) -> str:
+    """A change in words, with a link to how it was computed."""
+    before, after, change = map(text, _ends(row))
+    return (
+        f'{text(capitalized(_name(row)), 200)}: <a href="#c{at}">{before} to {after}</a>, {change}'
+    )
+
+
+def _comparisons(rows: Sequence[Mapping[Any, Any]], since: str) -> str:
+    """All comparisons as a table, each with its verdict and what it rests on."""
+    heads = ["What", "Before", "Now", "Change", "p, adjusted", "Verdict", "Why"]
+    lines = []
+    for at, row in enumerate(rows, 1):
+        p = "–" if pd.isna(row["p_adjusted"]) else p_value(row["p_adjusted"]).removeprefix("p = ")
+        reasons = [str(row[name]) for name in ("why", "method") if not pd.isna(row[name])]
+        words = ". ".join(plain(reason).rstrip(". ") for reason in filter(None, reasons))
+        cells = [
+            element("th", text(capitalized(_name(row)), 200), scope="row"),
+            *(element("td", text(end), "number") for end in (*_ends(row), p)),
+            element("td", _VERDICTS[str(row["verdict"])]),
+            element("td", text(words, 700), "words"),
+        ]
+        lines.append(element("tr", "".join(cells), id=f"c{at}"))
+    head = f"All {counted(len(rows), 'comparison')} with {since}, and how they were computed"
+    note = (
+        "Shown to be up or down: an adjusted p-value below 5%. When nothing changes, up to one "
+        "page in twenty still names something. Intervals are each for its row alone."
+    )
+    columns = (element("th", name, scope="col") for name in heads)
+    return fold(head, element("p", note, "note") + grid("Comparisons", "Comparisons", columns,
+                                                        lines, len(heads)))  # fmt: skip
 
 
 def _name(row: Mapping[Any, Any]) -> str:
@@ -354,11 +351,15 @@ def _name(row: Mapping[Any, Any]) -> str:
 
 
 def _notes(sources: Sequence[Source]) -> Iterator[str]:
-    scopes = dict.fromkeys(source.scope or "" for source in sources)
-    if any(scopes):
-        yield f"Scope: {'; '.join(map(describe_scope, scopes))}."
+    """What the numbers are of: the windows, the filters, and when they were fetched."""
+    for scope, start, end in dict.fromkeys(
+        (source.scope or "", source.window_start, source.window_end) for source in sources
+    ):
+        days = f"{start} to {end}" if start else ""
+        if words := " · ".join(filter(None, [days, describe_scope(scope)])):
+            yield f"{capitalized(words)}."
     if fetched := sorted(moment(source) for source in sources if source.fetched_at):
-        yield f"Fetched: {' to '.join(dict.fromkeys((fetched[0], fetched[-1])))} UTC."
+        yield f"Fetched {fetched[-1][:16]} UTC."
     if any(source.stale for source in sources):
         yield "Some responses came from a cache after they had expired."
 

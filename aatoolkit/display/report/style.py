@@ -8,11 +8,11 @@ STYLE = """
   --found: #4a3b00; } }
 * { box-sizing: border-box; }
 html { scroll-padding-top: 1rem; }
-body { margin: 0 auto; max-width: 62rem; padding: 1.5rem; background: var(--paper);
+body { margin: 0 auto; max-width: 64rem; padding: 1.5rem; background: var(--paper);
   color: var(--ink); font: 16px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
 h1 { font-size: 2rem; margin: 0; overflow-wrap: anywhere; }
-h2 { font-size: 1.35rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }
-section, footer { border-top: 1px solid var(--grid); margin-top: 2rem; padding-top: 1.25rem; }
+h2 { font-size: 1.25rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }
+section, footer { border-top: 1px solid var(--grid); margin-top: 1.5rem; padding-top: 1rem; }
 p { margin: .25rem 0 .75rem; overflow-wrap: anywhere; }
 .lead { color: var(--muted); }
 .note, small, footer { color: var(--muted); font-size: .85rem; }
@@ -23,16 +23,21 @@ p { margin: .25rem 0 .75rem; overflow-wrap: anywhere; }
 .cards dt { font-size: .85rem; }
 .cards dd { font-size: 1.6rem; font-weight: 600; line-height: 1.3; }
 .cards a { color: inherit; text-decoration: none; }
+.cards a:hover, .cards a:focus-visible { color: var(--link); text-decoration: underline; }
 .cards small { display: block; font-weight: normal; }
-.cards svg { display: block; width: 100%; max-width: 9rem; height: auto; margin: .2rem 0; }
-.state { overflow-wrap: anywhere; }
-td.state { max-width: none; min-width: 14rem; }
+.cards svg { display: block; width: 100%; max-width: 9rem; height: auto; margin-top: .3rem; }
+td.words { max-width: none; min-width: 18rem; }
 a { color: var(--link); }
 .skip { position: absolute; left: -99rem; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--paper); padding: .5rem; }
-nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1rem; list-style: none; padding: 0; }
+nav ul { columns: 14rem; column-gap: 1rem; list-style: none; padding: 0; margin-top: 1rem; }
 ul { margin: .25rem 0 .75rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
-figure { margin: 1rem 0; max-width: 30rem; }
+/* Two sections beside each other; one whose table is opened takes the whole width. */
+.sections { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr));
+  column-gap: 2.5rem; }
+.sections > section { min-width: 0; }
+.sections > section:has(> [open]), .sections > section:not(:has(> figure)) { grid-column: 1 / -1; }
+figure { margin: .5rem 0; max-width: 30rem; }
 figure img { display: block; width: 100%; height: auto; }
 /* Shadows at the edges show that a table goes on; they move with it until its end is reached. */
 .wide { overflow-x: auto; margin: .75rem 0; scrollbar-width: thin;
@@ -41,7 +46,6 @@ figure img { display: block; width: 100%; height: auto; }
     linear-gradient(to right, var(--shade), transparent) left / 1rem 100%,
     linear-gradient(to left, var(--shade), transparent) right / 1rem 100%;
   background-repeat: no-repeat; background-attachment: local, local, scroll, scroll; }
-.wide:focus-visible { outline: 2px solid var(--link); }
 table { border-collapse: collapse; font-size: .85rem; min-width: 50%; }
 caption { text-align: left; color: var(--muted); padding: .25rem 0; white-space: nowrap; }
 caption b { color: var(--ink); }
@@ -57,7 +61,7 @@ td.number { white-space: nowrap; }
 .number a:hover, .number a:focus-visible { color: var(--link); }
 .time { white-space: nowrap; }
 .missing { color: var(--muted); text-align: center; }
-summary { cursor: pointer; padding: .3rem 0; color: var(--muted); }
+summary { cursor: pointer; padding: .2rem 0; color: var(--muted); font-size: .9rem; }
 details details { padding-left: 1rem; }
 .why { font-size: .85rem; }
 .why ul { list-style: none; padding: 0; }
@@ -79,6 +83,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   .cards dd { font-size: 1.3rem; }
   h1 { font-size: 1.6rem; }
   .why dl { display: block; }
+  nav ul { columns: 9rem; }
   caption { white-space: normal; }
   .many caption::after { display: block; content: "More columns in the folds below"; }
   details .many caption::after { content: "More columns to the right \\2192"; }
@@ -94,30 +99,30 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   :root { --ink: #000000; --muted: #444444; --grid: #cccccc; --paper: #ffffff; --lack: #f6f8fa;
     --hatch: #666666; --link: #000000; --found: #ffffff; }
   body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.35; }
-  nav, .skip, .screen { display: none; }
+  nav, .skip, footer, details:not(.table) { display: none; }
   .paper { display: block; }
-  h1 { font-size: 16pt; }
+  h1 { font-size: 18pt; }
   h2 { font-size: 12pt; }
   a, .number a { color: inherit; text-decoration: none; }
-  section, footer { margin-top: 5mm; padding-top: 3mm; }
+  section { margin-top: 4mm; padding-top: 2mm; }
   p { margin: .5mm 0 1mm; break-inside: avoid; }
-  figure { margin: 2mm 0; max-width: 78mm; }
   .cards { grid-template-columns: repeat(4, 1fr); gap: 2mm; margin: 2mm 0; }
-  .cards dd { font-size: 12pt; }
+  .cards div { padding: 1.5mm 2mm; }
+  .cards dt { font-size: 8pt; }
+  .cards dd { font-size: 13pt; }
+  .sections { display: block; columns: 2; column-gap: 8mm; }
+  figure { margin: 1mm 0; max-width: none; }
   figure, tr, li, .wide, .cards div { break-inside: avoid; }
-  h2, .lead, .state, caption, thead { break-after: avoid; }
-  h2 + p, caption + thead, section:last-child { break-before: avoid; }
-  thead { display: table-header-group; }
-  .wide { overflow: visible; background: none; margin: 1.5mm 0; }
-  table { font-size: 7.5pt; min-width: 0; }
-  th, td { padding: .4mm 2.5mm .4mm 0; max-width: 62mm; }
-  thead th { min-width: 0; }
+  h2, .note, .lead, caption, thead { break-after: avoid; }
+  h2 + p, h2 + ul, caption + thead { break-before: avoid; }
+  .wide { overflow: visible; background: none; margin: 1mm 0 2mm; }
+  table { font-size: 7pt; min-width: 0; width: 100%; }
+  th, td { padding: .4mm 2mm .4mm 0; }
+  .sections :is(th, td):nth-child(n+6) { display: none; }
+  thead th, tbody th { min-width: 0; }
   small, .note { font-size: 7.5pt; }
   .table::details-content { content-visibility: visible; block-size: auto; }
   .table > summary { display: none; }
-  .why:not([open]), footer:not(:has([open])) { display: none; }
-  summary { padding: 0; font-size: 7.5pt; list-style: none; }
-  :not(.table):not([open]) > summary::before { content: "Folded on the page: "; }
   img { print-color-adjust: exact; }
 }
 """

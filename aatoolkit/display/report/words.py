@@ -21,6 +21,7 @@ from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
+    from aatoolkit.normalizer.tables import Tables
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,11 @@ class Chapter:
         main table stands open, with the columns that say most.
     picture : str, optional
         The table that is drawn; where it is not there, the first over time, or the main one.
-    rows : int
-        The most rows of a table that stands open.
     """
 
     title: str
     tables: Mapping[str, str] = field(default_factory=dict)
     picture: str = ""
-    rows: int = 10
 
 
 CHAPTERS: Mapping[str, Chapter] = {
@@ -80,19 +78,17 @@ CHAPTERS: Mapping[str, Chapter] = {
         "Cited pages",
         {"cited_urls": "url page_type citation_count citation_share answer_count"},
         "cited_urls",
-        6,
     ),
     "gaps": Chapter(
-        "Where others are cited or mentioned, and the brand is not",
+        "Gaps to other brands",
         {
             "gap_domains": "source_domain kind own_citations prompt_count opportunity_score",
             "gap_topics": "topic own_mention_rate leader leader_mention_rate gap answer_count",
         },
         "gap_domains",
-        5,
     ),
     "perception": Chapter(
-        "How answers speak of the brands",
+        "Sentiment and claims",
         {
             "perception_sentiment": "brand sentiment_score positive_share neutral_share "
             "negative_share scored_count",
@@ -106,12 +102,12 @@ CHAPTERS: Mapping[str, Chapter] = {
         "crawl_timeseries",
     ),
     "conversions": Chapter(
-        "Visits from engines, and what came of them",
+        "Visits from engines",
         {"conversion_engines": "engine sessions conversions conversion_rate revenue currency"},
         "conversion_engines",
     ),
     "impact": Chapter(
-        "What completed actions moved",
+        "Effects of completed actions",
         {
             "impact_metrics": "action_id metric before_value after_value change verdict",
             "impact_actions": "title completed_on verdict control_change",
@@ -122,19 +118,16 @@ CHAPTERS: Mapping[str, Chapter] = {
         "What the service noticed",
         {"insights": "title severity metric before after change answer_count"},
         "insights",
-        6,
     ),
     "actions": Chapter(
-        "Actions that are proposed",
+        "Proposed actions",
         {"actions": "title priority state effort score impact_metric impact_low impact_high"},
         "actions",
-        6,
     ),
     "ads": Chapter(
         "Advertisements",
         {"ad_advertisers": "advertiser advertiser_domain observations prompt_count ad_share"},
         "ad_advertisers",
-        6,
     ),
     "shopping": Chapter(
         "Products",
@@ -143,16 +136,14 @@ CHAPTERS: Mapping[str, Chapter] = {
             "price_min price_max currency"
         },
         "shopping_products",
-        6,
     ),
     "fanouts": Chapter(
         "What engines search for",
         {"fanout_queries": "query occurrences share intent own_organic_rank"},
         "fanout_queries",
-        6,
     ),
     "chats": Chapter(
-        "Sampled answers", {"chats": "prompt engine ran_at outcome answer_characters"}, "chats", 4
+        "Sampled answers", {"chats": "prompt engine ran_at outcome answer_characters"}, "chats"
     ),
     "crawlability": Chapter(
         "Technical state of the site",
@@ -162,45 +153,9 @@ CHAPTERS: Mapping[str, Chapter] = {
             "crawlability_pages": "url http_status indexable visible_text_ratio ttfb_ms",
         },
         "crawlability_checks",
-        6,
     ),
 }
 """The sections in reading order."""
-
-_TITLES: Mapping[str, str] = {
-    "account_allowance": "What the account may use",
-    "ad_advertisers": "Advertisers",
-    "ad_engine_support": "Which engines carry advertisements",
-    "chats": "Answers",
-    "cited_urls": "Pages that engines cite",
-    "conversion_engines": "Visits by engine",
-    "crawl_bots": "Crawlers",
-    "crawl_gateway": "How the domain is connected",
-    "crawl_timeseries": "Requests over time",
-    "crawlability_bot_access": "What the site allows each crawler",
-    "crawlability_pages": "Pages examined",
-    "crawlability_score": "Score of the site",
-    "crawlability_page_assistants": "Pages, and what assistants can use",
-    "fanout_engine_support": "Which engines show their queries",
-    "fanout_queries": "Queries",
-    "gap_domain_competitors": "Citations of competitors by domain",
-    "gap_domains": "Domains that cite others",
-    "gap_topics": "Topics in which another brand leads",
-    "impact_actions": "Completed actions",
-    "impact_metrics": "Before and after",
-    "overview_engines": "Engines",
-    "overview_kpis": "Key figures",
-    "overview_top_brands": "Most mentioned brands",
-    "overview_trend": "Key figures by day",
-    "perception_claims": "What answers claim",
-    "perception_sentiment": "Sentiment by brand",
-    "prompts": "Prompts asked",
-    "ranking_leaderboard": "Brands by rank",
-    "shopping_products": "Products shown",
-    "shopping_trigger": "How often answers show products",
-    "source_domain_types": "Types of domains",
-    "source_domains": "Domains that engines cite",
-}
 
 
 def in_reading_order(sections: Iterable[str]) -> list[str]:
@@ -225,15 +180,34 @@ def chapter_of(section: str) -> Chapter:
     return CHAPTERS.get(section) or Chapter(capitalized(humanize(section)))
 
 
-def title_of(table: str) -> str:
-    """The title of a table in plain words.
+_ROWS = re.compile(r"One row per ([^:.,]+)(?:: ([^.]*))?")
+"""What the documentation of a table says of its rows, and of what they are."""
+
+
+def title_of(table: str, doc: str = "") -> str:
+    """The title of a table in plain words: by what its rows differ, as it is documented.
 
     Examples
     --------
-    >>> title_of("overview_kpis"), title_of("prompt_engines")
-    ('Key figures', 'Prompt engines')
+    >>> title_of("ranking_matrix", "One row per brand and engine.")
+    'By brand and engine'
+    >>> title_of("shopping_trigger", "One row per fetch: how often answers show products.")
+    'How often answers show products'
+    >>> title_of("share_of_shelf")
+    'Share of shelf'
     """
-    return _TITLES.get(table) or capitalized(humanize(table))
+    rows = _ROWS.match(doc)
+    if rows is None:
+        return capitalized(humanize(table))
+    if rows[1] == "fetch":
+        return capitalized(rows[2] or "in all")
+    return f"By {rows[1]}"
+
+
+def title_in(tables: Tables, table: str) -> str:
+    """The title of a table as its section declares it."""
+    docs = {declared.name: declared.doc for declared in tables.declaration or ()}
+    return title_of(table, docs.get(table, ""))
 
 
 _QUOTED = re.compile(r"`+([^`]*)`+")
