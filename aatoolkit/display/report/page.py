@@ -5,6 +5,7 @@ The summary is key figures as cards, what changed, and what cannot be said.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -150,8 +151,12 @@ class _Page:
         for table, columns in opened.items():
             if tables.rows[table]:
                 rows = written(table, columns)
+                numbers = self._numbers(tables[table])
+                is_blank = bool(numbers) and bool(np.isnan(numbers).all())
                 # Below a picture a table is folded on screens, and open on paper.
-                body.append(fold(f"Table: {head(table)}", rows, "table") if picture else rows)
+                kind = "more" if is_blank else "table"
+                is_folded = is_blank or picture
+                body.append(fold(f"Table: {head(table)}", rows, kind) if is_folded else rows)
             elif (lack := state_words(tables._state(table))) != state:
                 body.append(element("p", f"{text(titles[table])}: {text(lack, 600)}", "note"))
         folds = [
@@ -172,14 +177,18 @@ class _Page:
             courses = [name for name in tables if self._names.data(tables[name]).times]
             names = [*courses, next(iter(tables))]
         for name in names:
-            data = self._names.data(tables[name])
-            numbers = [np.nan_to_num(data.values(column)) for column in data.numbers]
-            if numbers and not any(values.any() for values in numbers):
+            numbers = self._numbers(tables[name])
+            if numbers and not np.nan_to_num(numbers).any():
                 continue
             picture = picture_of(tables[name], _WIDE)
             if picture is not None:
                 return element("figure", image(picture.svg(name), picture.finding))
         return ""
+
+    def _numbers(self, frame: pd.DataFrame) -> list[Any]:
+        """The columns of numbers of a table; NaN where there is none."""
+        data = self._names.data(frame)
+        return [data.values(name) for name in data.numbers]
 
     def _states(self) -> Counter[tuple[str, str]]:
         """How many tables of each section are in a state, by its words and the section."""
@@ -225,16 +234,16 @@ class _Page:
         lack = f"It cannot be said whether {some_of(untested)} changed." if untested else ""
         counts = Counter[str]()
         for (words, _), count in self._states().items():
-            counts[words.partition(":")[0][2:].lower()] += count
+            counts[re.split("[:(,]", words)[0][2:].strip().lower()] += count
         measured = ", ".join(f"{count} {words}" for words, count in counts.most_common())
-        link = element("a", "Reason by reason", href="#measured")
+        total = f"Of {counted(counts.total(), 'table')}: {measured}."
         return "".join([
             self._cards(rows, before is None, since),
             element("p", f"<b>{text(head, 300)}</b>") if head else "",
             bullets([_change(row, at) for at, row in moved.items()]),
             element("p", text(lack, 400)) if lack else "",
             bullets(failed),
-            element("p", f"Of {counted(counts.total(), 'table')}: {text(measured)}. {link}."),
+            element("p", element("a", text(total), href="#measured")),
             _comparisons(rows, since) if rows else "",
         ])  # fmt: skip
 
@@ -314,29 +323,47 @@ def _change(row: Mapping[Any, Any], at: int) -> str:
     )
 
 
+_HEADS = ("What", "Before", "Now", "Change", "95% interval", "Would have shown", "p, adjusted")
+
+
 def _comparisons(rows: Sequence[Mapping[Any, Any]], since: str) -> str:
     """All comparisons as a table, each with its verdict and what it rests on."""
-    heads = ["What", "Before", "Now", "Change", "p, adjusted", "Verdict", "Why"]
     lines = []
     for at, row in enumerate(rows, 1):
-        p = "–" if pd.isna(row["p_adjusted"]) else p_value(row["p_adjusted"]).removeprefix("p = ")
-        reasons = [str(row[name]) for name in ("why", "method") if not pd.isna(row[name])]
-        words = ". ".join(plain(reason).rstrip(". ") for reason in filter(None, reasons))
+        unit = None if pd.isna(row["unit"]) else str(row["unit"])
+        low, high, least, p = pd.to_numeric(
+            [row[name] for name in ("low", "high", "detectable", "p_adjusted")]
+        )
+        is_tested, reasons = not pd.isna(p), str(row["why"]).split("; ")
+        if is_tested:  # what comes first is in other columns
+            reasons = reasons[2 + (row["verdict"] == "no evidence") :]
+        sizes = [f"{row[n]:,.0f} {word}" for n, word in (("n_before", "before"), ("n", "now"))
+                 if not pd.isna(row[n])]  # fmt: skip
+        facts = [*reasons, f"n = {', '.join(sizes)}" * bool(sizes), str(row["method"] or "")]
+        words = "; ".join(fact.rstrip(". ") for fact in facts if fact)
+        numbers = [
+            *_ends(row),
+            f"{_signed(low, unit).removesuffix(' points')} to {_signed(high, unit)}" * is_tested,
+            _signed(least, unit).lstrip("+"),
+            p_value(p).removeprefix("p = ") if is_tested else "",
+        ]
         cells = [
             element("th", text(capitalized(_name(row)), 200), scope="row"),
-            *(element("td", text(end), "number") for end in (*_ends(row), p)),
-            element("td", _VERDICTS[str(row["verdict"])]),
-            element("td", text(words, 700), "words"),
+            *(element("td", text(number or "–"), "number") for number in numbers),
+            element("td", text(f"{_VERDICTS[str(row['verdict'])]}: {plain(words)}", 700), "words"),
         ]
         lines.append(element("tr", "".join(cells), id=f"c{at}"))
     head = f"All {counted(len(rows), 'comparison')} with {since}, and how they were computed"
     note = (
         "Shown to be up or down: an adjusted p-value below 5%. When nothing changes, up to one "
-        "page in twenty still names something. Intervals are each for its row alone."
+        "page in twenty still names something. Intervals are each for its row alone. A change "
+        "that would have shown: in 4 of 5 such samples."
     )
-    columns = (element("th", name, scope="col") for name in heads)
-    return fold(head, element("p", note, "note") + grid("Comparisons", "Comparisons", columns,
-                                                        lines, len(heads)))  # fmt: skip
+    heads = (element("th", name, "number" * (name != "What"), scope="col") for name in _HEADS)
+    columns = [*heads, element("th", "Verdict", scope="col")]
+    return fold(
+        head, element("p", note, "note") + grid("<b>Comparisons</b>", head, columns, lines, 8)
+    )
 
 
 def _name(row: Mapping[Any, Any]) -> str:
@@ -344,7 +371,9 @@ def _name(row: Mapping[Any, Any]) -> str:
     measure = humanize(str(row["measure"]))
     if subject == "key figure":
         return humanize(name) or measure
-    return measure + (f" of {visible(name)}" if name else _SUBJECTS.get(subject, ""))
+    return measure + (
+        f" of {visible(name)}" if name else _SUBJECTS.get(subject, f" without a {subject}")
+    )
 
 
 # -- head and foot -----------------------------------------------------------------------------

@@ -36,7 +36,8 @@ ul { margin: .25rem 0 .75rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
 .sections { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr));
   column-gap: 2.5rem; }
 .sections > section { min-width: 0; }
-.sections > section:has(> [open]), .sections > section:not(:has(> figure)) { grid-column: 1 / -1; }
+.sections > section:has(> [open], > .wide) { grid-column: 1 / -1; }
+#measured + ul { list-style: none; padding: 0; }
 figure { margin: .5rem 0; max-width: 30rem; }
 figure img { display: block; width: 100%; height: auto; }
 /* Shadows at the edges show that a table goes on; they move with it until its end is reached. */
@@ -79,7 +80,7 @@ details:has(:target)::details-content { content-visibility: visible; block-size:
 code { font-size: .95em; overflow-wrap: anywhere; }
 @media (max-width: 40rem) {
   body { padding: 1rem; }
-  .cards { grid-template-columns: 1fr 1fr; }
+  .cards { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .cards dd { font-size: 1.3rem; }
   h1 { font-size: 1.6rem; }
   .why dl { display: block; }
@@ -106,7 +107,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   a, .number a { color: inherit; text-decoration: none; }
   section { margin-top: 4mm; padding-top: 2mm; }
   p { margin: .5mm 0 1mm; break-inside: avoid; }
-  .cards { grid-template-columns: repeat(4, 1fr); gap: 2mm; margin: 2mm 0; }
+  .cards { grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 2mm; margin: 2mm 0; }
   .cards div { padding: 1.5mm 2mm; }
   .cards dt { font-size: 8pt; }
   .cards dd { font-size: 13pt; }

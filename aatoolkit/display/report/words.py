@@ -197,11 +197,11 @@ def title_of(table: str, doc: str = "") -> str:
     'Share of shelf'
     """
     rows = _ROWS.match(doc)
-    if rows is None:
+    if rows is None or rows[1] == "id":
         return capitalized(humanize(table))
     if rows[1] == "fetch":
         return capitalized(rows[2] or "in all")
-    return f"By {rows[1]}"
+    return f"By {humanize(rows[1].removesuffix(' id'))}"
 
 
 def title_in(tables: Tables, table: str) -> str:
@@ -215,6 +215,10 @@ _PATH = re.compile(
     r"\$(?:\.\w+|\[\d*\]|\{\})+|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*"
 )
 _CODE = re.compile(r"\b[A-Z]+(?:_[A-Z0-9]+)+\b")
+_CALL = re.compile(r"; df\.aa\.[^;]*")
+"""What a reader of code could call."""
+_COUNTED = re.compile(r"((?:\d|\bset of) \w+)_id\b")
+"""A count of what a column identifies."""
 _DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
 
 
@@ -250,10 +254,13 @@ def plain(words: str) -> str:
     --------
     >>> plain("The action; refers to `impact_actions`.")
     'The action; refers to impact actions.'
+    >>> plain("4 prompt_id on both sides; df.aa.explain() says more")
+    '4 prompts on both sides'
     >>> plain("as $.rows[0].hitCount, which is no Int64")
     'as “rows” › entry 1 › “hitCount”, which is no whole number'
     """
-    unquoted = _QUOTED.sub(lambda match: humanize(match[1]), words)
+    unquoted = _COUNTED.sub(r"\1s", _CALL.sub("", words))
+    unquoted = _QUOTED.sub(lambda match: humanize(match[1]), unquoted)
     unquoted = _PATH.sub(lambda match: path_words(match[0]), unquoted)
     unquoted = _CODE.sub(lambda match: humanize(match[0].lower()), unquoted)
     unquoted = _DTYPE.sub(lambda match: DTYPES[match[0]].words, unquoted)
@@ -288,7 +295,7 @@ _STATES = {
     "partial": "Measured in part",
     "unavailable": "Not measured",
     "not applicable": "Not applicable",
-    "unknown": "Unknown",
+    "unknown": "Not stated whether measured",
 }
 
 
@@ -302,8 +309,7 @@ def state_words(state: str) -> str:
     """
     mark, _, words = state.partition(" ")
     status = next((status for status in _STATES if words.startswith(status)), "")
-    reason = words.removeprefix(status) or ": the service does not say" * (status == "unknown")
-    return plain(f"{mark} {_STATES.get(status, '')}{reason}")
+    return plain(f"{mark} {_STATES.get(status, '')}{words.removeprefix(status)}")
 
 
 class RowNames:
