@@ -159,7 +159,7 @@ def test_it_opens_with_a_summary_and_goes_on_in_reading_order(
     )
     assert re.search(figure.format("Mention rate", "[0-9]+%"), summary)
     assert re.search(figure.format(r"Average position \(1 is best\)", r"[0-9.]+"), summary)
-    assert "points " in summary
+    assert re.search(r'<td class="number">[−+][0-9.]+ to [−+][0-9.]+ points</td>', summary)
     assert ".;" not in re.sub(r"<[^>]+>", "", summary)
     assert "is shown to have changed since the window before: what is seen may be" in summary
     assert "cannot be tested" in summary

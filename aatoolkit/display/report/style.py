@@ -120,7 +120,9 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   table { font-size: 7pt; min-width: 0; width: 100%; }
   th, td { padding: .4mm 2mm .4mm 0; }
   .sections :is(th, td):nth-child(n+6) { display: none; }
-  thead th, tbody th { min-width: 0; }
+  thead th { min-width: 0; }
+  tbody :is(th, td:not(.number)) { overflow-wrap: anywhere; min-width: 16mm; }
+  tbody th[scope] { min-width: 20mm; }
   small, .note { font-size: 7.5pt; }
   .table::details-content { content-visibility: visible; block-size: auto; }
   .table > summary { display: none; }
