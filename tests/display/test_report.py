@@ -230,10 +230,9 @@ def test_a_number_that_is_not_wholly_measured_leads_to_what_the_service_says() -
     table = aa.Table("hits", "Hits.", aa.sections.records("rows"), ("brand", "engine"), columns)
     tables = aa.normalize(aa.Section("mine", "Mine.", table), json.dumps(body))
     text = page(aa.Dataset({"mine": tables}), 5)
-    (anchor,) = re.findall(r'<li id="(w[^"]+)">[^\n]*?Claude was not asked', text)
     evidence = evidence_in(text, "b, Acme")
     assert "missing: the response holds null here" in evidence["Hit count"]
-    assert f'href="#{anchor}">Why</a>' in evidence[""]
+    assert "Claude was not asked" in evidence["Hit count"]
 
 
 def test_no_name_of_code_is_shown(written: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -136,7 +136,6 @@ class SectionEvidence:
         self._number, self._explain, self._names = number, explain, names
         self.tables: dict[str, TableEvidence] = {}
         self._responses: dict[CitedResponse, str] = {}
-        self._reasons: dict[str, str] = {}
 
     def of_table(self, name: str, title: str, frame: pd.DataFrame) -> TableEvidence:
         """The evidence of a table, which links its numbers."""
@@ -145,20 +144,15 @@ class SectionEvidence:
         return self.tables[name]
 
     def html(self) -> str:
-        """The evidence, folded: the responses and what they state, then each table row by row."""
+        """The evidence, folded: the responses, then each table row by row."""
         tables = [table for table in self.tables.values() if len(table)]
         if not tables:
             return ""
-        folds = "\n".join(map(self._table, tables))  # collects responses and reasons
+        folds = "\n".join(map(self._table, tables))  # collects the responses
         responses = "".join(
             element("p", response_words(response), id=anchor)
             for response, anchor in self._responses.items()
         )
-        reasons = "".join(
-            element("li", text(words, 300), id=anchor) for words, anchor in self._reasons.items()
-        )
-        if reasons:
-            responses += f"<p>What the service says of some of them:</p><ul>{reasons}</ul>"
         count = sum(map(len, tables))
         return fold(f"Where these numbers come from ({count:,})", f"\n{responses}\n{folds}", "why")
 
@@ -186,27 +180,19 @@ class SectionEvidence:
         )
         links = " and ".join(
             element("a", f"response {at}" if len(sources) > 1 else "the response",
-                    href=f"#{self._anchor(self._responses, 'a', response)}")
+                    href=f"#{self._anchor(response)}")
             for at, response in enumerate(sources, 1)
         )  # fmt: skip
         numbers = "".join(
-            element("span", f"{text(column_title(name))} {known_of(explanation)}"
-                    f"{self._why(explanation)}", id=f"e{row.anchor}-{at}")
+            element("span", f"{text(column_title(name))} {known_of(explanation)}",
+                    id=f"e{row.anchor}-{at}")
             for at, (name, explanation) in enumerate(row.numbers.items(), 1)
         )  # fmt: skip
         name = element("a", text(row.label, 120), href=f"#r{row.anchor}")
         return f"<li><p>{name}{' in ' * bool(links)}{links}:</p>{numbers}</li>"
 
-    def _anchor(self, anchors: dict[Any, str], sign: str, key: object) -> str:
-        return anchors.setdefault(key, f"{sign}{self._number}-{len(anchors) + 1}")
-
-    def _why(self, explanation: Explanation) -> str:
-        """Links to what the service says of a number that is not wholly measured."""
-        statements = (s for s in explanation.statements if s.status != "available" and s.reason)
-        return "".join(
-            f' <a href="#{self._anchor(self._reasons, "w", reason)}">Why</a>'
-            for reason in dict.fromkeys(statement.reason for statement in statements)
-        )
+    def _anchor(self, response: CitedResponse) -> str:
+        return self._responses.setdefault(response, f"a{self._number}-{len(self._responses) + 1}")
 
 
 def _meaning(explanation: Explanation) -> str:
@@ -228,8 +214,9 @@ def known_of(explanation: Explanation) -> str:
         parts.append(_place_words(place, exact))
     if explanation.formula:
         parts.append(f"= {plain(explanation.formula)}")
-    if value is not None and (explanation.availability or "").startswith("partial"):
-        parts.append("measured in part")
+    state = explanation.availability or ""
+    if value is not None and state.startswith("partial"):
+        parts.append(plain(state.replace("partial", "measured in part", 1)))
     parts += map(plain, explanation.notes)
     if explanation.end:
         parts.append(f"the trail ends here: {plain(explanation.end)}")

@@ -1,4 +1,4 @@
-"""The page: head, summary, the sections in reading order, what was measured, sources.
+"""The page: head, summary, the sections in reading order, what was measured.
 
 The summary is key figures as cards, what changed, and what cannot be said.
 """
@@ -75,7 +75,6 @@ style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
 </div>
 <section aria-labelledby="measured"><h2 id="measured">What was measured</h2>{measured}</section>
 </main>
-<footer>{sources}</footer>
 </body>
 </html>
 """
@@ -122,7 +121,6 @@ class _Page:
             contents="".join(contents),
             sections="\n".join(sections),
             measured=self._measured(),
-            sources=_sources(sources),
         )
 
     # -- a section -----------------------------------------------------------------------------
@@ -391,16 +389,3 @@ def _notes(sources: Sequence[Source]) -> Iterator[str]:
         yield f"Fetched {fetched[-1][:16]} UTC."
     if any(source.stale for source in sources):
         yield "Some responses came from a cache after they had expired."
-
-
-def _sources(sources: Sequence[Source]) -> str:
-    rows = (
-        f'<tr><th scope="row">{text(chapter_of(source.section or "").title)}</th>'
-        f"<td><code>{text((source.sha256 or '')[:16])}</code></td>"
-        f"<td>{text(moment(source))}</td></tr>"
-        for source in sources
-    )
-    heads = (element("th", head, scope="col") for head in ("Section", "SHA-256", "Fetched"))
-    caption = "The responses that this page was made from"
-    table = grid(caption, caption, heads, rows, 3)
-    return fold(f"Sources: {counted(len(sources), 'response')}", table)

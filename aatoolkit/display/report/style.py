@@ -12,10 +12,10 @@ body { margin: 0 auto; max-width: 64rem; padding: 1.5rem; background: var(--pape
   color: var(--ink); font: 16px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
 h1 { font-size: 2rem; margin: 0; overflow-wrap: anywhere; }
 h2 { font-size: 1.25rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }
-section, footer { border-top: 1px solid var(--grid); margin-top: 1.5rem; padding-top: 1rem; }
+section { border-top: 1px solid var(--grid); margin-top: 1.5rem; padding-top: 1rem; }
 p { margin: .25rem 0 .75rem; overflow-wrap: anywhere; }
 .lead { color: var(--muted); }
-.note, small, footer { color: var(--muted); font-size: .85rem; }
+.note, small { color: var(--muted); font-size: .85rem; }
 .paper, .many caption::after { display: none; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .75rem;
   margin: .75rem 0 1.25rem; }
@@ -100,7 +100,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   :root { --ink: #000000; --muted: #444444; --grid: #cccccc; --paper: #ffffff; --lack: #f6f8fa;
     --hatch: #666666; --link: #000000; --found: #ffffff; }
   body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.35; }
-  nav, .skip, footer, details:not(.table) { display: none; }
+  nav, .skip, details:not(.table) { display: none; }
   .paper { display: block; }
   h1 { font-size: 18pt; }
   h2 { font-size: 12pt; }
