@@ -14,14 +14,15 @@ Start
     Client(url, token)          a service with several projects
     project.read(section)       Tables: a section, a mapping of table names to DataFrames
     project.read_all()          Dataset: all sections; .summary, .compare(), .report(path)
-    project.scope_options()     what the filters may be; pick them with ScopePicker(project)
+    project.scope_options()     what the filters may be; pick them with ScopePicker(project),
+                                and sections with SectionPicker(project)
     Scope(days=7, engine=…)     the filters as a value
 
 Work with a frame
     df.aa                       every DataFrame has it: print(df.aa) lists the verbs
     concat(frames)              as pandas, and keeps what is known of the columns
     stats                       answers, effects and sample sizes: whole studies, not one frame
-    set_theme("dark")           how pictures look; SectionPicker(dataset) lists the sections
+    set_theme("dark")           how pictures look
 
 Keep
     read_parquet, read_dataset  what df.aa.to_parquet and dataset.to_parquet wrote

@@ -58,7 +58,7 @@ def everything() -> Iterator[tuple[str, Any]]:
         "ScopePicker",
         aa.ScopePicker(options_of(topics=HOSTILE, host=NASTY), aa.Scope(topic=HOSTILE)),
     )
-    yield "SectionPicker", aa.SectionPicker(Dataset({"domains": tables}))
+    yield "SectionPicker", aa.SectionPicker()
     yield "Tables", tables
     yield "Tables of another shape", hostile_tables()
     yield (

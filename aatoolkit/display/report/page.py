@@ -131,8 +131,8 @@ class _Page:
         titles = {table: title_in(tables, table) for table in tables}
         state = state_words(tables._state(next(iter(titles))))
         picture = self._picture(tables, chapter)
-        opened = {table: names.split() for table, names in chapter.tables.items()
-                  if table in tables} or {next(iter(titles)): []}  # fmt: skip
+        opened = {table: names for table, names in chapter.tables.items() if table in tables}
+        opened = opened or {next(iter(titles)): []}
         body = [
             f'<section aria-labelledby="s{at}"><h2 id="s{at}">{text(chapter.title)}</h2>',
             element("p", text(state, 600), "note"),

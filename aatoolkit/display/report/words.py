@@ -6,9 +6,8 @@ The order of the sections, their titles and what is shown of each; names, units 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
@@ -24,137 +23,79 @@ if TYPE_CHECKING:
     from aatoolkit.normalizer.tables import Tables
 
 
-@dataclass(frozen=True)
-class Chapter:
+class Chapter(NamedTuple):
     """The tables that a report shows of one section; every other is folded below.
 
     Parameters
     ----------
     title : str
         Its title, in plain words.
-    tables : mapping of str to str
-        The columns shown of each table that stands open, separated by blanks. Without any, the
-        main table stands open, with the columns that say most.
-    picture : str, optional
+    tables : mapping of str to list of str
+        The columns shown of each table that stands open. Without any, the main table stands open,
+        with the columns that say most.
+    picture : str
         The table that is drawn; where it is not there, the first over time, or the main one.
     """
 
     title: str
-    tables: Mapping[str, str] = field(default_factory=dict)
-    picture: str = ""
+    tables: Mapping[str, list[str]]
+    picture: str
 
 
-CHAPTERS: Mapping[str, Chapter] = {
-    "overview": Chapter(
-        "Overview",
-        {
-            "overview_kpis": "metric value previous_value numerator denominator",
-            "overview_engines": "engine answer_count mention_count mention_rate last_run_day",
-        },
-        "overview_trend",
-    ),
-    "ranking": Chapter(
-        "Brands and share of voice",
-        {
-            "ranking_leaderboard": "brand rank previous_rank mention_count share_of_voice "
-            "average_position first_position_rate"
-        },
-        "ranking_leaderboard",
-    ),
-    "prompts": Chapter(
-        "Prompts",
-        {"prompts": "prompt topic answer_count mention_count mention_rate average_position"},
-        "prompts",
-    ),
-    "domains": Chapter(
-        "Cited domains",
-        {
-            "source_domains": "source_domain domain_type citation_count citation_share "
-            "answer_count rank_change"
-        },
-        "source_domain_types",
-    ),
-    "urls": Chapter(
-        "Cited pages",
-        {"cited_urls": "url page_type citation_count citation_share answer_count"},
-        "cited_urls",
-    ),
-    "gaps": Chapter(
-        "Gaps to other brands",
-        {
-            "gap_domains": "source_domain kind own_citations prompt_count opportunity_score",
-            "gap_topics": "topic own_mention_rate leader leader_mention_rate gap answer_count",
-        },
-        "gap_domains",
-    ),
-    "perception": Chapter(
-        "Sentiment and claims",
-        {
-            "perception_sentiment": "brand sentiment_score positive_share neutral_share "
-            "negative_share scored_count",
-            "perception_claims": "text brand verdict occurrences",
-        },
-        "perception_sentiment",
-    ),
-    "crawl": Chapter(
-        "Visits of AI crawlers",
-        {"crawl_bots": "bot operator purpose requests verified_requests last_seen_at"},
-        "crawl_timeseries",
-    ),
-    "conversions": Chapter(
-        "Visits from engines",
-        {"conversion_engines": "engine sessions conversions conversion_rate revenue currency"},
-        "conversion_engines",
-    ),
-    "impact": Chapter(
-        "Effects of completed actions",
-        {
-            "impact_metrics": "action_id metric before_value after_value change verdict",
-            "impact_actions": "title completed_on verdict control_change",
-        },
-        "impact_metrics",
-    ),
-    "insights": Chapter(
-        "What the service noticed",
-        {"insights": "title severity metric before after change answer_count"},
-        "insights",
-    ),
-    "actions": Chapter(
-        "Proposed actions",
-        {"actions": "title priority state effort score impact_metric impact_low impact_high"},
-        "actions",
-    ),
-    "ads": Chapter(
-        "Advertisements",
-        {"ad_advertisers": "advertiser advertiser_domain observations prompt_count ad_share"},
-        "ad_advertisers",
-    ),
-    "shopping": Chapter(
-        "Products",
-        {
-            "shopping_products": "title brand mention_count visibility_rate average_position "
-            "price_min price_max currency"
-        },
-        "shopping_products",
-    ),
-    "fanouts": Chapter(
-        "What engines search for",
-        {"fanout_queries": "query occurrences share intent own_organic_rank"},
-        "fanout_queries",
-    ),
-    "chats": Chapter(
-        "Sampled answers", {"chats": "prompt engine ran_at outcome answer_characters"}, "chats"
-    ),
-    "crawlability": Chapter(
-        "Technical state of the site",
-        {
-            "crawlability_score": "checked_at score passed failed warning skipped",
-            "crawlability_bot_access": "bot operator access server_status",
-            "crawlability_pages": "url http_status indexable visible_text_ratio ttfb_ms",
-        },
-        "crawlability_checks",
-    ),
-}
+_DECLARED = """
+overview          overview_trend         Overview
+    overview_kpis            metric value previous_value numerator denominator
+    overview_engines         engine answer_count mention_count mention_rate last_run_day
+ranking           ranking_leaderboard    Brands and share of voice
+    ranking_leaderboard      brand rank mention_count share_of_voice average_position first_position_rate
+prompts           prompts                Prompts
+    prompts                  prompt topic answer_count mention_count mention_rate average_position
+domains           source_domain_types    Cited domains
+    source_domains           source_domain domain_type citation_count citation_share answer_count
+urls              cited_urls             Cited pages
+    cited_urls               url page_type citation_count citation_share answer_count
+gaps              gap_domains            Gaps to other brands
+    gap_domains              source_domain kind own_citations prompt_count opportunity_score
+    gap_topics               topic own_mention_rate leader leader_mention_rate gap answer_count
+perception        perception_sentiment   Sentiment and claims
+    perception_sentiment     brand sentiment_score positive_share neutral_share negative_share
+    perception_claims        text brand verdict occurrences
+crawl             crawl_timeseries       Visits of AI crawlers
+    crawl_bots               bot operator purpose requests verified_requests last_seen_at
+conversions       conversion_engines     Visits from engines
+    conversion_engines       engine sessions conversions conversion_rate revenue currency
+impact            impact_metrics         Effects of completed actions
+    impact_metrics           action_id metric before_value after_value change verdict
+    impact_actions           title completed_on verdict control_change
+insights          insights               What the service noticed
+    insights                 title metric before after change severity answer_count
+actions           actions                Proposed actions
+    actions                  title priority state effort score impact_metric impact_low impact_high
+ads               ad_advertisers         Advertisements
+    ad_advertisers           advertiser advertiser_domain observations prompt_count ad_share
+shopping          shopping_products      Products
+    shopping_products        title brand mention_count visibility_rate average_position
+fanouts           fanout_queries         What engines search for
+    fanout_queries           query occurrences share intent own_organic_rank
+chats             chats                  Sampled answers
+    chats                    prompt engine ran_at outcome answer_characters
+crawlability      crawlability_checks    Technical state of the site
+    crawlability_score       checked_at score passed failed warning skipped
+    crawlability_bot_access  bot operator access server_status
+    crawlability_pages       url http_status indexable visible_text_ratio ttfb_ms
+"""
+"""Each section with its picture and title; below it the open tables with their columns."""
+
+
+def _chapters() -> Iterator[tuple[str, Chapter]]:
+    for block in re.split(r"\n(?! )", _DECLARED.strip()):
+        head, *tables = block.splitlines()
+        section, picture, title = head.split(None, 2)
+        columns = {table: names for table, *names in map(str.split, tables)}
+        yield section, Chapter(title, columns, picture)
+
+
+CHAPTERS: Mapping[str, Chapter] = dict(_chapters())
 """The sections in reading order."""
 
 
@@ -177,7 +118,7 @@ def chapter_of(section: str) -> Chapter:
     >>> chapter_of("share_of_shelf").title
     'Share of shelf'
     """
-    return CHAPTERS.get(section) or Chapter(capitalized(humanize(section)))
+    return CHAPTERS.get(section) or Chapter(capitalized(humanize(section)), {}, "")
 
 
 _ROWS = re.compile(r"One row per ([^:.,]+)(?:: ([^.]*))?")

@@ -21,7 +21,6 @@ import traitlets
 from aatoolkit._util.attributes import Chaptered
 from aatoolkit._util.text import clipped, code, counted, visible
 from aatoolkit.client.client import Project
-from aatoolkit.client.dataset import Dataset
 from aatoolkit.client.reading import known_sections, section_names
 from aatoolkit.errors import ScopeError
 from aatoolkit.scope import DAYS, FILTERS, Scope, ScopeOptions
@@ -368,9 +367,8 @@ class SectionPicker(Picker):
 
     Parameters
     ----------
-    source : Project or Dataset, optional
-        A project, whose sections are listed; or a dataset, whose sections are listed with the
-        availability and the number of rows of their main tables, or with their errors.
+    project : Project, optional
+        The project, whose profile says which sections there are; by default the shipped ones.
     chosen : str or iterable of str, optional
         The initial choice; all sections by default.
 
@@ -387,16 +385,11 @@ class SectionPicker(Picker):
     """
 
     def __init__(
-        self, source: Project | Dataset | None = None, chosen: str | Iterable[str] | None = None
+        self, project: Project | None = None, chosen: str | Iterable[str] | None = None
     ) -> None:
-        profile = source.client.profile if isinstance(source, Project) else default_profile()
+        profile = default_profile() if project is None else project.client.profile
         names = section_names(profile)
-        if isinstance(source, Dataset):
-            names = tuple(name for name in names if name in {*source, *source.errors})
-        options = [
-            _Option(name, None, *_read(source, name), (profile.get(name) or PROFILE[name]).doc)
-            for name in names
-        ]
+        options = [_Option(name, detail=(profile.get(name) or PROFILE[name]).doc) for name in names]
         self._profile = profile
         group = _Group("sections", "Sections", options, "none of {}", rows=len(options))
         super().__init__("", [group], names if chosen is None else chosen)
@@ -422,16 +415,3 @@ class SectionPicker(Picker):
 
     def _python(self) -> str:
         return clipped(repr(self.sections))
-
-
-def _read(source: Project | Dataset | None, name: str) -> tuple[str, int]:
-    """The note and the flag of a section of a dataset."""
-    if not isinstance(source, Dataset):
-        return "", 0
-    if name in source.errors:
-        return f"failed: {type(source.errors[name]).__name__}", _DIMMED
-    tables = source[name]
-    main = next(iter(tables))
-    rows = counted(tables.rows[main], "row") if tables.rows[main] else ""
-    is_lacking = tables._words[main].startswith(("unavailable", "not applicable"))
-    return _notes(tables._state(main).partition(":")[0], rows), _DIMMED * is_lacking
