@@ -43,46 +43,46 @@ class Chapter(NamedTuple):
 
 
 _DECLARED = """
-overview          overview_trend         Overview
-    overview_kpis            metric value previous_value numerator denominator
-    overview_engines         engine answer_count mention_count mention_rate last_run_day
-ranking           ranking_leaderboard    Brands and share of voice
-    ranking_leaderboard      brand rank mention_count share_of_voice average_position first_position_rate
-prompts           prompts                Prompts
-    prompts                  prompt topic answer_count mention_count mention_rate average_position
-domains           source_domain_types    Cited domains
-    source_domains           source_domain domain_type citation_count citation_share answer_count
-urls              cited_urls             Cited pages
-    cited_urls               url page_type citation_count citation_share answer_count
-gaps              gap_domains            Gaps to other brands
-    gap_domains              source_domain kind own_citations prompt_count opportunity_score
-    gap_topics               topic own_mention_rate leader leader_mention_rate gap answer_count
-perception        perception_sentiment   Sentiment and claims
-    perception_sentiment     brand sentiment_score positive_share neutral_share negative_share
-    perception_claims        text brand verdict occurrences
-crawl             crawl_timeseries       Visits of AI crawlers
-    crawl_bots               bot operator purpose requests verified_requests last_seen_at
-conversions       conversion_engines     Visits from engines
-    conversion_engines       engine sessions conversions conversion_rate revenue currency
-impact            impact_metrics         Effects of completed actions
-    impact_metrics           action_id metric before_value after_value change verdict
-    impact_actions           title completed_on verdict control_change
-insights          insights               What the service noticed
-    insights                 title metric before after change severity answer_count
-actions           actions                Proposed actions
-    actions                  title priority state effort score impact_metric impact_low impact_high
-ads               ad_advertisers         Advertisements
-    ad_advertisers           advertiser advertiser_domain observations prompt_count ad_share
-shopping          shopping_products      Products
-    shopping_products        title brand mention_count visibility_rate average_position
-fanouts           fanout_queries         What engines search for
-    fanout_queries           query occurrences share intent own_organic_rank
-chats             chats                  Sampled answers
-    chats                    prompt engine ran_at outcome answer_characters
-crawlability      crawlability_checks    Technical state of the site
-    crawlability_score       checked_at score passed failed warning skipped
-    crawlability_bot_access  bot operator access server_status
-    crawlability_pages       url http_status indexable visible_text_ratio ttfb_ms
+overview     overview_trend        Overview
+    overview_kpis           metric value previous_value numerator denominator
+    overview_engines        engine answer_count mention_count mention_rate last_run_day
+ranking      ranking_leaderboard   Brands and share of voice
+    ranking_leaderboard     brand share_of_voice mention_count average_position first_position_rate
+prompts      prompts               Prompts
+    prompts                 prompt topic answer_count mention_count mention_rate average_position
+domains      source_domain_types   Cited domains
+    source_domains          source_domain domain_type citation_count citation_share answer_count
+urls         cited_urls            Cited pages
+    cited_urls              url page_type citation_count citation_share answer_count
+gaps         gap_domains           Gaps to other brands
+    gap_domains             source_domain kind own_citations prompt_count opportunity_score
+    gap_topics              topic own_mention_rate leader leader_mention_rate gap answer_count
+perception   perception_sentiment  Sentiment and claims
+    perception_sentiment    brand sentiment_score positive_share neutral_share negative_share
+    perception_claims       text brand verdict occurrences
+crawl        crawl_timeseries      Visits of AI crawlers
+    crawl_bots              bot operator purpose requests verified_requests last_seen_at
+conversions  conversion_engines    Visits from engines
+    conversion_engines      engine sessions conversions conversion_rate revenue currency
+impact       impact_metrics        Effects of completed actions
+    impact_metrics          action_id metric before_value after_value change verdict
+    impact_actions          title completed_on verdict control_change
+insights     insights              What the service noticed
+    insights                title metric before after change severity answer_count
+actions      actions               Proposed actions
+    actions                 title priority state effort score impact_metric impact_low impact_high
+ads          ad_advertisers        Advertisements
+    ad_advertisers          advertiser observations prompt_count ad_share
+shopping     shopping_products     Products
+    shopping_products       title brand mention_count visibility_rate average_position
+fanouts      fanout_queries        What engines search for
+    fanout_queries          query occurrences share intent own_organic_rank
+chats        chats                 Sampled answers
+    chats                   prompt engine ran_at outcome answer_characters
+crawlability crawlability_checks   Technical state of the site
+    crawlability_score      checked_at score passed failed warning skipped
+    crawlability_bot_access bot operator access server_status
+    crawlability_pages      url http_status indexable visible_text_ratio ttfb_ms
 """
 """Each section with its picture and title; below it the open tables with their columns."""
 
