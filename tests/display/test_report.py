@@ -316,7 +316,7 @@ def test_a_missing_value_is_a_dash_and_a_zero_is_a_zero(dataset: aa.Dataset) -> 
     text = page(aa.Dataset({"overview": dataset["overview"]}), 100)
     (row,) = re.findall(rf"<tr[^>]*><th[^>]*>{quiet['date'].iloc[0]:%Y-%m-%d}</th>(.*?)</tr>", text)
     assert re.findall(r"<td[^>]*><a[^>]*>(.*?)</a></td>", row)[0] == "0"
-    assert row.count('aria-label="missing"') == len(trend.columns) - 2
+    assert row.count('aria-label="missing"') == row.count("<td") - 1 > 3
 
 
 @pytest.mark.thorough

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -46,17 +46,18 @@ class CellExplainer:
 
     def __init__(self, dataset: Dataset) -> None:
         self._explainer = Explainer(dataset)
-        self._tables: dict[int, tuple[Replayed | None, pd.DataFrame]] = {}
+        self._tables: dict[int, tuple[Replayed | None, dict[str, Any]]] = {}
 
     def __call__(self, frame: pd.DataFrame, at: int, column: str) -> Explanation:
         """Explain the number in a column of the row at a position."""
         if id(frame) not in self._tables:
             rows = pd.DataFrame(frame)  # without attrs, which each of its columns would copy
-            self._tables[id(frame)] = self._as_read(frame, rows), rows
-        source, rows = self._tables[id(frame)]
+            cells = {str(name): values.array for name, values in rows.items()}
+            self._tables[id(frame)] = self._as_read(frame, rows), cells
+        source, cells = self._tables[id(frame)]
         if source is not None:
             explanation = source.explain(at, column)
-            if same(explanation.value, rows[column].array[at]):
+            if same(explanation.value, cells[column][at]):
                 return explanation
         return self._explainer.explain(frame, frame.index[at], column)
 

@@ -91,7 +91,7 @@ def grid(caption: str, name: str, heads: Iterable[str], rows: Iterable[str], wid
     return element("div", table, kind, role="region", tabindex="0", **label)
 
 
-def table_of(evidence: TableEvidence, most: int, columns: Sequence[str] | None) -> str:
+def table_of(evidence: TableEvidence, most: int, columns: Sequence[str]) -> str:
     """The first rows of a table under plain heads, each number a link to its evidence.
 
     Parameters
@@ -101,7 +101,7 @@ def table_of(evidence: TableEvidence, most: int, columns: Sequence[str] | None) 
     most
         The most rows that are shown.
     columns
-        The columns to show, or those that say most if few of them are there; None for all.
+        The columns to show, or those that say most if few of them are there.
     """
     data, title = evidence.names.data(evidence.frame), evidence.title
     heads = _heads(data, columns)
@@ -122,18 +122,19 @@ def table_of(evidence: TableEvidence, most: int, columns: Sequence[str] | None) 
     return grid(caption, title, (_head(data, head) for head in heads), rows, len(heads))
 
 
-def _heads(data: PlotData, columns: Sequence[str] | None) -> list[str]:
+def _heads(data: PlotData, columns: Sequence[str]) -> list[str]:
     """The columns to show: what names a row first, no identifiers where it has a name."""
-    heads, label = [name for name in columns or () if name in data.kinds], data.label_column
-    if 2 * len(heads) < len(columns or ()) or not heads:
-        id_column = next((key for key in data.keys if key.endswith("_id")), None) if label else None
-        heads = [name for name in data.kinds if name not in (id_column, "_row")]
-        if columns is not None:
-            best = [*filter(None, [label]), *data.measures[:_MANY], *heads]
-            heads = [name for name in heads if name in [*dict.fromkeys(best)][:_MOST]]
-    elif data.frame[heads[0]].is_unique:
-        return heads
-    return sorted(dict.fromkeys([*filter(None, [label]), *heads]), key=lambda name: name != label)
+    label, heads = data.label_column, [name for name in columns if name in data.kinds]
+    if 2 * len(heads) > len(columns):
+        return heads if data.frame[heads[0]].is_unique else _first(heads, label)
+    id_column = next((key for key in data.keys if key.endswith("_id")), None) if label else None
+    rest = [name for name in data.kinds if name not in (id_column, "_row")]
+    best = _first([*data.keys, *data.measures[:_MANY], *rest], label)
+    return _first([name for name in rest if name in best[:_MOST]], label)
+
+
+def _first(names: Sequence[str], label: str | None) -> list[str]:
+    return [*dict.fromkeys([*filter(None, [label]), *names])]
 
 
 def _head(data: PlotData, name: str) -> str:

@@ -139,7 +139,7 @@ class _Page:
             picture,
         ]
 
-        def written(table: str, columns: Sequence[str] | None = None) -> str:
+        def written(table: str, columns: Sequence[str] = ()) -> str:
             of = evidence.of_table(table, titles[table], tables[table])
             return table_of(of, self._rows, columns)
 
