@@ -29,17 +29,17 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE
 
 _DIGITS = 10**15
-_MAX_ROWS, _MAX_CHARACTERS, _MAX_NAME = 1_048_576, 32_767, 31
+_ROWS, _CELL, _SHEET = 1_048_576, 32_767, 31
 """The most rows of a sheet, characters of a cell, and characters of a sheet's name."""
 
-_MAX_BARS = 10
-"""The most bars of the chart."""
+_BARS, _WORDS = 10, 60
+"""The most bars of the chart, and the width of a column of sentences."""
 
 _FIRST_DAY = pd.Timestamp("1900-03-01")
-"""The first day on whose number all spreadsheets agree."""
+"""Before it spreadsheets disagree on dates."""
 
 _DAY, _MOMENT = "yyyy-mm-dd", 'yyyy-mm-dd hh:mm:ss "UTC"'
-_WHOLE, _DECIMAL = "#,##0", "#,##0.00##"
+_WHOLE, _BROKEN = "#,##0", "#,##0.00##"
 _FORMATS = {
     FRACTION: "0.0%",
     "fraction": "0.0%",
@@ -48,7 +48,7 @@ _FORMATS = {
     SCORE: "0.0",
     "score": "0.0",
 }
-"""The number formats by unit; the cell holds all digits."""
+"""How numbers of a unit are shown; the cell holds all of their digits."""
 
 _CUT = " … [cut here; the Parquet file has all of it]"
 _LEGEND = (
@@ -56,15 +56,15 @@ _LEGEND = (
     "An empty cell is no 0: the value was not measured, does not apply, or is not there. "
     "A 0 was measured.",
     "available: everything was measured; partial: a part could not be measured; unavailable: "
-    "nothing could be measured; the sheet columns says why.",
+    "nothing could be measured; the sheet Columns says why.",
     "not applicable: there is nothing to measure; unknown: the service does not say.",
     "Rates and shares are shown in per cent, other numbers rounded; each cell holds all digits.",
-    "The sheet columns has the name of each column in the data, its unit, meaning and status.",
+    "The sheet Columns has the name of each column in the data, its unit, meaning and status.",
 )
 
 
 class SheetTable(NamedTuple):
-    """A table to write to a sheet: its name, meaning and rows, and what could be measured."""
+    """A table that becomes a sheet: its name, meaning and rows, and what could be measured."""
 
     name: str
     doc: str
@@ -78,7 +78,7 @@ def write_workbook(
     *,
     created: datetime | None = None,
 ) -> Path:
-    """Write tables to a workbook; the file is complete or not there at all.
+    """Write tables to a workbook for readers; the file appears whole or not at all.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def write_workbook(
     path : str or path
         The file, which ends in ``.xlsx``.
     created : datetime, optional
-        The time of creation that the workbook states, in UTC; by default now.
+        The moment that the workbook names as its own, in UTC; by default now.
 
     Raises
     ------
@@ -103,9 +103,9 @@ def write_workbook(
             f"{path.name} is no name of an Excel workbook; let it end in .xlsx", path=str(path)
         )
     for table in sheets:
-        if len(table.frame) >= _MAX_ROWS:
+        if len(table.frame) >= _ROWS:
             raise NotWritten(
-                f"{table.name} has {len(table.frame):,} rows, and a sheet takes {_MAX_ROWS - 1:,}; "
+                f"{table.name} has {len(table.frame):,} rows, and a sheet takes {_ROWS - 1:,}; "
                 "aggregate it, or write Parquet",
                 path=str(path),
             )
@@ -130,13 +130,13 @@ def write_workbook(
 
 
 def write_sections(sections: Mapping[str, Tables], path: str | os.PathLike[str]) -> Path:
-    """Write the tables of sections, a sheet each, and a sheet with the code books."""
+    """Write the tables of sections, a sheet each, and a sheet that says what each column is."""
     sheets = []
-    for section, tables in sections.items():
+    for tables in sections.values():
         docs = {table.name: table.doc for table in tables.declaration or ()}
         for name, frame in tables.items():
             measured = tables._words[name].replace("unknown", "nothing is said")
-            sheets.append(SheetTable(name, f"{section}: {docs.get(name, '')}", frame, measured))
+            sheets.append(SheetTable(name, docs.get(name, ""), frame, measured))
     return write_workbook(sheets, path)
 
 
@@ -147,116 +147,128 @@ class _Book:
         self._writer, self._book = writer, writer.book
         self._formats: dict[str | None, Any] = {None: None}
         self._bold = self._book.add_format({"bold": True})
+        self._right = self._book.add_format({"bold": True, "align": "right"})
         self._wrapped = self._book.add_format({"text_wrap": True, "valign": "top"})
+        self._link = self._book.add_format({"underline": 1, "color": "blue", "valign": "top"})
         self._title = self._book.add_format({"bold": True, "font_size": 14})
 
     def write(self, tables: Sequence[SheetTable]) -> None:
         overview = self._book.add_worksheet("Overview")
         names = {"overview", "history", "columns"}  # Excel has the second
-        sheets: list[tuple[Any, ...]] = []
+        sheets: list[tuple[str, int, str, str]] = []
         for table in tables:
             name = _sheet_name(capitalized(humanize(table.name)), names)
             self._fill(name, table.frame)
-            sheets.append((name, table.name, len(table.frame), table.doc, table.measured))
+            sheets.append((name, len(table.frame), table.doc, table.measured))
         if tables:
             books = [_codebook(table) for table in tables]
             book = pd.concat(books, ignore_index=True)
-            self._fill("columns", book)
-            sheets.append(("columns", "columns", len(book), "What each column is.", ""))
+            self._fill("Columns", book)
+            sheets.append(("Columns", len(book), "What each column is, and its status.", ""))
         self._overview(overview, tables, sheets)
 
     def _fill(self, name: str, frame: pd.DataFrame) -> None:
         """Write the rows, with formats by unit, widths, and notes at the headers."""
         headers = plain_names(frame)
         formats = _number_formats(frame)
-        cells = [_as_excel(frame.iloc[:, i]) for i in range(frame.shape[1])]
-        objects = {i: pd.Series(values, dtype=object) for i, values in enumerate(cells)}
+        cells = [_as_excel(frame.iloc[:, at]) for at in range(frame.shape[1])]
+        objects = {at: pd.Series(values, dtype=object) for at, values in enumerate(cells)}
         pd.DataFrame(objects).to_excel(
             self._writer, sheet_name=name, index=False, header=False, startrow=1
         )
         sheet = self._writer.sheets[name]
-        for i, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
-            header, number_formats = _fit_cell(headers[column]), formats.get(column, [])
-            usual_format = max({*number_formats}, key=number_formats.count, default=None)
-            sheet.write_string(0, i, header, self._bold)
-            sheet.set_column(i, i, _width([header, *values[:200]]), self._format(usual_format))
-            for row, (value, number_format) in enumerate(
-                zip(values, number_formats, strict=False), 1
-            ):
-                if number_format != usual_format and value is not None:
-                    sheet.write(row, i, value, self._format(number_format))
+        for at, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
+            header, forms = _fitted(headers[column]), formats.get(column, [])
+            usual = max({*forms}, key=forms.count, default=None)
+            sheet.write_string(0, at, header, self._right if forms else self._bold)
+            sheet.set_column(at, at, _width([header, *values[:200]]), self._format(usual))
+            for row, (value, form) in enumerate(zip(values, forms, strict=False), 1):
+                if form != usual and value is not None:
+                    sheet.write(row, at, value, self._format(form))
         sheet.freeze_panes(1, 0)
         if cells:
             sheet.autofilter(0, 0, len(frame), len(cells) - 1)
-        _set_up_printing(sheet)
+        _for_print(sheet)
         sheet.repeat_rows(0)
 
     def _overview(
-        self, sheet: Any, tables: Sequence[SheetTable], sheets: Sequence[tuple[Any, ...]]
+        self, sheet: Any, tables: Sequence[SheetTable], sheets: Sequence[tuple[str, int, str, str]]
     ) -> None:
         """Fill the first sheet: the sources, the key figures, a chart, the sheets, a legend."""
         lists = [metadata_of(table.frame).sources for table in tables]
         sources = [*dict.fromkeys(source for sources in lists for source in sources)]
         windows = dict.fromkeys(
-            ", ".join(_source_facts(source)[: 1 + bool(source.window_start)])
-            for source in sources
-            if source.host
+            ", ".join(_facts(of)[: 1 + bool(of.window_start)]) for of in sources if of.host
         )
         sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title)
-        sheet.write_column(1, 0, map(_fit_cell, windows), self._bold)
-        row = len(windows) + 2
-        for label, value, number_format in _key_figures([table.frame for table in tables]):
-            sheet.write(row, 0, _fit_cell(label))
-            sheet.write(row, 1, value, self._format(number_format))
-            row += 1
+        sheet.write_column(1, 0, map(_fitted, windows), self._bold)
+        at = len(windows) + 2
+        figures = [*_figures([table.frame for table in tables])]
+        if figures:
+            sheet.write(at, 0, "Key figure", self._bold)
+            sheet.write_row(at, 1, ("Value", "Before"), self._right)
+        for label, form, *ends in figures:
+            at += 1
+            sheet.write(at, 0, _fitted(label))
+            for column, value in enumerate(ends, 1):
+                sheet.write(at, column, value, self._format(form))
         chart = self._chart(tables, sheets)
         if chart is not None:
-            sheet.insert_chart(row + 1, 0, chart)
-            row += 17
-        sheet.write_row(row + 1, 0, ("sheet", "table", "rows", "holds", "measured"), self._bold)
-        for number, (name, table, count, *texts) in enumerate(sheets, row + 2):
+            sheet.insert_chart(at + 2, 0, chart)
+            at += 18
+        sheet.write_row(at + 2, 0, ("Sheet", "Rows", "", "What it has", "Measured"), self._bold)
+        for number, (name, count, *words) in enumerate(sheets, at + 3):
             link = "internal:'{}'!A1".format(name.replace("'", "''"))
-            sheet.write_url(number, 0, link, string=name)
-            sheet.write_row(
-                number, 1, [_fit_cell(table), count, *map(_fit_cell, texts)], self._wrapped
-            )
-        facts = [_fit_cell(", ".join(_source_facts(source))) for source in sources]
-        sheet.write_column(row + len(sheets) + 3, 0, [*_LEGEND, "", *facts])
-        for column, width in enumerate((28, 26, 9, 60, 30)):
+            sheet.write_url(number, 0, link, self._link, name)
+            sheet.write_row(number, 1, [count, "", *map(_fitted, words)], self._wrapped)
+            sheet.set_row(number, 15 * max(1, *(-(-len(text) // _WORDS) for text in words)))
+        facts = [_fitted(", ".join(_facts(of))) for of in sources]
+        sheet.write_column(at + len(sheets) + 4, 0, [*_LEGEND, "", *facts])
+        for column, width in enumerate((28, 11, 11, _WORDS, _WORDS)):
             sheet.set_column(column, column, width)
-        _set_up_printing(sheet)
+        _for_print(sheet)
 
-    def _chart(self, tables: Sequence[SheetTable], sheets: Sequence[tuple[Any, ...]]) -> Any:
-        """Make a chart of the first table that fits: a line over days, or bars of rows."""
+    def _chart(
+        self, tables: Sequence[SheetTable], sheets: Sequence[tuple[str, int, str, str]]
+    ) -> Any:
+        """A line over days, or bars of the largest rows, of the first table that has them."""
         for kind in ("line", "bar"):
             for table, (name, *_) in zip(tables, sheets, strict=False):
-                positions = _chart_columns(table.frame, kind)
-                if positions is None:
+                place = _drawn(table.frame, kind)
+                if place is None:
                     continue
-                (x, y), last = positions, len(table.frame)
-                last = min(last, _MAX_BARS) if kind == "bar" else last
-                header = plain_names(table.frame)[table.frame.columns[y]]
+                (x, y), last = place, len(table.frame)
+                last = min(last, _BARS) if kind == "bar" else last
+                column = table.frame.columns[y]
+                header = plain_names(table.frame)[column]
+                form = _number_formats(table.frame)[column][0].replace(".0%", "%")
+                values: dict[str, Any] = {"num_format": form}
                 chart = self._book.add_chart({"type": kind})
-                ranges = {"categories": [name, 1, x, last, x], "values": [name, 1, y, last, y]}
-                chart.add_series({"name": header, **ranges})
-                chart.set_title({"name": f"{header}, {humanize(table.name)}"})
+                places = {"categories": [name, 1, x, last, x], "values": [name, 1, y, last, y]}
+                chart.add_series({"name": header, **places})
+                chart.set_title({"name": f"{header} ({name})", "name_font": {"size": 12}})
                 chart.set_legend({"none": True})
-                chart.set_size({"width": 720, "height": 300})
+                chart.set_size({"width": 720, "height": 320})
                 chart.show_na_as_empty_cell()
                 if kind == "bar":
+                    chart.set_x_axis(values)
                     chart.set_y_axis({"reverse": True})
+                else:
+                    days = {"date_axis": True, "num_format": "d mmm", "major_unit": 1 + last // 8}
+                    chart.set_x_axis(days)
+                    chart.set_y_axis(values)
                 return chart
         return None
 
-    def _format(self, number_format: str | None) -> Any:
-        """Return the workbook's format for a number format."""
-        if number_format not in self._formats:
-            self._formats[number_format] = self._book.add_format({"num_format": number_format})
-        return self._formats[number_format]
+    def _format(self, form: str | None) -> Any:
+        """The format of cells that are shown in a way."""
+        if form not in self._formats:
+            self._formats[form] = self._book.add_format({"num_format": form})
+        return self._formats[form]
 
 
 def _codebook(table: SheetTable) -> pd.DataFrame:
-    """Return the code book of a table, with the headers of its sheet."""
+    """The code book of a table, with the headers that its sheet has."""
     book = pd.DataFrame(codebook_of(table.frame).reset_index())
     names = plain_names(table.frame)
     book.insert(0, "table", table.name)
@@ -264,17 +276,17 @@ def _codebook(table: SheetTable) -> pd.DataFrame:
     return book
 
 
-def _fit_cell(text: str) -> str:
-    """Escape a text as in CSV and truncate it to fit a cell; Excel counts UTF-16 units."""
+def _fitted(text: str) -> str:
+    """A text escaped as in CSV, truncated to fit a cell; Excel counts UTF-16 units."""
     text = escaped(text)
     units = text.encode("utf-16-le")
-    if len(units) <= 2 * _MAX_CHARACTERS:
+    if len(units) <= 2 * _CELL:
         return text
-    return units[: 2 * (_MAX_CHARACTERS - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
+    return units[: 2 * (_CELL - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
 
 
-def _set_up_printing(sheet: Any) -> None:
-    """Set up printing: A4, landscape, one page wide."""
+def _for_print(sheet: Any) -> None:
+    """Set up pages: A4, across, as wide as a page."""
     sheet.set_landscape()
     sheet.set_paper(9)
     sheet.fit_to_pages(1, 0)
@@ -282,42 +294,41 @@ def _set_up_printing(sheet: Any) -> None:
 
 
 def _sheet_name(words: str, names: set[str]) -> str:
-    """Return a name that no other sheet has, ignoring case as Excel does."""
+    """A name that no other sheet has; Excel ignores case in them."""
     plain = re.sub(r"[\[\]:*?/\\]", "_", words).strip("'") or "table"
-    name = plain[:_MAX_NAME]
+    name = plain[:_SHEET]
     while name.lower() in names:
         number = f" {len(names)}"
-        name = plain[: _MAX_NAME - len(number)] + number
+        name = plain[: _SHEET - len(number)] + number
     names.add(name.lower())
     return name
 
 
-def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, float, str]]:
-    """Yield the key figures: the values of the first table whose rows are metrics."""
+def _figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any, Any]]:
+    """Yield the key figures: the values now and before of the first table of metrics."""
     for frame in frames:
         formats = _number_formats(frame).get("value")
         if formats and metadata_of(frame).key == ("metric",):
-            for label, value, number_format in zip(
-                frame["metric"], _as_excel(frame["value"]), formats, strict=True
-            ):
-                if value is not None:
-                    yield capitalized(humanize(label)), value, number_format
+            before = next((n for n in frame if str(n).startswith("previous")), None)
+            ends = [_as_excel(frame[n]) if n else [None] * len(frame) for n in ("value", before)]
+            for label, form, *values in zip(frame["metric"], formats, *ends, strict=True):
+                if values[0] is not None:
+                    yield capitalized(humanize(label)), form, *values
             return
 
 
-def _chart_columns(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
-    """Return the positions of the columns of a chart: days or texts, and the first measure."""
+def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
+    """The positions of the columns of a chart: days, or texts, and the first rate, or count."""
     metadata, names = metadata_of(frame), [*map(str, frame.columns)]
     if len(metadata.key) != 1 or metadata.key[0] not in names or len(frame) < 2:
         return None
     is_time = frame[metadata.key[0]].dtype.kind == "M"
-    measures = [
-        name
+    rules = {
+        name: what.aggregate.rule
         for name in _number_formats(frame)
-        if (declaration := declared(metadata.columns[name]))
-        and declaration.aggregate.rule in ("sum", "ratio")
-        if frame[name].fillna(0).any()
-    ]
+        if (what := declared(metadata.columns[name])) and frame[name].fillna(0).any()
+    }
+    measures = [name for rule in ("ratio", "sum") for name in rules if rules[name] == rule]
     if is_time != (kind == "line") or not measures:
         return None
     return names.index(metadata.key[0]), names.index(measures[0])
@@ -325,7 +336,7 @@ def _chart_columns(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
 
 def _as_excel(values: pd.Series) -> list[Any]:
     """Convert the cells of a column for Excel; None where missing."""
-    convert: Any = _fit_cell
+    convert: Any = _fitted
     if values.dtype.kind == "b":
         convert = bool
     elif pd.api.types.is_numeric_dtype(values.dtype):
@@ -339,14 +350,14 @@ def _as_excel(values: pd.Series) -> list[Any]:
 
 
 def _number(value: Any) -> Any:
-    """Convert a number for Excel; to text if a spreadsheet would round it, or it is infinite."""
+    """Convert a number for Excel; text where a spreadsheet would round it, or for infinity."""
     if not np.isfinite(float(value)) or (value == int(value) and abs(value) >= _DIGITS):
         return str(value)
     return value.item() if hasattr(value, "item") else value
 
 
 def _moment(value: pd.Timestamp) -> Any:
-    """Convert a time for Excel; to text if it would be rounded, or is before 1900-03-01."""
+    """Convert a day or moment for Excel; text where it would be rounded, or before 1900-03-01."""
     plain = value.tz_localize(None)
     is_day = value.tz is None and plain == plain.normalize()
     is_local = value.tz is None and not is_day
@@ -356,7 +367,7 @@ def _moment(value: pd.Timestamp) -> Any:
 
 
 def _width(cells: Sequence[Any]) -> int:
-    """Return the width of a column in characters, which fits its longest cell up to a limit."""
+    """The width of a column in characters, of which the longest cell fits if it is short."""
     texts = (
         f"{cell:,.2f}"
         if isinstance(cell, int | float)
@@ -365,7 +376,7 @@ def _width(cells: Sequence[Any]) -> int:
         else str(cell)
         for cell in cells
     )
-    return max(8, min(2 + max(map(len, texts)), 60))
+    return max(8, min(2 + max(map(len, texts)), _WORDS))
 
 
 def plain_names(frame: pd.DataFrame) -> dict[str, str]:
@@ -389,7 +400,7 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the number format of each cell of the declared columns of numbers."""
+    """How the cells of each declared column of numbers are shown."""
     metadata = metadata_of(frame)
     formats: dict[str, list[str]] = {}
     for name, values in frame.select_dtypes("number").items():
@@ -402,13 +413,13 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
         is_whole = (values.isna() | (values % 1 == 0)).to_numpy(bool)
         if what.unit != PER_UNIT and not what.aggregate.within:  # else of its row alone
             is_whole[:] = is_whole.all()
-        usual = np.where(is_whole, _WHOLE, _DECIMAL).tolist()
+        usual = np.where(is_whole, _WHOLE, _BROKEN).tolist()
         formats[str(name)] = [_FORMATS.get(of, by) for of, by in zip(units, usual, strict=True)]
     return formats
 
 
-def _source_facts(source: Source) -> list[str]:
-    """Return the host, window, section, scope and time of a response as texts."""
+def _facts(source: Source) -> list[str]:
+    """What a response was about, when it covers, what was asked and when it was fetched."""
     window = f"{source.window_start} to {source.window_end}" if source.window_start else None
     fetched = f"fetched {source.fetched_at}" if source.fetched_at else None
     facts = (source.host, window, source.section, source.scope, fetched)

@@ -30,18 +30,18 @@ def test_a_dataset_has_an_overview_a_sheet_a_table_and_a_codebook(
     sheets = openpyxl.load_workbook(book)
     tables = {name: frame for part in dataset.values() for name, frame in part.items()}
     words = [name.replace("_", " ").capitalize() for name in tables]
-    assert sheets.sheetnames == ["Overview", *words, "columns"]
+    assert sheets.sheetnames == ["Overview", *words, "Columns"]
     overview = sheets["Overview"]
     (chart,) = overview._charts
     assert chart.ser[0].val.numRef.f.startswith("'Crawl")
     links = {row[0].value: row[0].hyperlink for row in overview.iter_rows() if row[0].hyperlink}
     assert [link.location for link in links.values()] == [
-        f"'{name}'!A1" for name in [*words, "columns"]
+        f"'{name}'!A1" for name in [*words, "Columns"]
     ]
     lines = {row[0].value: row for row in overview.iter_rows()}
     assert lines["acme.example, 2026-10-22 to 2026-11-20"][0].row == 2
-    for name, (table, frame) in zip(words, tables.items(), strict=True):
-        assert [cell.value for cell in lines[name][1:3]] == [table, len(frame)]
+    for name, frame in zip(words, tables.values(), strict=True):
+        assert lines[name][1].value == len(frame)
         heads = {str(cell.value).lower().replace(" ", "_") for cell in sheets[name][1]}
         assert heads == {*frame.columns}
         assert sheets[name].max_row == len(frame) + 1
@@ -50,7 +50,7 @@ def test_a_dataset_has_an_overview_a_sheet_a_table_and_a_codebook(
         assert (sheet.auto_filter.ref or "A1:").startswith("A1:")
         assert (sheet.freeze_panes, sheet.page_setup.orientation) == ("A2", "landscape")
         assert sheet.print_title_rows == "$1:$1"
-    columns = pd.read_excel(book, sheet_name="columns").set_index(["table", "column"])
+    columns = pd.read_excel(book, sheet_name="Columns").set_index(["table", "column"])
     assert columns.loc[("source_domains", "citation_count"), "unit"] == "count"
     assert columns.loc[("source_domains", "citation_count"), "header"] == "Citation count"
 
@@ -86,7 +86,8 @@ def test_the_overview_of_another_service_has_its_metrics_and_draws_no_zeros(
     tables = aa.normalize(aa.sections.propose(body, "overview").section, body)
     path = aa.Dataset({"overview": tables}).to_excel(tmp_path / "a.xlsx")
     sheet = openpyxl.load_workbook(path)["Overview"]
-    assert [cell.value for cell in sheet[3]][:2] == ["Cited domains", 39]
+    assert [cell.value for cell in sheet[3]][:3] == ["Key figure", "Value", "Before"]
+    assert [cell.value for cell in sheet[4]][:3] == ["Cited domains", 39, None]
     assert not sheet._charts
 
 
