@@ -1318,7 +1318,7 @@ class Accessor(NamesNear):
         No cell is a formula or a link, and none is rounded: what a spreadsheet cannot hold
         exactly is written as text, and rates are only shown in per cent. Moments are in UTC. A
         missing value is an empty cell. The sheet ``Overview`` has the key figures, a chart, where
-        it is from and how to read it, ``Data`` the rows, ``columns`` what was not measured, and
+        it is from and how to read it, ``Data`` the rows, ``Columns`` what was not measured, and
         why; headers of declared columns are in plain words, such as "Mention rate".
 
         Parameters

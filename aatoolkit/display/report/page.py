@@ -138,30 +138,21 @@ class _Page:
             element("p", text(state, 600), "note"),
             picture,
         ]
-
-        def written(table: str, columns: Sequence[str] = ()) -> str:
-            of = evidence.of_table(table, titles[table], tables[table])
-            return table_of(of, self._rows, columns)
-
-        def head(table: str) -> str:
-            return f"{text(titles[table])}, {counted(tables.rows[table], 'row')}"
-
-        for table, columns in opened.items():
+        further = []
+        for table in dict.fromkeys([*opened, *titles]):
+            head = f"{text(titles[table])}, {counted(tables.rows[table], 'row')}"
+            lack = state_words(tables._state(table))
             if tables.rows[table]:
-                rows = written(table, columns)
+                of = evidence.of_table(table, titles[table], tables[table])
+                rows = table_of(of, self._rows, opened.get(table, []))
                 numbers = self._numbers(tables[table])
-                is_blank = bool(numbers) and bool(np.isnan(numbers).all())
-                # Below a picture a table is folded on screens, and open on paper.
-                kind = "more" if is_blank else "table"
-                is_folded = is_blank or picture
-                body.append(fold(f"Table: {head(table)}", rows, kind) if is_folded else rows)
-            elif (lack := state_words(tables._state(table))) != state:
+                if table not in opened or (numbers and np.isnan(numbers).all()):
+                    further.append(fold(head, rows))
+                else:  # below a picture it is folded on screens, and open on paper
+                    body.append(fold(f"Table: {head}", rows, "table") if picture else rows)
+            elif table in opened and lack != state:
                 body.append(element("p", f"{text(titles[table])}: {text(lack, 600)}", "note"))
-        folds = [
-            fold(head(table), written(table))
-            for table in tables if tables.rows[table] and table not in opened
-        ]  # fmt: skip
-        more = fold(f"Further tables ({len(folds)})", "".join(folds), "more") if folds else ""
+        more = fold(f"Further tables ({len(further)})", "".join(further), "more") if further else ""
         # The folds before the evidence, which is of their numbers too.
         return "\n".join(filter(None, [*body, evidence.html(), more, "</section>"]))
 
@@ -191,9 +182,9 @@ class _Page:
     def _states(self) -> Counter[tuple[str, str]]:
         """How many tables of each section are in a state, by its words and the section."""
         return Counter(
-            (state_words(tables._state(table)), name)
-            for name, tables in ((name, self._dataset[name]) for name in self._order)
-            for table in tables
+            (state_words(self._dataset[name]._state(table)), name)
+            for name in self._order
+            for table in self._dataset[name]
         )
 
     def _measured(self) -> str:
@@ -238,7 +229,9 @@ class _Page:
         return "".join([
             self._cards(rows, before is None, since),
             element("p", f"<b>{text(head, 300)}</b>") if head else "",
-            bullets([_change(row, at) for at, row in moved.items()]),
+            bullets([f'{text(capitalized(_name(row)), 200)}: <a href="#c{at}">'
+                     f"{text('{} to {}, {}'.format(*_texts(row)))}</a>"
+                     for at, row in moved.items()]),
             element("p", text(lack, 400)) if lack else "",
             bullets(failed),
             element("p", element("a", text(total), href="#measured")),
@@ -248,7 +241,10 @@ class _Page:
     def _cards(self, rows: Sequence[Mapping[Any, Any]], has_previous: bool, since: str) -> str:
         """The key figures, each with its value, its course, its change and the verdict on it."""
         cards, lack = [], "No section has a table of key figures, each with its value."
-        for name, table, data in self._figures():
+        for name, table in ((of, table) for of in self._order for table in self._dataset[of]):
+            data = self._names.data(self._dataset[name][table])
+            if data.keys != ["metric"] or data.kinds.get("value") != "number":
+                continue
             values, units = data.values("value"), data.units("value")
             names = {of: column for column, of in previous_names(data.frame).items()}
             before = data.values(names["value"]) if "value" in names and has_previous else None
@@ -258,7 +254,10 @@ class _Page:
                     continue
                 anchor, figure = anchors.evidence_of(at, "value"), text(number(value, units[at]))
                 link = element("a", figure, href=f"#{anchor}") if anchor else figure
-                row = _compared(rows, label.replace(" ", "_"))
+                column = label.replace(" ", "_")
+                is_own = column == "share_of_voice"
+                row = next((row for row in rows if row["measure"] == column
+                            and (is_own or row["subject"] in _SUBJECTS)), {})  # fmt: skip
                 moved = row.get("change", pd.NA) if before is None else value - before[at]
                 change = ""
                 if not pd.isna(moved):
@@ -274,14 +273,6 @@ class _Page:
             lack = f"No key figure has a value. {state_words(self._dataset[name]._state(table))}"
         return element("p", text(lack, 600), "note")
 
-    def _figures(self) -> Iterator[tuple[str, str, Any]]:
-        """The tables of key figures: a row for each metric, with its value."""
-        for section in self._order:
-            for name, frame in self._dataset[section].items():
-                data = self._names.data(frame)
-                if data.keys == ["metric"] and data.kinds.get("value") == "number":
-                    yield section, name, data
-
 
 _SUBJECTS = {"key figure": "", "all answers": "", "all prompts": " over all prompts"}
 _VERDICTS = {
@@ -292,63 +283,53 @@ _VERDICTS = {
 }
 
 
-def _compared(rows: Sequence[Mapping[Any, Any]], column: str) -> Mapping[Any, Any]:
-    """The comparison of a key figure; empty where it was not compared."""
-    for row in rows:
-        is_total = row["subject"] in _SUBJECTS or column == "share_of_voice"
-        if row["measure"] == column and is_total:
-            return row
-    return {}
-
-
 def _signed(change: float, unit: str | None) -> str:
     return signed(change, unit).replace("pp", "points")
 
 
-def _ends(row: Mapping[Any, Any]) -> list[str]:
-    """The numbers of a comparison before and now, and their difference."""
+_NUMBERS = {
+    "before": "Before",
+    "after": "Now",
+    "change": "Change",
+    "low": "95% interval",
+    "detectable": "Would have shown",
+    "p_adjusted": "Adjusted p",
+}
+
+
+def _texts(row: Mapping[Any, Any]) -> list[str]:
+    """The numbers of a comparison, as they are named above."""
     unit = None if pd.isna(row["unit"]) else str(row["unit"])
-    before, after, change = pd.to_numeric([row[n] for n in ("before", "after", "change")])
-    ends = [number(end, unit, exact=True) for end in (before, after)]
-    return [*ends, _signed(change, unit)]
-
-
-def _change(row: Mapping[Any, Any], at: int) -> str:
-    """A change in words, with a link to how it was computed."""
-    before, after, change = map(text, _ends(row))
-    return (
-        f'{text(capitalized(_name(row)), 200)}: <a href="#c{at}">{before} to {after}</a>, {change}'
+    before, after, change, low, least, p, high = pd.to_numeric(
+        [row[name] for name in (*_NUMBERS, "high")]
     )
-
-
-_HEADS = ("What", "Before", "Now", "Change", "95% interval", "Would have shown", "p, adjusted")
+    is_tested = not np.isnan(p)
+    interval = f"{_signed(low, unit)} to {_signed(high, unit)}".replace(" points to", " to")
+    return [
+        *(number(end, unit, exact=True) for end in (before, after)),
+        _signed(change, unit),
+        interval if is_tested else "–",
+        _signed(least, unit).lstrip("+"),
+        p_value(p) if is_tested else "–",
+    ]
 
 
 def _comparisons(rows: Sequence[Mapping[Any, Any]], since: str) -> str:
     """All comparisons as a table, each with its verdict and what it rests on."""
     lines = []
     for at, row in enumerate(rows, 1):
-        unit = None if pd.isna(row["unit"]) else str(row["unit"])
-        low, high, least, p = pd.to_numeric(
-            [row[name] for name in ("low", "high", "detectable", "p_adjusted")]
-        )
-        is_tested, reasons = not pd.isna(p), str(row["why"]).split("; ")
-        if is_tested:  # what comes first is in other columns
-            reasons = reasons[2 + (row["verdict"] == "no evidence") :]
-        sizes = [f"{row[n]:,.0f} {word}" for n, word in (("n_before", "before"), ("n", "now"))
-                 if not pd.isna(row[n])]  # fmt: skip
-        facts = [*reasons, f"n = {', '.join(sizes)}" * bool(sizes), str(row["method"] or "")]
-        words = "; ".join(fact.rstrip(". ") for fact in facts if fact)
-        numbers = [
-            *_ends(row),
-            f"{_signed(low, unit).removesuffix(' points')} to {_signed(high, unit)}" * is_tested,
-            _signed(least, unit).lstrip("+"),
-            p_value(p).removeprefix("p = ") if is_tested else "",
-        ]
+        reasons, verdict = str(row["why"]).split("; "), str(row["verdict"])
+        if verdict != "cannot say":  # what comes first is in other columns
+            reasons = reasons[2 + (verdict == "no evidence") :]
+        if not pd.isna(row["n"]):
+            n_before, n = map(number, pd.to_numeric([row["n_before"], row["n"]]))
+            reasons.append(f"n = {n_before} before, {n} now")
+        facts = [reason.rstrip(". ") for reason in (*reasons, str(row["method"] or "")) if reason]
+        words = f"{_VERDICTS[verdict]}: {plain('; '.join(facts))}"
         cells = [
             element("th", text(capitalized(_name(row)), 200), scope="row"),
-            *(element("td", text(number or "–"), "number") for number in numbers),
-            element("td", text(f"{_VERDICTS[str(row['verdict'])]}: {plain(words)}", 700), "words"),
+            *(element("td", text(words), "number") for words in _texts(row)),
+            element("td", text(words, 700), "words"),
         ]
         lines.append(element("tr", "".join(cells), id=f"c{at}"))
     head = f"All {counted(len(rows), 'comparison')} with {since}, and how they were computed"
@@ -357,11 +338,9 @@ def _comparisons(rows: Sequence[Mapping[Any, Any]], since: str) -> str:
         "page in twenty still names something. Intervals are each for its row alone. A change "
         "that would have shown: in 4 of 5 such samples."
     )
-    heads = (element("th", name, "number" * (name != "What"), scope="col") for name in _HEADS)
-    columns = [*heads, element("th", "Verdict", scope="col")]
-    return fold(
-        head, element("p", note, "note") + grid("<b>Comparisons</b>", head, columns, lines, 8)
-    )
+    heads = [element("th", name, scope="col") for name in ("What", *_NUMBERS.values(), "Verdict")]
+    table = grid("<b>Comparisons</b>", head, heads, lines, len(heads))
+    return fold(head, element("p", note, "note") + table)
 
 
 def _name(row: Mapping[Any, Any]) -> str:
