@@ -226,7 +226,8 @@ class Dataset(Keyed[str, Tables]):
         As ``df.aa.to_excel`` writes one table: no formulas, nothing rounded, moments in UTC, and
         an empty cell for what is missing. Sheets and columns have titles: `overview_engines` is
         "Overview engines", its `mention_rate` "Mention rate". The sheet "Overview" has the key
-        figures and how to read the workbook, "columns" what could not be measured, and why.
+        figures, a chart and how to read the workbook, "Columns" what could not be measured, and
+        why.
 
         Parameters
         ----------
@@ -264,11 +265,11 @@ class Dataset(Keyed[str, Tables]):
     ) -> Path:
         """Write one HTML page for readers who know neither Python nor JSON.
 
-        It opens with a summary in sentences: the key figures, what is shown to have changed since
-        the window before, or since an earlier dataset, and what cannot be said, as `compare`
-        finds it. Then come the sections in reading order. Each number leads to where it comes
-        from: its formula, its place in the response, the response with its SHA-256. Of each section
-        the columns that say most stand open; other tables are folded, and not printed.
+        It opens with a summary: the key figures as cards, what is shown to have changed since the
+        window before, or since an earlier dataset, and what cannot be said, as `compare` finds it.
+        Then come the sections in reading order, each with a picture; tables are folded, with the
+        columns that say most, and printed where their section is about them. Each number leads to
+        where it comes from: its formula, its place in the response, the response with its SHA-256.
 
         The page is self-contained: it opens offline, loads nothing, runs no script, prints, fits
         a phone, and follows the reader's light or dark setting. Nothing in a response can run or
@@ -279,8 +280,7 @@ class Dataset(Keyed[str, Tables]):
         path : str or path
             The file; missing folders are created. It is written atomically.
         rows : int
-            The most rows of a table, of which fewer may stand open; where more exist the page
-            says how many.
+            The most rows of a table; where more exist the page says how many.
         baseline : Dataset, optional
             An earlier dataset, whose windows do not overlap with those of this one.
         title : str, optional
