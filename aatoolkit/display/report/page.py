@@ -163,7 +163,8 @@ class _Page:
         names = [chapter.picture]
         if chapter.picture not in tables:
             # Of what nobody described, a course over time says most, and the main table next.
-            courses = [name for name in tables if self._names.data(tables[name]).times]
+            courses = [name for name in tables
+                       if tables.rows[name] > 1 and self._names.data(tables[name]).times]  # fmt: skip
             names = [*courses, next(iter(tables))]
         for name in names:
             numbers = self._numbers(tables[name])
@@ -332,7 +333,7 @@ def _comparisons(rows: Sequence[Mapping[Any, Any]], since: str) -> str:
             element("td", text(words, 700), "words"),
         ]
         lines.append(element("tr", "".join(cells), id=f"c{at}"))
-    head = f"All {counted(len(rows), 'comparison')} with {since}, and how they were computed"
+    head = f"Comparisons with {since} ({len(rows)}), and how they were computed"
     note = (
         "Shown to be up or down: an adjusted p-value below 5%. When nothing changes, up to one "
         "page in twenty still names something. Intervals are each for its row alone. A change "

@@ -121,7 +121,7 @@ def chapter_of(section: str) -> Chapter:
     return CHAPTERS.get(section) or Chapter(capitalized(humanize(section)), {}, "")
 
 
-_ROWS = re.compile(r"One row per ([^:.,]+)(?:: ([^.]*))?")
+_ROWS = re.compile(r"One row per (id\b|[^:.,]+?)(?:(?<!and) id)?(?=[:.,])(?:: ([^.]*))?")
 """What the documentation of a table says of its rows, and of what they are."""
 
 
@@ -142,7 +142,7 @@ def title_of(table: str, doc: str = "") -> str:
         return capitalized(humanize(table))
     if rows[1] == "fetch":
         return capitalized(rows[2] or "in all")
-    return f"By {humanize(rows[1].removesuffix(' id'))}"
+    return f"By {' '.join(map(humanize, rows[1].split()))}"
 
 
 def title_in(tables: Tables, table: str) -> str:
