@@ -163,8 +163,8 @@ class _Page:
         names = [chapter.picture]
         if chapter.picture not in tables:
             # Of what nobody described, a course over time says most, and the main table next.
-            courses = [name for name in tables
-                       if tables.rows[name] > 1 and self._names.data(tables[name]).times]  # fmt: skip
+            several = [name for name in tables if tables.rows[name] > 1]
+            courses = [name for name in several if self._names.data(tables[name]).times]
             names = [*courses, next(iter(tables))]
         for name in names:
             numbers = self._numbers(tables[name])
