@@ -280,7 +280,8 @@ class Dataset(Keyed[str, Tables]):
         path : str or path
             The file; missing folders are created. It is written atomically.
         rows : int
-            The most rows of a table; where more exist the page says how many.
+            The most rows of a table, and half as many of a further one; where more exist the page
+            says how many.
         baseline : Dataset, optional
             An earlier dataset, whose windows do not overlap with those of this one.
         title : str, optional

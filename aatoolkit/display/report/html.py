@@ -31,8 +31,8 @@ _MANY, _MOST = 4, 7
 """The columns that fit a phone, and a page."""
 _WIDE, _HIGH = 120, 28
 """The size of a line on a card."""
-_PATH, _FAMILY = re.compile(r' d="[^"]*"'), re.compile(r"(?<=px;) font-family:[^;\"]*;")
-"""What is written shorter on a page: the paths of a picture, and the font of each text."""
+_FAMILY = re.compile(r"(?<=px;) font-family:[^;\"]*;")
+"""The font of each text of a picture, which is written once."""
 _RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
@@ -188,7 +188,6 @@ def image(svg: str, alt: str) -> str:
     )
     start = svg.index(">", svg.index("<svg")) + 1
     svg = f"{svg[svg.index('<svg') : start]}<style>{themes}</style>{svg[start:]}"
-    svg = _PATH.sub(lambda path: re.sub(r"(\.\d)\d+", r"\1", path[0]), _FAMILY.sub("", svg))
-    source = " ".join(svg.replace("%", "%25").replace("#", "%23").split())
+    source = " ".join(_FAMILY.sub("", svg).replace("%", "%25").replace("#", "%23").split())
     source = source.replace("&", "&amp;").replace("'", "&#x27;")
     return f"<img alt=\"{text(alt, 700)}\" src='data:image/svg+xml,{source}'>"

@@ -144,7 +144,8 @@ class _Page:
             lack = state_words(tables._state(table))
             if tables.rows[table]:
                 of = evidence.of_table(table, titles[table], tables[table])
-                rows = table_of(of, self._rows, opened.get(table, []))
+                most = self._rows if table in opened else -(-self._rows // 2)
+                rows = table_of(of, most, opened.get(table, []))
                 numbers = self._numbers(tables[table])
                 if table not in opened or (numbers and np.isnan(numbers).all()):
                     further.append(fold(head, rows))
