@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from aatoolkit._util.text import counted
 from aatoolkit.display.plot.style import describe_scope
 from aatoolkit.display.report.html import element, fold, text
 from aatoolkit.display.report.words import (
@@ -30,15 +29,6 @@ if TYPE_CHECKING:
 
 _MOST_NAMES = 4
 """The most values of a key that name a row."""
-
-
-@dataclass
-class _Row:
-    """The numbers of one row, and the end of the anchors of the row and of its evidence."""
-
-    anchor: str
-    label: str
-    numbers: dict[str, Explanation] = field(default_factory=dict)
 
 
 class CellExplainer:
@@ -100,34 +90,28 @@ class TableEvidence:
     number: str
     explain: CellExplainer
     names: RowNames
-    rows: dict[int, _Row] = field(default_factory=dict)
+    rows: dict[int, tuple[str, dict[str, Explanation]]] = field(default_factory=dict)
 
     def link(self, at: int, column: str, label: str, words: str) -> str:
         """A number as a link to its evidence, by its row's position and name, and its column."""
         explanation = self.explain(self.frame, at, column)
         if at not in self.rows:
-            keys = ((name, str(value)) for name, value in explanation.row.items() if name != "_row")
-            others = (word for name, value in keys for word in self.names.words(name, [value]))
-            label = ", ".join([*dict.fromkeys([label, *others])][:_MOST_NAMES])
-            self.rows[at] = _Row(f"{self.number}-{len(self.rows) + 1}", label)
-        self.rows[at].numbers[column] = explanation
+            keys = {name: str(value) for name, value in explanation.row.items() if name != "_row"}
+            others = (self.names.words(name, [value])[0] for name, value in keys.items())
+            self.rows[at] = ", ".join([*dict.fromkeys([label, *others])][:_MOST_NAMES]), {}
+        self.rows[at][1][column] = explanation
         missing = "missing" * (words == "–")
         target = f"#{self.evidence_of(at, column)}"
         return element("a", text(words), href=target, **{"aria-label": missing})
 
     def anchor(self, at: int) -> str:
         """The anchor of a row of the page, where its evidence links back to."""
-        return f"r{self.rows[at].anchor}" if at in self.rows else ""
+        return f"r{self.number}-{at}" if at in self.rows else ""
 
     def evidence_of(self, at: int, column: str) -> str:
         """The anchor of the evidence of a number; empty if it is not on the page."""
-        row = self.rows.get(at)
-        if row is None or column not in row.numbers:
-            return ""
-        return f"e{row.anchor}-{[*row.numbers].index(column) + 1}"
-
-    def __len__(self) -> int:
-        return sum(len(row.numbers) for row in self.rows.values())
+        _, numbers = self.rows.get(at, ("", {}))
+        return f"e{self.number}-{at}-{[*numbers].index(column)}" if column in numbers else ""
 
 
 class SectionEvidence:
@@ -146,7 +130,7 @@ class SectionEvidence:
 
     def html(self) -> str:
         """The evidence, folded: the responses, then each table row by row."""
-        tables = [table for table in self.tables.values() if len(table)]
+        tables = [table for table in self.tables.values() if table.rows]
         if not tables:
             return ""
         folds = "\n".join(map(self._table, tables))  # collects the responses
@@ -154,42 +138,40 @@ class SectionEvidence:
             element("p", response_words(response), id=anchor)
             for response, anchor in self._responses.items()
         )
-        count = sum(map(len, tables))
-        return fold(f"Where these numbers come from ({count:,})", f"\n{responses}\n{folds}", "why")
+        return fold("Where these numbers come from", f"\n{responses}\n{folds}", "why")
 
     def _table(self, table: TableEvidence) -> str:
         """The evidence of one table: what its columns mean, then its rows."""
         meanings = {
             name: explanation
-            for row in table.rows.values()
-            for name, explanation in row.numbers.items()
+            for _, numbers in table.rows.values()
+            for name, explanation in numbers.items()
             if explanation.meaning
         }
         definitions = "".join(
             f"<dt>{text(column_title(name))}</dt><dd>{_meaning(explanation)}</dd>"
             for name, explanation in meanings.items()
         )
-        rows = "\n".join(self._row(row) for _, row in sorted(table.rows.items()))
-        head = f"{text(table.title)}: {counted(len(table), 'number')} in "
-        head += counted(len(table.rows), "row")
-        return fold(head, f"<dl>{definitions}</dl>\n<ul>{rows}</ul>")
+        rows = "\n".join(self._row(table, at) for at in sorted(table.rows))
+        return fold(text(table.title), f"<dl>{definitions}</dl>\n<ul>{rows}</ul>")
 
-    def _row(self, row: _Row) -> str:
+    def _row(self, table: TableEvidence, at: int) -> str:
         """The evidence of one row: its responses, then each number."""
+        label, explanations = table.rows[at]
         sources = dict.fromkeys(
-            response for explanation in row.numbers.values() for response in explanation.sources
+            response for explanation in explanations.values() for response in explanation.sources
         )
         links = " and ".join(
-            element("a", f"response {at}" if len(sources) > 1 else "the response",
+            element("a", f"response {number}" if len(sources) > 1 else "the response",
                     href=f"#{self._anchor(response)}")
-            for at, response in enumerate(sources, 1)
+            for number, response in enumerate(sources, 1)
         )  # fmt: skip
         numbers = "".join(
             element("span", f"{text(column_title(name))} {known_of(explanation)}",
-                    id=f"e{row.anchor}-{at}")
-            for at, (name, explanation) in enumerate(row.numbers.items(), 1)
+                    id=table.evidence_of(at, name))
+            for name, explanation in explanations.items()
         )  # fmt: skip
-        name = element("a", text(row.label, 120), href=f"#r{row.anchor}")
+        name = element("a", text(label, 120), href=f"#{table.anchor(at)}")
         return f"<li><p>{name}{' in ' * bool(links)}{links}:</p>{numbers}</li>"
 
     def _anchor(self, response: CitedResponse) -> str:

@@ -17,7 +17,6 @@ from aatoolkit.display.plot.style import DARK, LIGHT
 from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.words import (
     column_title,
-    plain,
     unit_words,
 )
 
@@ -138,11 +137,10 @@ def _first(names: Sequence[str], label: str | None) -> list[str]:
 
 
 def _head(data: PlotData, name: str) -> str:
-    column, unit = data.column(name), unit_words(data.unit(name))
-    doc = {"title": plain(column.doc)} if column and column.doc else {}
+    unit = unit_words(data.unit(name))
     small = element("small", text(unit, 40)) if unit else ""
     kind = "number" if data.kinds[name] == "number" else ""
-    return element("th", f"{text(column_title(name), 60)}{small}", kind, scope="col", **doc)
+    return element("th", f"{text(column_title(name), 60)}{small}", kind, scope="col")
 
 
 def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:
