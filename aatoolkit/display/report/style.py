@@ -34,7 +34,7 @@ a { color: var(--link); }
 nav ul { columns: 14rem; column-gap: 1rem; list-style: none; padding: 0; margin-top: 1rem; }
 ul { margin: .25rem 0 .75rem; padding-left: 1.2rem; overflow-wrap: anywhere; }
 /* Two sections beside each other; one whose table is opened takes the whole width. */
-.sections { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr));
+.sections { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr));
   column-gap: 2.5rem; }
 .sections > section { min-width: 0; }
 .sections > section:has(> [open], > .wide) { grid-column: 1 / -1; }
@@ -123,7 +123,7 @@ code { font-size: .95em; overflow-wrap: anywhere; }
   .sections :is(th, td):nth-child(n+6) { display: none; }
   thead th { min-width: 0; }
   tbody :is(th, td:not(.number)) { overflow-wrap: anywhere; min-width: 16mm; }
-  tbody th[scope] { min-width: 20mm; }
+  tbody th[scope] { min-width: 26mm; }
   small, .note { font-size: 7.5pt; }
   .table::details-content { content-visibility: visible; block-size: auto; }
   .table > summary { display: none; }
