@@ -70,12 +70,9 @@ def fold(head: str, inside: str, kind: str = "") -> str:
     return element("details", f"<summary>{head}</summary>{inside}", kind)
 
 
-def bullets(items: Sequence[str], head: str = "") -> str:
-    """A list of HTML, folded below a head where it has one; empty without items."""
-    if not items:
-        return ""
-    rows = element("ul", "".join(element("li", item) for item in items))
-    return fold(f"{head} ({len(items)})", rows) if head else rows
+def bullets(items: Sequence[str]) -> str:
+    """A list of HTML; empty without items."""
+    return element("ul", "".join(element("li", item) for item in items)) if items else ""
 
 
 def grid(caption: str, name: str, heads: Iterable[str], rows: Iterable[str], width: int) -> str:
@@ -138,7 +135,8 @@ def _first(names: Sequence[str], label: str | None) -> list[str]:
 
 def _head(data: PlotData, name: str) -> str:
     unit = unit_words(data.unit(name))
-    small = element("small", text(unit, 40)) if unit else ""
+    is_named = unit.rpartition(" ")[2].rstrip("s") in name  # such as requests
+    small = element("small", text(unit, 40)) if unit and not is_named else ""
     kind = "number" if data.kinds[name] == "number" else ""
     return element("th", f"{text(column_title(name), 60)}{small}", kind, scope="col")
 
