@@ -280,7 +280,7 @@ class TableRows:
         steps = self.table.rows.steps
         at = [at for at, step in enumerate(steps, 1) if isinstance(step, Each | Entries)][number]
         level, rows = self.vectors[at].level, self._ancestor_rows(at)
-        if vector is self.vectors[at - 1]:
+        if vector is self.vectors[at - 1] and np.array_equal(index, self._ancestor_rows(at - 1)):
             return self.vectors[at], rows
         if isinstance(steps[at - 1], Each):
             return _elements(vector, index, level.positions[rows])

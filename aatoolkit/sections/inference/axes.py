@@ -71,6 +71,8 @@ class Axis:
         The position of the first row; 1 where the first element is a header.
     is_labelled : bool
         Whether a list around its rows labels their positions.
+    is_first : bool
+        Whether its rows are those of the first of several arrays, which are its columns.
     arrays, maps : list
         The lists and maps on it, which open axes below or become columns.
     """
@@ -82,6 +84,7 @@ class Axis:
     holder: Path
     first: int = 0
     is_labelled: bool = False
+    is_first: bool = False
     arrays: list[Arrays] = field(default_factory=list)
     maps: list[Stream] = field(default_factory=list)
 
@@ -136,6 +139,8 @@ class Arrays:
         if self.kinds == {"dict"}:
             names = {name.lower(): name for name in self.items[0] or ()}
             fields = [names[name] for name in _NAME_FIELDS if name in names]
+            if _HEADER.fullmatch(snake(_last_name(self.steps))):
+                fields += names.values()
         for name in fields:
             texts = [
                 [item.get(name) if type(item) is dict else item for item in values]
@@ -208,7 +213,7 @@ class Structure:
             array = Arrays(steps, _only(list, values))
             if array.longest <= 1 < len(array.items) and array.kinds == {"dict"}:
                 # Lists of one record at most, in row after row, are wrappers.
-                inner = [MISSING if not row else row[0] for row in array.lists]
+                inner = [MISSING if row in (MISSING, []) else row[0] for row in array.lists]
                 self._read(axis, (*steps, Position(0)), inner)
             elif array.longest:
                 axis.arrays.append(array)
@@ -254,7 +259,11 @@ class Structure:
     # --- arrays ---------------------------------------------------------------------------------
 
     def _open_arrays(self, axis: Axis, arrays: list[Arrays]) -> None:
-        waiting = [array for array in arrays if not self._are_columns(axis, array)]
+        waiting = [
+            array
+            for array in arrays
+            if not self._are_columns(axis, array)
+        ]
         groups: dict[Any, list[Arrays]] = {}
         labelled: dict[Any, list[Arrays]] = {}
         for array in (array for array in waiting if not array.is_used):
@@ -295,6 +304,7 @@ class Structure:
         step: type[Each | Entries],
         labels: Sequence[Stream] = (),
         first: int = 0,
+        is_first: bool = False,
     ) -> None:
         """Open an axis along parallel lists or maps, also along one of an enclosing record."""
         rows = [
@@ -308,11 +318,11 @@ class Structure:
         steps = (*around, step())
         above, keys = [at for at, _ in rows], [key for _, key in rows]
         holder = _shared([path for path, _ in (*group, *labels)])
-        below = Axis(steps, axis, above, keys, holder, first, bool(labels))
+        below = Axis(steps, axis, above, keys, holder, first, bool(labels), is_first)
         number = sum(isinstance(step, Each | Entries) for step in steps) - 1
         streams = [
-            (steps if path == spine[0] else (*bound(path), step(at=number)),
-             [lists[at][key] for at, key in rows])
+            (steps if path == spine[0] and not is_first else (*bound(path), step(at=number)),
+             [MISSING if lists[at] is MISSING else lists[at][key] for at, key in rows])
             for path, lists in (*group, *labels)
         ]  # fmt: skip
         if not first:
@@ -323,8 +333,37 @@ class Structure:
         names = [spine[1][at][0] for at in above]
         self._columns(below, Arrays(steps, streams[0][1]), header, names)
 
+    def _open_columns(
+        self, axis: Axis, array: Arrays, header: Path | None, names: Sequence[Sequence[str]]
+    ) -> None:
+        """Open the rows of arrays that are columns, each with all of its values."""
+        streams = self._elements(array, header, names)
+        first = (*array.steps, Position(0))
+        lists = [MISSING if values in (MISSING, []) else values[0] for values in array.lists]
+        self._open_below(axis, streams, (first, lists), Each, is_first=True)
+
+    def _are_whole(self, axis: Axis, array: Arrays) -> bool:
+        """Whether the elements of an array are whole columns; if so, open their rows."""
+        sizes = [{*map(len, values)} for values in array.filled if all(values)]
+        if len(sizes) < len(array.filled) or any(len(size) != 1 for size in sizes):
+            return False
+        kinds = [[_kinds(column) for column in values] for values in array.filled]
+        if array.longest < 2 or any(len(kind) > 1 for row in kinds for kind in row):
+            return False
+        is_mixed = all(len(set().union(*row)) > 1 for row in kinds)
+        is_square = {(len(values),) for values in array.filled} == {(*size,) for size in sizes}
+        if not is_mixed and is_square:
+            return False
+        header = self._header(axis, array, is_mixed=is_mixed, is_whole=True)
+        if header is None and not is_mixed:
+            return False
+        self._open_columns(axis, array, *(header or (None, ())))
+        return True
+
     def _are_columns(self, axis: Axis, array: Arrays) -> bool:
         """Whether the positions of an array are columns; if so, read them."""
+        if array.kinds == {"list"}:
+            return self._are_whole(axis, array)
         kinds = [_kinds(cells) for cells in zip_longest(*array.filled)]
         is_mixed = all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1
         header = self._header(axis, array, is_mixed=is_mixed)
@@ -355,6 +394,13 @@ class Structure:
         names: Sequence[Sequence[str]] = (),
     ) -> None:
         """Read the positions of an array, by number or by the names that a header gives them."""
+        self._settle(axis, self._elements(array, header, names))
+
+    @staticmethod
+    def _elements(
+        array: Arrays, header: Path | None, names: Sequence[Sequence[str]]
+    ) -> list[Stream]:
+        """The elements at each position of an array, or under each name of a header."""
         places = [{name: at for at, name in enumerate(row)} for row in names]
         if header is None:
             places = [{at: at for at in range(array.longest)}] * len(array.lists)  # type: ignore[misc]
@@ -368,14 +414,14 @@ class Structure:
                 for values, row in zip(array.lists, places, strict=True)
             ]
             streams.append(((*array.steps, step), cells))
-        self._settle(axis, streams)
+        return streams
 
     def _header(
-        self, axis: Axis, array: Arrays, *, is_mixed: bool
+        self, axis: Axis, array: Arrays, *, is_mixed: bool, is_whole: bool = False
     ) -> tuple[Path, list[list[str]]] | None:
         """Find what names the positions of an array: texts around its rows, as many as it has."""
         fitting = []
-        for around, other in _around(axis, array):
+        for around, other in _around(axis, array, is_whole=is_whole):
             if other.names is None:
                 continue
             name, texts = other.names
@@ -386,7 +432,7 @@ class Structure:
             is_named = _HEADER.fullmatch(snake(word)) is not None
             # ``index_names`` is that of ``index``.
             rank = _common(other.steps, array.steps), _last_name(array.steps) in word, is_named
-            is_header = is_mixed or is_named or array.kinds == {"dict"}
+            is_header = (is_mixed and not is_whole) or is_named or array.kinds == {"dict"}
             if is_exact and is_header:
                 fitting.append((rank, other, name, names))
         if not fitting:
@@ -404,7 +450,7 @@ class Structure:
         for around, other in _around(axis, array):
             lengths = [other.lengths[row] for row in axis.rows_of(around)]
             pairs = zip(array.lengths, lengths, strict=True)
-            is_plain = other.kinds <= {"text", "day", "number"}
+            is_plain = other.kinds <= {"text", "day", "number", "moment"}
             if is_plain and all(length in (None, length_around) for length, length_around in pairs):
                 fitting.append(other)
         return max(fitting, key=lambda other: _common(other.steps, array.steps), default=None)
@@ -413,9 +459,14 @@ class Structure:
 # --- paths --------------------------------------------------------------------------------------
 
 
-def _around(axis: Axis, array: Arrays) -> Iterator[tuple[Axis, Arrays]]:
-    """Yield the arrays on the axes around, the nearest first, that do not hold an array."""
-    for around in [*axis.chain()][1:]:
+def _around(
+    axis: Axis, array: Arrays, *, is_whole: bool = False
+) -> Iterator[tuple[Axis, Arrays]]:
+    """Yield the arrays on the axes around, the nearest first, that do not hold an array.
+
+    What names whole columns may be on their own axis.
+    """
+    for around in [*axis.chain()][not is_whole :]:
         for other in around.arrays:
             if other.steps != array.steps[: len(other.steps)]:
                 yield around, other
@@ -469,14 +520,15 @@ def _kind(value: Any) -> str:
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int | float):
-        return "number"
+        return "moment" if 1e9 <= value < 2e9 or 1e12 <= value < 2e12 else "number"
     if isinstance(value, str):
         return "number" if _NUMBER.fullmatch(value) else "day" if _DAY.match(value) else "text"
     return type(value).__name__
 
 
 def _kinds(values: Iterable[Any]) -> set[str]:
-    return {_kind(value) for value in values if value is not None and value is not MISSING}
+    kinds = {_kind(value) for value in values if value is not None and value is not MISSING}
+    return kinds - {"moment"} if "number" in kinds else kinds
 
 
 def _alike(members: list[Any]) -> float:

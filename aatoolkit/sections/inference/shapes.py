@@ -107,7 +107,8 @@ def _rows(axis: Axis, labels: tuple[str, ...]) -> Rows:
     if not axis.steps:
         return single()
     is_list = isinstance(axis.steps[-1], Each)
-    return Rows(axis.steps, labels, first=axis.first if is_list else 0)
+    only = (("^#0", (0,)),) if axis.is_first else ()
+    return Rows(axis.steps, labels, only=only, first=axis.first if is_list else 0)
 
 
 def _add_column(relation: Relation, variable: Variable, vocabulary: Vocabulary) -> None:
@@ -144,18 +145,13 @@ def _declare_header(relation: Relation, axis: Axis, variables: list[Variable]) -
     headers = {steps[0].header if steps and isinstance(steps[0], Named) else () for steps in inner}
     rows = relation.rows
     is_plain = not (rows.one or rows.labels or rows.first) and rows.steps[-1] == Each()
-    if not (is_own and is_plain and len(headers) == 1):
+    if not (is_own and is_plain and len(headers) == 1) or any(len(steps) > 1 for steps in inner):
         return
     header = headers.pop()
-    if (
-        any(isinstance(step, Each | Entries) and step.at is not None for step in header)
-        or not header
-    ):
-        return
-    relation.rows = replace(rows, header=header)
-    for column, (step, *rest) in zip(relation.columns, inner, strict=True):
-        name = f"[{step.name}]"  # type: ignore[union-attr]
-        column.source = ".".join(filter(None, [name, format_path(rest)]))
+    if header and not any(isinstance(s, Each | Entries) and s.at is not None for s in header):
+        relation.rows = replace(rows, header=header)
+        for column, (step,) in zip(relation.columns, inner, strict=True):
+            column.source = f"[{step.name}]"  # type: ignore[union-attr]
 
 
 def _word(step: Step) -> str:

@@ -132,7 +132,9 @@ def _rows(relation: Relation) -> str:
         code = f"keyed({path[: -2 * len(labels)]!r}{key})"
     else:
         code = f"Rows(parse_pattern({path!r}), {labels!r})"
-    return code + (f".where(without={dict(rows.without)!r})" if rows.without else "")
+    filters = {"without": dict(rows.without), "only": dict(rows.only)}
+    facts = ", ".join(f"{name}={values!r}" for name, values in filters.items() if values)
+    return f"{code}.where({facts})" if facts else code
 
 
 def _table(relation: Relation, end: str) -> Iterator[str]:
