@@ -52,7 +52,7 @@ class Reading:
 _NUMBERS = ("number", "decimal comma")
 _MOMENTS = (
     *("YYYYMMDD", "DD/MM/YYYY", "MM/DD/YYYY", "iso week", "month day", "epoch s", "epoch ms"),
-    *("month day year", "iso month", "epoch days", "utc"),
+    *("month day year", "iso month", "epoch days", "epoch ns", "utc"),
 )
 
 # fmt: off

@@ -423,7 +423,7 @@ def _boolean(dtype: str, _: Any, value: Any) -> bool | None:
 
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_MONTH_DAY = r"(?:(?P<first>\d\d?)\.?\s+)?(?P<name>[A-Za-z]{3,9})\.?(?:\s+(?P<day>\d\d?))?"
+_MONTH_DAY = r"(?:(?P<first>\d\d?)\.?[\s-]+)?(?P<name>[A-Za-z]{3,9})\.?(?:\s+(?P<day>\d\d?))?"
 _DAYS = {
     "YYYYMMDD": r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)",
     "DD/MM/YYYY": r"(?P<day>\d\d?)([/.\-])(?P<month>\d\d?)\2(?P<year>\d{4})",
@@ -431,7 +431,7 @@ _DAYS = {
     "iso week": r"(?P<year>\d{4})-?W(?P<week>\d\d)",
     "iso month": r"(?P<year>[12]\d{3})-(?:(?P<month>\d\d)|Q(?P<quarter>[1-4]))",
     "month day": _MONTH_DAY,
-    "month day year": _MONTH_DAY + r",?\s+(?P<year>\d{4})",
+    "month day year": _MONTH_DAY + r",?[\s-]+(?P<year>\d{4})",
 }
 """The notations of days; a week, month or quarter is its first day."""
 
@@ -471,15 +471,20 @@ def _utc(dtype: str, _: Any, value: Any) -> int | None:
     return _day_number(moment) if dtype == "date" else _instant_number(moment)
 
 
+_EPOCH_TEXT = re.compile(
+    r"(?:/Date\()?(-?[0-9]{1,20}(\.[0-9]*)?((?<=[0-9])E[0-9])?)(?:[+-][0-9]{4})?(?:\)/)?", re.I
+)
+
+
 def _epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> int | None:
     if type(value) is str:
-        match = re.fullmatch(r"(-?[0-9]{1,15})(?:\.0*)?", value)
-        value = int(match[1]) if match else None
+        match = _EPOCH_TEXT.fullmatch(value)
+        value = None if match is None else float(match[1]) if match[2] or match[3] else int(match[1])
     elif type(value) is float and (dtype == "date" or per_second == 1000):
         value = _integer(value)
     if type(value) not in (int, float):
         return None
-    micros: int = round(value * (1_000_000 // per_second))
+    micros = round(value * Fraction(1_000_000) / per_second)
     _EPOCH + micros * _MICROSECOND  # raises where there is no such moment
     return micros if dtype == "timestamp" else micros // 86_400_000_000
 
@@ -497,6 +502,7 @@ _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
     "utc": _utc,
     "epoch s": partial(_epoch, 1),
     "epoch ms": partial(_epoch, 1000),
+    "epoch ns": partial(_epoch, 10**9),
     "epoch days": partial(_epoch, Fraction(1, 86400)),
 }
 """The parsers of single values, given dtype and year, by the name that ``parse`` has."""

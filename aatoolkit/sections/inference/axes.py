@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 from types import NoneType
@@ -37,7 +37,7 @@ _DAY = re.compile(r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
 _DATA_KEY = re.compile(r"\d+[!:]\w+([!:]\w+)*|[A-Z_-]*\d[A-Z0-9_-]*")
 _HEADER = re.compile(
     r"(.*_)?(columns?|cols?|fields?|headers?|schema|keys?|vars|variables|names|metadata|meta|type"
-    r"|info|dimensions?|metrics?|definitions|ids)"
+    r"|info|dimensions?|metrics?|definitions?|ids)"
 )
 _NAME_FIELDS = (
     *("name", "key", "id", "field", "fieldname", "fieldcaption", "label", "title", "header"),
@@ -71,8 +71,8 @@ class Axis:
         The position of the first row; 1 where the first element is a header.
     is_labelled : bool
         Whether a list around its rows labels their positions.
-    is_first : bool
-        Whether its rows are those of the first of several arrays, which are its columns.
+    only : dict of str to tuple
+        Which of the rows at its path are meant: the values that some sources have.
     arrays, maps : list
         The lists and maps on it, which open axes below or become columns.
     """
@@ -84,7 +84,7 @@ class Axis:
     holder: Path
     first: int = 0
     is_labelled: bool = False
-    is_first: bool = False
+    only: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     arrays: list[Arrays] = field(default_factory=list)
     maps: list[Stream] = field(default_factory=list)
 
@@ -179,6 +179,8 @@ class Structure:
         self.headers: set[Path] = set()
         root = Axis((), None, [], list(range(len(documents))), ())
         self._open(root, [((), [*documents])])
+        for axis in self.axes[1:]:
+            self._split(axis)
 
     def _open(self, axis: Axis, streams: Iterable[Stream]) -> None:
         self.axes.append(axis)
@@ -224,6 +226,47 @@ class Structure:
             rest = [MISSING if type(value) in (dict, list) else value for value in values]
             self.variables.append(Variable(axis, steps, rest))
 
+    def _split(self, axis: Axis) -> None:
+        """Split an axis whose lists hold rows of different kinds, such as several tables."""
+        fields: dict[int, set[Path]] = {}
+        variables = [variable for variable in self.variables if variable.axis is axis]
+        for variable in variables:
+            for row, value in zip(axis.above, variable.values, strict=True):
+                if value is not MISSING and value is not None:
+                    fields.setdefault(row, set()).add(variable.steps)
+        groups: list[set[Path]] = []
+        numbers: dict[int, int] = {}
+        for row, paths in fields.items():
+            alike = (n for n, group in enumerate(groups) if _overlap(group, paths) >= 0.5)
+            number = numbers[row] = next(alike, len(groups))
+            if number == len(groups):
+                groups.append(set())
+            groups[number] |= paths
+        if not 1 < len(groups) <= _WIDEST_TUPLE or any(a.parent is axis for a in self.axes):
+            return
+        for around in [*axis.chain()][1:-1]:
+            keys = [around.keys[row] for row in axis.rows_of(around)]
+            pairs = {(k, numbers[a]) for k, a in zip(keys, axis.above, strict=True) if a in numbers}
+            if len({key for key, _ in pairs}) == len(pairs):
+                break
+        else:
+            return
+        inner, step = axis.steps[len(around.steps) : -1], around.steps[-1]
+        source = "^" * (1 + sum(isinstance(s, Each) for s in inner)) + "#0"
+        if isinstance(step, Entries):
+            source = f"@{sum(isinstance(s, Entries) for s in around.steps) - 1}"
+        self.axes.remove(axis)
+        for number in range(len(groups)):
+            values = tuple(key for key, other in pairs if other == number)
+            rows = [row for row, key in enumerate(keys) if key in values]
+            part = replace(axis, above=[axis.above[r] for r in rows], keys=[axis.keys[r] for r in rows],
+                           only={**axis.only, source: values}, arrays=[], maps=[])  # fmt: skip
+            self.axes.append(part)
+            for variable in variables:
+                if variable.steps in groups[number]:
+                    inside = [variable.values[row] for row in rows]
+                    self.variables.append(Variable(part, variable.steps, inside))
+
     # --- maps -----------------------------------------------------------------------------------
 
     def _is_map(self, objects: list[dict[str, Any]], steps: Path) -> bool:
@@ -266,7 +309,9 @@ class Structure:
         ]
         groups: dict[Any, list[Arrays]] = {}
         labelled: dict[Any, list[Arrays]] = {}
-        for array in (array for array in waiting if not array.is_used):
+        for array in waiting:
+            if array.is_used and array.kinds != {"dict"}:
+                continue
             label = self._label(axis, array)
             if label is not None:
                 labelled.setdefault((label, *array.lengths), []).append(array)
@@ -276,7 +321,9 @@ class Structure:
                 array.longest
             }
             is_alone = array.longest < 2 or array.kinds == {"dict"} or is_square
-            groups.setdefault(array.steps if is_alone else (*array.lengths,), []).append(array)
+            beside = (key for key in groups if not is_alone and _fits(array.lengths, key))
+            key = next(beside, array.steps if is_alone else (*array.lengths,))
+            groups.setdefault(key, []).append(array)
         for (label, *_), group in labelled.items():
             self._open_side_by_side(axis, group, label)
         for group in groups.values():
@@ -286,7 +333,7 @@ class Structure:
     def _open_side_by_side(
         self, axis: Axis, group: list[Arrays], label: Arrays | None = None
     ) -> None:
-        spine = max(group, key=lambda array: array.kinds == {"list"})
+        spine = max(group, key=lambda array: (array.kinds == {"list"}, len(array.filled)))
         streams = [(array.steps, array.lists) for array in group]
         labels: list[Stream] = []
         if label is not None:
@@ -304,7 +351,7 @@ class Structure:
         step: type[Each | Entries],
         labels: Sequence[Stream] = (),
         first: int = 0,
-        is_first: bool = False,
+        only: dict[str, tuple[Any, ...]] | None = None,
     ) -> None:
         """Open an axis along parallel lists or maps, also along one of an enclosing record."""
         rows = [
@@ -318,10 +365,10 @@ class Structure:
         steps = (*around, step())
         above, keys = [at for at, _ in rows], [key for _, key in rows]
         holder = _shared([path for path, _ in (*group, *labels)])
-        below = Axis(steps, axis, above, keys, holder, first, bool(labels), is_first)
+        below = Axis(steps, axis, above, keys, holder, first, bool(labels), only or {})
         number = sum(isinstance(step, Each | Entries) for step in steps) - 1
         streams = [
-            (steps if path == spine[0] and not is_first else (*bound(path), step(at=number)),
+            (steps if path == spine[0] and not only else (*bound(path), step(at=number)),
              [MISSING if lists[at] is MISSING else lists[at][key] for at, key in rows])
             for path, lists in (*group, *labels)
         ]  # fmt: skip
@@ -340,7 +387,22 @@ class Structure:
         streams = self._elements(array, header, names)
         first = (*array.steps, Position(0))
         lists = [MISSING if values in (MISSING, []) else values[0] for values in array.lists]
-        self._open_below(axis, streams, (first, lists), Each, is_first=True)
+        self._open_below(axis, streams, (first, lists), Each, only={"^#0": (0,)})
+
+    def _read_header(self, axis: Axis, header: Path, names: list[list[str]]) -> None:
+        """Read what the records of a header say of the rows, where that is not always the same."""
+        arrays = (array for array in axis.arrays if bound(array.steps) == header[:-2])
+        array = next((array for array in arrays if array.kinds == {"dict"}), None)
+        if array is not None:
+            counts = len(self.variables), len(axis.arrays), len(axis.maps)
+            for steps, values in self._elements(array, header, names):
+                self._read(axis, steps, values)
+            del axis.arrays[counts[1] :], axis.maps[counts[2] :]
+            self.variables[counts[0] :] = [
+                variable
+                for variable in self.variables[counts[0] :]
+                if len({*map(repr, variable.values)} - {repr(MISSING)}) > 1
+            ]
 
     def _are_whole(self, axis: Axis, array: Arrays) -> bool:
         """Whether the elements of an array are whole columns; if so, open their rows."""
@@ -352,11 +414,15 @@ class Structure:
             return False
         is_mixed = all(len(set().union(*row)) > 1 for row in kinds)
         is_square = {(len(values),) for values in array.filled} == {(*size,) for size in sizes}
-        if not is_mixed and is_square:
+        beside = (other.lengths for _, other in _around(axis, array, is_whole=True))
+        inner = [None if row is MISSING else len(row[0]) for row in array.lists]
+        if not is_mixed and (is_square or any(lengths == inner for lengths in beside)):
             return False
         header = self._header(axis, array, is_mixed=is_mixed, is_whole=True)
         if header is None and not is_mixed:
             return False
+        if header is not None:
+            self._read_header(axis, *header)
         self._open_columns(axis, array, *(header or (None, ())))
         return True
 
@@ -364,9 +430,9 @@ class Structure:
         """Whether the positions of an array are columns; if so, read them."""
         if array.kinds == {"list"}:
             return self._are_whole(axis, array)
-        kinds = [_kinds(cells) for cells in zip_longest(*array.filled)]
+        kinds = [_shapes(cells) for cells in zip_longest(*array.filled)]
         is_mixed = all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1
-        header = self._header(axis, array, is_mixed=is_mixed)
+        header = self._header(axis, array, is_mixed=is_mixed) or self._own_header(axis, array)
         label = None if is_mixed else self._label(axis, array)
         if header is not None and label is not None:
             is_nearer = _common(label.steps, array.steps) > _common(header[0], array.steps)
@@ -404,11 +470,12 @@ class Structure:
         places = [{name: at for at, name in enumerate(row)} for row in names]
         if header is None:
             places = [{at: at for at in range(array.longest)}] * len(array.lists)  # type: ignore[misc]
+        own = header[-1:] if header and header[:-2] == bound(array.steps) else ()
         streams: list[Stream] = []
         for name in dict.fromkeys(name for row in places for name in row):
             step = Position(name) if header is None else Named(header, name)  # type: ignore[arg-type]
             cells = [
-                values[row[name]]
+                _without(values[row[name]], own)
                 if values is not MISSING and row.get(name, len(values)) < len(values)
                 else MISSING
                 for values, row in zip(array.lists, places, strict=True)
@@ -432,7 +499,9 @@ class Structure:
             is_named = _HEADER.fullmatch(snake(word)) is not None
             # ``index_names`` is that of ``index``.
             rank = _common(other.steps, array.steps), _last_name(array.steps) in word, is_named
-            is_header = (is_mixed and not is_whole) or is_named or array.kinds == {"dict"}
+            # What names only the positions of some rows are values of theirs.
+            is_alike = len({*map(tuple, names)}) == 1 and "dict" not in array.kinds
+            is_header = is_named or (is_mixed and not is_whole and is_alike)
             if is_exact and is_header:
                 fitting.append((rank, other, name, names))
         if not fitting:
@@ -441,6 +510,25 @@ class Structure:
         other.is_used = True
         self.headers.add(other.steps)
         return (*bound(other.steps), Each(), *([Field(name)] if name is not None else [])), names
+
+    def _own_header(self, axis: Axis, array: Arrays) -> tuple[Path, list[list[str]]] | None:
+        """Find the field that names the records of an array, if they are columns of the rows.
+
+        Of a name and a value each, they are alike in every row, and no measures alone.
+        """
+        if array.kinds != {"dict"} or array.names is None or len(array.filled) < 2:
+            return None
+        name, names = array.names
+        counts = Counter(text for row in names for text in row)
+        is_even = counts.total() >= 0.55 * len(counts) * len(array.filled)
+        if name is None or not is_even or len(counts) > _WIDEST_TUPLE:
+            return None
+        values = [_plain(value) for item in array.items for key, value in item.items() if key != name]
+        is_pair = {*map(len, array.items)} == {2} and not {list, dict} & {*map(type, values)}
+        dimension = self.vocabulary.dimension(counts)
+        if not is_pair or _kinds(values) <= {"number"} or dimension not in (None, "domain"):
+            return None
+        return (*bound(array.steps), Each(), Field(name)), names
 
     def _label(self, axis: Axis, array: Arrays) -> Arrays | None:
         """Find what labels the positions of an array: the nearest list of its length around it."""
@@ -470,6 +558,24 @@ def _around(
         for other in around.arrays:
             if other.steps != array.steps[: len(other.steps)]:
                 yield around, other
+
+
+def _overlap(group: set[Path], paths: set[Path]) -> float:
+    """The share of paths that two groups of them have in common; all if one holds the other."""
+    is_inside = group <= paths or paths <= group
+    return 1.0 if is_inside else len(group & paths) / len(group | paths)
+
+
+def _fits(lengths: list[int | None], others: Sequence[Any]) -> bool:
+    """Whether arrays are as long as others, wherever both are."""
+    pairs = {*zip(lengths, others, strict=False)}
+    return len(lengths) == len(others) and all(None in pair or len({*pair}) == 1 for pair in pairs)
+
+
+def _without(value: Any, steps: Path) -> Any:
+    """A record without the field that a path ends with."""
+    names = {step.name for step in steps if isinstance(step, Field)}
+    return {k: v for k, v in value.items() if k not in names} if names else value
 
 
 def _last_name(steps: Path) -> str:
@@ -526,6 +632,13 @@ def _kind(value: Any) -> str:
     return type(value).__name__
 
 
+def _shapes(values: Iterable[Any]) -> set[str]:
+    """The kinds of values, and the fields of objects."""
+    values = [*values]
+    shapes = {str(sorted(value)) for value in values if isinstance(value, dict)}
+    return shapes | (_kinds(values) - {"dict"})
+
+
 def _kinds(values: Iterable[Any]) -> set[str]:
     kinds = {_kind(value) for value in values if value is not None and value is not MISSING}
     return kinds - {"moment"} if "number" in kinds else kinds
@@ -543,10 +656,17 @@ def _alike(members: list[Any]) -> float:
     return counts.total() / (len(counts) * len(leaves)) if counts else 0.0
 
 
+def _plain(value: Any) -> Any:
+    """The value that objects of one field wrap."""
+    while isinstance(value, dict) and len(value) == 1:
+        (value,) = value.values()
+    return value
+
+
 def _is_tuple(axis: Axis, array: Arrays, rows: int) -> bool:
     """Whether arrays are tuples: short, equally long, plain, and at least as many as rows."""
     is_even = len({*map(len, array.filled)}) == 1 and array.longest <= _WIDEST_TUPLE
-    is_plain = not array.kinds & {"dict", "list"}
+    is_plain = {*map(_kind, map(_plain, array.items))}.isdisjoint({"dict", "list"})
     return axis.parent is not None and is_even and is_plain and len(array.filled) >= rows
 
 

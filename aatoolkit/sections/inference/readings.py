@@ -41,8 +41,10 @@ _MOMENTS: tuple[Moment, ...] = (
     ("date", "MM/DD/YYYY", r"\d.*\d{4}", False, "days, month first"),
     ("date", "month day year", r".*[A-Za-z].*\d", False, "days, month in words"),
     ("date", "YYYYMMDD", r"(19|20)\d{6}", True, "days as YYYYMMDD"),
+    ("timestamp", "epoch ms", r"/Date\(.*\)/", False, "milliseconds since 1970"),
     ("timestamp", "epoch ms", r"1\d{12}", True, "milliseconds since 1970"),
-    ("timestamp", "epoch s", r"1\d{9}(\.0*)?", True, "seconds since 1970"),
+    ("timestamp", "epoch s", r"1\d{9}(\.\d*)?|1\.\d*E9", True, "seconds since 1970"),
+    ("timestamp", "epoch ns", r"1\d{18}", True, "nanoseconds since 1970"),
     ("date", "epoch days", r"1[5-9]\d{3}|2[0-4]\d{3}", True, "days since 1970"),
 )
 # fmt: on

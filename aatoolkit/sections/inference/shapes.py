@@ -107,8 +107,9 @@ def _rows(axis: Axis, labels: tuple[str, ...]) -> Rows:
     if not axis.steps:
         return single()
     is_list = isinstance(axis.steps[-1], Each)
-    only = (("^#0", (0,)),) if axis.is_first else ()
-    return Rows(axis.steps, labels, only=only, first=axis.first if is_list else 0)
+    return Rows(
+        axis.steps, labels, only=tuple(axis.only.items()), first=axis.first if is_list else 0
+    )
 
 
 def _add_column(relation: Relation, variable: Variable, vocabulary: Vocabulary) -> None:

@@ -181,7 +181,10 @@ def is_time_name(name: str) -> bool:
     >>> is_time_name("lastSeenAt"), is_time_name("LastSeen"), is_time_name("citations")
     (True, True, False)
     """
-    return _is_time(tokens(name))
+    words = tokens(name)
+    while words and words[-1] in lexicon("second", "millisecond", "epoch_unit"):
+        words.pop()
+    return _is_time(words)
 
 
 def is_flag_name(name: str) -> bool:
