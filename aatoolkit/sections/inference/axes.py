@@ -232,7 +232,7 @@ class Structure:
         variables = [variable for variable in self.variables if variable.axis is axis]
         for variable in variables:
             for row, value in zip(axis.above, variable.values, strict=True):
-                if value is not MISSING and value is not None:
+                if value is not MISSING:
                     fields.setdefault(row, set()).add(variable.steps)
         groups: list[set[Path]] = []
         numbers: dict[int, int] = {}
