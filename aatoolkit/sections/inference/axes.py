@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from types import NoneType
 from typing import Any
 
@@ -30,14 +30,14 @@ from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.jsontree.vectors import MISSING, Missing
 from aatoolkit.sections.column import snake
-from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
+from aatoolkit.sections.inference.words import Vocabulary, is_measure_name, singular, tokens
 
 _NUMBER = re.compile(r"\s*[+-]?(\d{1,15}|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?\s*%?\s*")
 _DAY = re.compile(r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
 _DATA_KEY = re.compile(r"\d+[!:]\w+([!:]\w+)*|[A-Z_-]*\d[A-Z0-9_-]*")
 _HEADER = re.compile(
     r"(.*_)?(columns?|cols?|fields?|headers?|schema|keys?|vars|variables|names|metadata|meta|type"
-    r"|info|dimensions?|metrics?|definitions?|ids)"
+    r"|info|dimensions?|metrics?|definitions?|ids)(_(entries|list))?"
 )
 _NAME_FIELDS = (
     *("name", "key", "id", "field", "fieldname", "fieldcaption", "label", "title", "header"),
@@ -274,14 +274,21 @@ class Structure:
         keys = list(dict.fromkeys(key for value in objects for key in value))
         if not keys:
             return False
-        if self.vocabulary.dimension(keys) or all(map(_DATA_KEY.fullmatch, keys)):
+        dimension = self.vocabulary.dimension(keys)
+        if dimension not in (None, "domain") or all(map(_DATA_KEY.fullmatch, keys)):
             return True
         if len(keys) == 1 or (steps and isinstance(steps[-1], Each)):
             return False  # what a list holds are records
         members = [member for value in objects for member in value.values()]
         members = [member for member in members if member not in (None, {}, [])]
+        shapes = [{(key, shape) for key, value in o.items() for shape in _shapes([value])} for o in objects]
+        by_key = {*chain.from_iterable(shapes)}
+        if len(objects) > 1 and len({shape for _, shape in by_key}) > 1 and len(by_key) == len({key for key, _ in by_key}):
+            return False  # what differs by key are fields
         if _alike(members) < _ALIKE:
             return False
+        if dimension is not None:
+            return True
         last = snake(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
         is_text = sum(key in self.vocabulary.texts for key in keys) >= 0.8 * len(keys)
         is_measure = 2 * sum(map(is_measure_name, keys)) >= len(keys)
@@ -495,13 +502,15 @@ class Structure:
             names = [texts[row] for row in axis.rows_of(around)]
             pairs = zip(array.lists, names, strict=True)
             is_exact = all(row is MISSING or len(row) == len(texts) for row, texts in pairs)
-            word = _last_name(other.steps)
-            is_named = _HEADER.fullmatch(snake(word)) is not None
+            is_named = _HEADER.fullmatch(snake(_last_name(other.steps))) is not None
             # ``index_names`` is that of ``index``.
-            rank = _common(other.steps, array.steps), _last_name(array.steps) in word, is_named
+            shared = len(_words(other.steps) & _words(array.steps))
+            rank = _common(other.steps, array.steps), shared, is_named
             # What names only the positions of some rows are values of theirs.
             is_alike = len({*map(tuple, names)}) == 1 and "dict" not in array.kinds
             is_header = is_named or (is_mixed and not is_whole and is_alike)
+            if array.kinds == {"text"} and is_alike:
+                is_header |= _is_tuple(axis, array, max(4, 2 * array.longest))
             if is_exact and is_header:
                 fitting.append((rank, other, name, names))
         if not fitting:
@@ -538,10 +547,11 @@ class Structure:
         for around, other in _around(axis, array):
             lengths = [other.lengths[row] for row in axis.rows_of(around)]
             pairs = zip(array.lengths, lengths, strict=True)
-            is_plain = other.kinds <= {"text", "day", "number", "moment"}
-            if is_plain and all(length in (None, length_around) for length, length_around in pairs):
-                fitting.append(other)
-        return max(fitting, key=lambda other: _common(other.steps, array.steps), default=None)
+            is_plain = "dict" not in other.kinds
+            may_label = "list" not in other.kinds and (is_plain or other.longest > 3)
+            if may_label and all(length in (None, length_around) for length, length_around in pairs):
+                fitting.append((is_plain, _common(other.steps, array.steps), other))
+        return max(fitting, key=lambda fit: fit[:2], default=(None,))[-1]
 
 
 # --- paths --------------------------------------------------------------------------------------
@@ -576,6 +586,12 @@ def _without(value: Any, steps: Path) -> Any:
     """A record without the field that a path ends with."""
     names = {step.name for step in steps if isinstance(step, Field)}
     return {k: v for k, v in value.items() if k not in names} if names else value
+
+
+def _words(steps: Path) -> set[str]:
+    """The words of the fields on a path, in the singular."""
+    names = [step.name for step in steps if isinstance(step, Field)]
+    return {singular(word) for name in names for word in tokens(name)}
 
 
 def _last_name(steps: Path) -> str:
