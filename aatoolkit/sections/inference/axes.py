@@ -133,6 +133,12 @@ class Arrays:
         self.is_used = False
 
     @cached_property
+    def hold_lists(self) -> bool:
+        """Whether all of its items are records that hold lists."""
+        values = (item.values() if type(item) is dict else () for item in self.items)
+        return all(any(type(value) is list for value in row) for row in values)
+
+    @cached_property
     def names(self) -> tuple[str | None, list[list[Any]]] | None:
         """The names that it may give to positions: its texts, or a field of its records."""
         fields = [None]
@@ -312,7 +318,7 @@ class Structure:
         waiting = [
             array
             for array in arrays
-            if not self._are_columns(axis, array)
+            if not (self._are_named(axis, array) or self._are_columns(axis, array))
         ]
         groups: dict[Any, list[Arrays]] = {}
         labelled: dict[Any, list[Arrays]] = {}
@@ -411,6 +417,42 @@ class Structure:
                 if len({*map(repr, variable.values)} - {repr(MISSING)}) > 1
             ]
 
+    def _are_named(self, axis: Axis, array: Arrays) -> bool:
+        """Whether the records around arrays name columns, unlike each other; if so, open them."""
+        parent, rest = axis.parent, array.steps[len(axis.steps) :]
+        around = (a for a in parent.arrays if (*a.steps, Each()) == axis.steps) if parent else ()
+        records = next(iter(around), None)
+        if parent is None or records is None or records.names is None or array.longest < 2:
+            return False
+        name, names = records.names
+        texts = [text for row in names for text in row]
+        kinds: dict[str, set[str]] = {}
+        for text, values in zip(texts, array.lists, strict=True):
+            kinds.setdefault(text, set()).update(_number_kinds(values))
+        lengths = {*zip(axis.above, array.lengths, strict=True)}
+        if (
+            len(lengths) > len({*axis.above})
+            or any(len(kind) > 1 for kind in kinds.values())
+            or len(set().union(*kinds.values())) < 2
+            or self.vocabulary.dimension(kinds) not in (None, "domain")
+        ):
+            return False
+        header = (*bound(records.steps), Each(), Field(name or ""))
+        rows = dict(zip(zip(axis.above, texts, strict=True), array.lists, strict=True))
+        firsts = {(row, texts[0]) for row, texts in enumerate(names) if texts}
+        lists = {text: [rows.get((row, text), MISSING) for row in range(len(parent))] for text in kinds}
+        group = [((*records.steps, Named(header, text), *rest), values) for text, values in lists.items()]
+        label = self._label(axis, array)
+        if label is not None and label in parent.arrays:
+            label.is_used = True
+            spine = label.steps, label.lists
+            self._open_below(parent, [spine, *group], spine, Each)
+        else:
+            first = [next((rows[k] for k in firsts if k[0] == row), MISSING) for row in range(len(parent))]
+            spine = (*records.steps, Position(0), *rest), first
+            self._open_below(parent, group, spine, Each, only={"^#0": (0,)})
+        return True
+
     def _are_whole(self, axis: Axis, array: Arrays) -> bool:
         """Whether the elements of an array are whole columns; if so, open their rows."""
         sizes = [{*map(len, values)} for values in array.filled if all(values)]
@@ -503,6 +545,7 @@ class Structure:
             pairs = zip(array.lists, names, strict=True)
             is_exact = all(row is MISSING or len(row) == len(texts) for row, texts in pairs)
             is_named = _HEADER.fullmatch(snake(_last_name(other.steps))) is not None
+            is_named &= not array.hold_lists
             # ``index_names`` is that of ``index``.
             shared = len(_words(other.steps) & _words(array.steps))
             rank = _common(other.steps, array.steps), shared, is_named
@@ -646,6 +689,13 @@ def _kind(value: Any) -> str:
     if isinstance(value, str):
         return "number" if _NUMBER.fullmatch(value) else "day" if _DAY.match(value) else "text"
     return type(value).__name__
+
+
+def _number_kinds(values: Any) -> set[str]:
+    """The kind of a list's values, of numbers whether all are whole; none of zeros and nothing."""
+    values = [] if values is MISSING else values
+    is_float = "float" in {type(value).__name__ for value in values}
+    return {"float" if is_float and k == "number" else k for k in _kinds(values)} if any(values) else set()
 
 
 def _shapes(values: Iterable[Any]) -> set[str]:
