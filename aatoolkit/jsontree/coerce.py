@@ -479,12 +479,14 @@ _EPOCH_TEXT = re.compile(
 def _epoch(per_second: int | Fraction, dtype: str, _: Any, value: Any) -> int | None:
     if type(value) is str:
         match = _EPOCH_TEXT.fullmatch(value)
-        value = None if match is None else float(match[1]) if match[2] or match[3] else int(match[1])
+        value = (
+            None if match is None else float(match[1]) if match[2] or match[3] else int(match[1])
+        )
     elif type(value) is float and (dtype == "date" or per_second == 1000):
         value = _integer(value)
     if type(value) not in (int, float):
         return None
-    micros = round(value * Fraction(1_000_000) / per_second)
+    micros: int = round(value * Fraction(1_000_000) / per_second)
     _EPOCH + micros * _MICROSECOND  # raises where there is no such moment
     return micros if dtype == "timestamp" else micros // 86_400_000_000
 

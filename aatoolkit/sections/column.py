@@ -94,8 +94,9 @@ class Column(Described):
         ``YYYYMMDD``, ``DD/MM/YYYY`` and ``MM/DD/YYYY`` (also ``3.11.2026``), ``iso week``
         (``2026-W45``, its Monday), ``iso month`` (``2026-11``, ``2026-Q4``), ``month day``
         (``Nov 3``), ``month day year`` (``Nov 3, 2026``), ``epoch s``, ``epoch ms``
-        (also ``/Date(1794182400000)/``), ``epoch ns``, ``epoch days``, or ``utc`` (an instant written without a zone). A percent sign is passed
-        over: say ``scale=0.01`` for a fraction.
+        (also ``/Date(1794182400000)/``), ``epoch ns``, ``epoch days``, or
+        ``utc`` (an instant written without a zone). A percent sign is passed over: say
+        ``scale=0.01`` for a fraction.
     year : str, optional
         For ``month day``: where the response has the year, or a day not before any of the
         column's, such as ``$.window.end``.

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from types import NoneType
 from typing import Any
 
@@ -30,7 +30,7 @@ from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.jsontree.vectors import MISSING, Missing
 from aatoolkit.sections.column import snake
-from aatoolkit.sections.inference.words import Vocabulary, is_measure_name, singular, tokens
+from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
 
 _NUMBER = re.compile(r"\s*[+-]?(\d{1,15}|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?\s*%?\s*")
 _DAY = re.compile(r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
@@ -39,16 +39,15 @@ _HEADER = re.compile(
     r"(.*_)?(columns?|cols?|fields?|headers?|schema|keys?|vars|variables|names|metadata|meta|type"
     r"|info|dimensions?|metrics?|definitions?|ids)(_(entries|list))?"
 )
-_NAME_FIELDS = (
-    *("name", "key", "id", "field", "fieldname", "fieldcaption", "label", "title", "header"),
-    *("column", "columnname", "datafield", "selector"),
-)
 _PAIRS = {"num", "den"}, {"numerator", "denominator"}, {"units", "nanos"}
 _ALIKE, _WIDEST_TUPLE, _SAMPLE = 0.55, 12, 200
 
 Path = tuple[Step, ...]
 Stream = tuple[Path, list[Any]]
 """A path, and the value at it for each row of an axis; `MISSING` where there is none."""
+
+Header = tuple[Path, list[list[str]]]
+"""The path to the names of positions, and these names for each row of an axis."""
 
 
 @dataclass(eq=False)
@@ -133,20 +132,9 @@ class Arrays:
         self.is_used = False
 
     @cached_property
-    def hold_lists(self) -> bool:
-        """Whether all of its items are records that hold lists."""
-        values = (item.values() if type(item) is dict else () for item in self.items)
-        return all(any(type(value) is list for value in row) for row in values)
-
-    @cached_property
     def names(self) -> tuple[str | None, list[list[Any]]] | None:
         """The names that it may give to positions: its texts, or a field of its records."""
-        fields = [None]
-        if self.kinds == {"dict"}:
-            names = {name.lower(): name for name in self.items[0] or ()}
-            fields = [names[name] for name in _NAME_FIELDS if name in names]
-            if _HEADER.fullmatch(snake(_last_name(self.steps))):
-                fields += names.values()
+        fields = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
         for name in fields:
             texts = [
                 [item.get(name) if type(item) is dict else item for item in values]
@@ -176,6 +164,8 @@ class Structure:
         In the order of the responses.
     headers : set of tuple of Step
         The paths of arrays that only name positions of others.
+    spread : set of tuple of Step
+        The paths of lists in records that are columns elsewhere.
     """
 
     def __init__(self, documents: Sequence[Any], vocabulary: Vocabulary) -> None:
@@ -183,6 +173,7 @@ class Structure:
         self.axes: list[Axis] = []
         self.variables: list[Variable] = []
         self.headers: set[Path] = set()
+        self.spread: set[Path] = set()
         root = Axis((), None, [], list(range(len(documents))), ())
         self._open(root, [((), [*documents])])
         for axis in self.axes[1:]:
@@ -203,6 +194,8 @@ class Structure:
     def _read(self, axis: Axis, steps: Path, values: list[Any]) -> None:
         """Read the values at a path: objects field by field, plain ones as a variable."""
         kinds = {*map(type, values)} - {Missing}
+        if steps in self.spread:
+            return
         if dict in kinds:
             dicts = _only(dict, values)
             objects = [value for value in dicts if value is not MISSING]
@@ -234,44 +227,47 @@ class Structure:
 
     def _split(self, axis: Axis) -> None:
         """Split an axis whose lists hold rows of different kinds, such as several tables."""
-        fields: dict[int, set[Path]] = {}
         variables = [variable for variable in self.variables if variable.axis is axis]
-        for variable in variables:
-            for row, value in zip(axis.above, variable.values, strict=True):
-                if value is not MISSING:
-                    fields.setdefault(row, set()).add(variable.steps)
-        groups: list[set[Path]] = []
-        numbers: dict[int, int] = {}
-        for row, paths in fields.items():
-            alike = (n for n, group in enumerate(groups) if _overlap(group, paths) >= 0.5)
-            number = numbers[row] = next(alike, len(groups))
-            if number == len(groups):
-                groups.append(set())
-            groups[number] |= paths
-        if not 1 < len(groups) <= _WIDEST_TUPLE or any(a.parent is axis for a in self.axes):
-            return
-        for around in [*axis.chain()][1:-1]:
+        is_held = any(other.parent is axis for other in self.axes)
+        for around in [*axis.chain()][1:-1] if not is_held else ():
             keys = [around.keys[row] for row in axis.rows_of(around)]
-            pairs = {(k, numbers[a]) for k, a in zip(keys, axis.above, strict=True) if a in numbers}
-            if len({key for key, _ in pairs}) == len(pairs):
-                break
-        else:
-            return
-        inner, step = axis.steps[len(around.steps) : -1], around.steps[-1]
-        source = "^" * (1 + sum(isinstance(s, Each) for s in inner)) + "#0"
-        if isinstance(step, Entries):
-            source = f"@{sum(isinstance(s, Entries) for s in around.steps) - 1}"
-        self.axes.remove(axis)
-        for number in range(len(groups)):
-            values = tuple(key for key, other in pairs if other == number)
-            rows = [row for row, key in enumerate(keys) if key in values]
-            part = replace(axis, above=[axis.above[r] for r in rows], keys=[axis.keys[r] for r in rows],
-                           only={**axis.only, source: values}, arrays=[], maps=[])  # fmt: skip
-            self.axes.append(part)
+            fields: dict[Any, set[Path]] = {}
             for variable in variables:
-                if variable.steps in groups[number]:
-                    inside = [variable.values[row] for row in rows]
-                    self.variables.append(Variable(part, variable.steps, inside))
+                for key, value in zip(keys, variable.values, strict=True):
+                    if value is not MISSING:
+                        fields.setdefault(key, set()).add(variable.steps)
+            groups: list[tuple[set[Path], list[Any]]] = []
+            for key, paths in fields.items():
+                alike = (group for group in groups if _are_alike(group[0], paths))
+                group = next(alike, (set(), []))
+                groups += [group] * (not group[1])
+                group[0].update(paths)
+                group[1].append(key)
+            if 1 < len(groups) <= _WIDEST_TUPLE:
+                self.axes.remove(axis)
+                for group in groups:
+                    self._part(axis, variables, around, *group)
+                return
+
+    def _part(
+        self, axis: Axis, variables: list[Variable], around: Axis, paths: set[Path], keys: list[Any]
+    ) -> None:
+        """Add an axis of the rows of another that are below some rows, or keys, around it."""
+        source = (
+            "^" * sum(isinstance(step, Each) for step in axis.steps[len(around.steps) :]) + "#0"
+        )
+        if isinstance(around.steps[-1], Entries):
+            source = f"@{sum(isinstance(step, Entries) for step in around.steps) - 1}"
+        rows = [at for at, row in enumerate(axis.rows_of(around)) if around.keys[row] in keys]
+        above, own = [axis.above[row] for row in rows], [axis.keys[row] for row in rows]
+        only = {**axis.only, source: tuple(keys)}
+        part = replace(axis, above=above, keys=own, only=only, arrays=[], maps=[])
+        self.axes.append(part)
+        self.variables += [
+            Variable(part, variable.steps, [variable.values[row] for row in rows])
+            for variable in variables
+            if variable.steps in paths
+        ]
 
     # --- maps -----------------------------------------------------------------------------------
 
@@ -287,21 +283,18 @@ class Structure:
             return False  # what a list holds are records
         members = [member for value in objects for member in value.values()]
         members = [member for member in members if member not in (None, {}, [])]
-        shapes = [{(key, shape) for key, value in o.items() for shape in _shapes([value])} for o in objects]
-        by_key = {*chain.from_iterable(shapes)}
-        if len(objects) > 1 and len({shape for _, shape in by_key}) > 1 and len(by_key) == len({key for key, _ in by_key}):
-            return False  # what differs by key are fields
-        if _alike(members) < _ALIKE:
+        shapes = [frozenset(_shapes(value.get(key) for value in objects)) for key in keys]
+        are_fields = len(objects) > 1 and {*map(len, shapes)} == {1} != {len({*shapes})}
+        if are_fields or _alike(members) < _ALIKE:
             return False
         if dimension is not None:
             return True
-        last = snake(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
         is_text = sum(key in self.vocabulary.texts for key in keys) >= 0.8 * len(keys)
         is_measure = 2 * sum(map(is_measure_name, keys)) >= len(keys)
         are_records = len(keys) >= 3 <= len(members) and all(
             isinstance(member, dict) and len(member) > 1 for member in members
         )
-        return are_records or (is_text and not is_measure) or last.startswith(("by_", "per_"))
+        return are_records or (is_text and not is_measure)
 
     def _open_maps(self, axis: Axis, maps: list[Stream]) -> None:
         """Open the maps of an axis; those of equal keys in every row share one."""
@@ -315,11 +308,7 @@ class Structure:
     # --- arrays ---------------------------------------------------------------------------------
 
     def _open_arrays(self, axis: Axis, arrays: list[Arrays]) -> None:
-        waiting = [
-            array
-            for array in arrays
-            if not (self._are_named(axis, array) or self._are_columns(axis, array))
-        ]
+        waiting = [array for array in arrays if not self._are_columns(axis, array)]
         groups: dict[Any, list[Arrays]] = {}
         labelled: dict[Any, list[Arrays]] = {}
         for array in waiting:
@@ -330,10 +319,8 @@ class Structure:
                 labelled.setdefault((label, *array.lengths), []).append(array)
                 continue
             # Of a square grid a list beside it may name the rows or the columns.
-            is_square = array.kinds == {"list"} and {len(item or ()) for item in array.items} == {
-                array.longest
-            }
-            is_alone = array.longest < 2 or array.kinds == {"dict"} or is_square
+            sizes = {len(item or ()) for item in array.items if array.kinds == {"list"}}
+            is_alone = array.longest < 2 or array.kinds == {"dict"} or sizes == {array.longest}
             beside = (key for key in groups if not is_alone and _fits(array.lengths, key))
             key = next(beside, array.steps if is_alone else (*array.lengths,))
             groups.setdefault(key, []).append(array)
@@ -348,13 +335,24 @@ class Structure:
     ) -> None:
         spine = max(group, key=lambda array: (array.kinds == {"list"}, len(array.filled)))
         streams = [(array.steps, array.lists) for array in group]
-        labels: list[Stream] = []
-        if label is not None:
-            label.is_used = True
-            up = axis.rows_of(next(around for around in axis.chain() if label in around.arrays))
-            labels = [(label.steps, [label.lists[row] for row in up])]
+        labels = self._labels(axis, label)
         first = int(len(group) == 1 and _has_header_row(spine.filled))
         self._open_below(axis, streams, (spine.steps, spine.lists), Each, labels, first)
+
+    @staticmethod
+    def _labels(axis: Axis, label: Arrays | None) -> list[Stream]:
+        if label is None:
+            return []
+        label.is_used = True
+        up = axis.rows_of(next(around for around in axis.chain() if label in around.arrays))
+        return [(label.steps, [label.lists[row] for row in up])]
+
+    def _open_columns(self, axis: Axis, array: Arrays, streams: list[Stream], tail: Path) -> None:
+        """Open the rows of columns, which are the elements of an array or a field of these."""
+        steps, lists = self._elements(array, None, (), tail)[0]
+        label = self._label(axis, Arrays(steps, lists), is_own=True)
+        labels = self._labels(axis, label)
+        self._open_below(axis, streams, (steps, lists), Each, labels, only={"^#0": (0,)})
 
     def _open_below(
         self,
@@ -385,31 +383,21 @@ class Structure:
              [MISSING if lists[at] is MISSING else lists[at][key] for at, key in rows])
             for path, lists in (*group, *labels)
         ]  # fmt: skip
-        if not first:
-            self._open(below, streams)
-            return
-        self.axes.append(below)
-        header = (*bound(spine[0]), Position(0), Each())
-        names = [spine[1][at][0] for at in above]
-        self._columns(below, Arrays(steps, streams[0][1]), header, names)
+        if first:
+            header = (*bound(spine[0]), Position(0), Each())
+            names = [spine[1][at][0] for at in above]
+            streams = self._elements(Arrays(steps, streams[0][1]), header, names)
+        self._open(below, streams)
 
-    def _open_columns(
-        self, axis: Axis, array: Arrays, header: Path | None, names: Sequence[Sequence[str]]
-    ) -> None:
-        """Open the rows of arrays that are columns, each with all of its values."""
-        streams = self._elements(array, header, names)
-        first = (*array.steps, Position(0))
-        lists = [MISSING if values in (MISSING, []) else values[0] for values in array.lists]
-        self._open_below(axis, streams, (first, lists), Each, only={"^#0": (0,)})
-
-    def _read_header(self, axis: Axis, header: Path, names: list[list[str]]) -> None:
+    def _read_header(self, axis: Axis, header: Header | None) -> None:
         """Read what the records of a header say of the rows, where that is not always the same."""
-        arrays = (array for array in axis.arrays if bound(array.steps) == header[:-2])
+        steps = header[0][:-2] if header is not None else None
+        arrays = (array for array in axis.arrays if bound(array.steps) == steps)
         array = next((array for array in arrays if array.kinds == {"dict"}), None)
         if array is not None:
             counts = len(self.variables), len(axis.arrays), len(axis.maps)
-            for steps, values in self._elements(array, header, names):
-                self._read(axis, steps, values)
+            for path, values in self._elements(array, *header):  # type: ignore[misc]
+                self._read(axis, path, values)
             del axis.arrays[counts[1] :], axis.maps[counts[2] :]
             self.variables[counts[0] :] = [
                 variable
@@ -417,124 +405,89 @@ class Structure:
                 if len({*map(repr, variable.values)} - {repr(MISSING)}) > 1
             ]
 
-    def _are_named(self, axis: Axis, array: Arrays) -> bool:
-        """Whether the records around arrays name columns, unlike each other; if so, open them."""
-        parent, rest = axis.parent, array.steps[len(axis.steps) :]
-        around = (a for a in parent.arrays if (*a.steps, Each()) == axis.steps) if parent else ()
-        records = next(iter(around), None)
-        if parent is None or records is None or records.names is None or array.longest < 2:
+    def _are_whole(self, axis: Axis, array: Arrays, *, is_mixed: bool) -> bool:
+        """Whether the elements of an array may be columns: equally long, and each of one kind."""
+        sizes = [{len(item or ()) for item in values} for values in array.filled]
+        if array.longest < 2 or any(len(size) != 1 or size == {0} for size in sizes):
             return False
-        name, names = records.names
-        texts = [text for row in names for text in row]
-        kinds: dict[str, set[str]] = {}
-        for text, values in zip(texts, array.lists, strict=True):
-            kinds.setdefault(text, set()).update(_number_kinds(values))
-        lengths = {*zip(axis.above, array.lengths, strict=True)}
-        if (
-            len(lengths) > len({*axis.above})
-            or any(len(kind) > 1 for kind in kinds.values())
-            or len(set().union(*kinds.values())) < 2
-            or self.vocabulary.dimension(kinds) not in (None, "domain")
-        ):
-            return False
-        header = (*bound(records.steps), Each(), Field(name or ""))
-        rows = dict(zip(zip(axis.above, texts, strict=True), array.lists, strict=True))
-        firsts = {(row, texts[0]) for row, texts in enumerate(names) if texts}
-        lists = {text: [rows.get((row, text), MISSING) for row in range(len(parent))] for text in kinds}
-        group = [((*records.steps, Named(header, text), *rest), values) for text, values in lists.items()]
-        label = self._label(axis, array)
-        if label is not None and label in parent.arrays:
-            label.is_used = True
-            spine = label.steps, label.lists
-            self._open_below(parent, [spine, *group], spine, Each)
-        else:
-            first = [next((rows[k] for k in firsts if k[0] == row), MISSING) for row in range(len(parent))]
-            spine = (*records.steps, Position(0), *rest), first
-            self._open_below(parent, group, spine, Each, only={"^#0": (0,)})
-        return True
-
-    def _are_whole(self, axis: Axis, array: Arrays) -> bool:
-        """Whether the elements of an array are whole columns; if so, open their rows."""
-        sizes = [{*map(len, values)} for values in array.filled if all(values)]
-        if len(sizes) < len(array.filled) or any(len(size) != 1 for size in sizes):
-            return False
-        kinds = [[_kinds(column) for column in values] for values in array.filled]
-        if array.longest < 2 or any(len(kind) > 1 for row in kinds for kind in row):
-            return False
-        is_mixed = all(len(set().union(*row)) > 1 for row in kinds)
-        is_square = {(len(values),) for values in array.filled} == {(*size,) for size in sizes}
+        is_square = any(
+            size == {len(values)} for size, values in zip(sizes, array.filled, strict=True)
+        )
+        inner = [len(row[0]) if row is not MISSING and row else None for row in array.lists]
         beside = (other.lengths for _, other in _around(axis, array, is_whole=True))
-        inner = [None if row is MISSING else len(row[0]) for row in array.lists]
-        if not is_mixed and (is_square or any(lengths == inner for lengths in beside)):
-            return False
-        header = self._header(axis, array, is_mixed=is_mixed, is_whole=True)
-        if header is None and not is_mixed:
-            return False
-        if header is not None:
-            self._read_header(axis, *header)
-        self._open_columns(axis, array, *(header or (None, ())))
-        return True
+        is_grid = is_square or any(lengths == inner for lengths in beside)
+        is_even = all(len(_kinds(item or ())) <= 1 for item in array.items)
+        return is_even and (is_mixed or not is_grid)
 
     def _are_columns(self, axis: Axis, array: Arrays) -> bool:
         """Whether the positions of an array are columns; if so, read them."""
-        if array.kinds == {"list"}:
-            return self._are_whole(axis, array)
+        for own, tail, is_series in self._own_columns(array):
+            streams = self._elements(array, *own, tail)
+            if not is_series:
+                self._settle(axis, streams)
+                return True
+            self._open_columns(axis, array, streams, tail)
+            self.spread.add((*array.steps, Each(), *tail))
+        if array.steps in {steps[:-2] for steps in self.spread}:
+            return False
         kinds = [_shapes(cells) for cells in zip_longest(*array.filled)]
         is_mixed = all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1
-        header = self._header(axis, array, is_mixed=is_mixed) or self._own_header(axis, array)
-        label = None if is_mixed else self._label(axis, array)
+        is_whole = array.kinds == {"list"}
+        if is_whole and not self._are_whole(axis, array, is_mixed=is_mixed):
+            return False
+        header = self._header(axis, array, is_mixed=is_mixed, is_whole=is_whole)
+        label = None if is_mixed or is_whole else self._label(axis, array)
         if header is not None and label is not None:
             is_nearer = _common(label.steps, array.steps) > _common(header[0], array.steps)
             header = None if is_nearer else header
-        if header is not None or (is_mixed and _is_tuple(axis, array, 2)):
-            self._columns(axis, array, *(header or (None, ())))
+        if header is not None or (is_mixed and (is_whole or _is_tuple(axis, array, 2))):
+            streams = self._elements(array, *(header or (None, ())))
+            if is_whole:
+                self._open_columns(axis, array, streams, ())
+                self._read_header(axis, header)
+            else:
+                self._settle(axis, streams)
             return True
         return False
 
     def _are_cells(self, axis: Axis, array: Arrays) -> bool:
         """Whether lists stay in cells, as lists of texts do; tuples of many rows become columns."""
         if _is_tuple(axis, array, max(4, 2 * array.longest)):
-            self._columns(axis, array)
+            self._settle(axis, self._elements(array, None, ()))
             return True
         is_text = all(type(item) is str for item in array.items if item is not None)
         if is_text and array.kinds:
             self.variables.append(Variable(axis, array.steps, array.lists))
         return is_text and bool(array.kinds)
 
-    def _columns(
-        self,
-        axis: Axis,
-        array: Arrays,
-        header: Path | None = None,
-        names: Sequence[Sequence[str]] = (),
-    ) -> None:
-        """Read the positions of an array, by number or by the names that a header gives them."""
-        self._settle(axis, self._elements(array, header, names))
-
     @staticmethod
     def _elements(
-        array: Arrays, header: Path | None, names: Sequence[Sequence[str]]
+        array: Arrays, header: Path | None, names: Sequence[Sequence[str]], tail: Path = ()
     ) -> list[Stream]:
-        """The elements at each position of an array, or under each name of a header."""
+        """The elements at each position of an array, or under each name; a field of these."""
         places = [{name: at for at, name in enumerate(row)} for row in names]
         if header is None:
             places = [{at: at for at in range(array.longest)}] * len(array.lists)  # type: ignore[misc]
-        own = header[-1:] if header and header[:-2] == bound(array.steps) else ()
         streams: list[Stream] = []
         for name in dict.fromkeys(name for row in places for name in row):
             step = Position(name) if header is None else Named(header, name)  # type: ignore[arg-type]
             cells = [
-                _without(values[row[name]], own)
+                values[row[name]]
                 if values is not MISSING and row.get(name, len(values)) < len(values)
                 else MISSING
                 for values, row in zip(array.lists, places, strict=True)
             ]
-            streams.append(((*array.steps, step), cells))
+            for inner in tail:
+                cells = [
+                    MISSING if cell is MISSING else cell.get(inner.name, MISSING)  # type: ignore[union-attr]
+                    for cell in _only(dict, cells)
+                ]
+            streams.append(((*array.steps, step, *tail), cells))
         return streams
 
     def _header(
         self, axis: Axis, array: Arrays, *, is_mixed: bool, is_whole: bool = False
-    ) -> tuple[Path, list[list[str]]] | None:
+    ) -> Header | None:
         """Find what names the positions of an array: texts around its rows, as many as it has."""
         fitting = []
         for around, other in _around(axis, array, is_whole=is_whole):
@@ -545,10 +498,9 @@ class Structure:
             pairs = zip(array.lists, names, strict=True)
             is_exact = all(row is MISSING or len(row) == len(texts) for row, texts in pairs)
             is_named = _HEADER.fullmatch(snake(_last_name(other.steps))) is not None
-            is_named &= not array.hold_lists
             # ``index_names`` is that of ``index``.
-            shared = len(_words(other.steps) & _words(array.steps))
-            rank = _common(other.steps, array.steps), shared, is_named
+            is_like = _last_name(array.steps) in _last_name(other.steps)
+            rank = _common(other.steps, array.steps), is_like, is_named
             # What names only the positions of some rows are values of theirs.
             is_alike = len({*map(tuple, names)}) == 1 and "dict" not in array.kinds
             is_header = is_named or (is_mixed and not is_whole and is_alike)
@@ -563,46 +515,59 @@ class Structure:
         self.headers.add(other.steps)
         return (*bound(other.steps), Each(), *([Field(name)] if name is not None else [])), names
 
-    def _own_header(self, axis: Axis, array: Arrays) -> tuple[Path, list[list[str]]] | None:
-        """Find the field that names the records of an array, if they are columns of the rows.
+    def _own_columns(self, array: Arrays) -> Iterator[tuple[Header, tuple[Field], bool]]:
+        """Yield the fields of records that are columns, each named by another field of theirs.
 
-        Of a name and a value each, they are alike in every row, and no measures alone.
+        Such are the values of pairs, alike in row after row, and lists of different kinds.
         """
-        if array.kinds != {"dict"} or array.names is None or len(array.filled) < 2:
-            return None
-        name, names = array.names
+        name, names = array.names or (None, [])
         counts = Counter(text for row in names for text in row)
-        is_even = counts.total() >= 0.55 * len(counts) * len(array.filled)
-        if name is None or not is_even or len(counts) > _WIDEST_TUPLE:
-            return None
-        values = [_plain(value) for item in array.items for key, value in item.items() if key != name]
-        is_pair = {*map(len, array.items)} == {2} and not {list, dict} & {*map(type, values)}
-        dimension = self.vocabulary.dimension(counts)
-        if not is_pair or _kinds(values) <= {"number"} or dimension not in (None, "domain"):
-            return None
-        return (*bound(array.steps), Each(), Field(name)), names
+        is_data = self.vocabulary.dimension(counts) not in (None, "domain")
+        if name is None or array.kinds != {"dict"} or len(counts) > _WIDEST_TUPLE or is_data:
+            return
+        header = (*bound(array.steps), Each(), Field(name)), names
+        is_even = counts.total() >= _ALIKE * len(counts) * len(array.filled)
+        for other in (other for other in array.items[0] if other != name):
+            kinds = _kinds(_plain(item.get(other)) for item in array.items)
+            is_pair = {*map(len, array.items)} == {2} and kinds.isdisjoint({"list", "dict"})
+            if is_pair and is_even and len(array.filled) > 1 and not kinds <= {"number"}:
+                yield header, (Field(other),), False
+            elif kinds == {"list"} and self._are_series(array, other, names):
+                yield header, (Field(other),), True
 
-    def _label(self, axis: Axis, array: Arrays) -> Arrays | None:
+    @staticmethod
+    def _are_series(array: Arrays, field: str, names: list[list[str]]) -> bool:
+        """Whether lists in records are as long as each other, of one kind by name, not in all."""
+        kinds: dict[str, set[str]] = {}
+        for values, row in zip(array.lists, names, strict=True):
+            series = [] if values is MISSING else [item.get(field) for item in values]
+            if not all(isinstance(items, list) and len(items) > 1 for items in series):
+                return False
+            if len({*map(len, series)}) > 1:
+                return False
+            for name, items in zip(row, series, strict=True):
+                kinds.setdefault(name, set()).update(_number_kinds(items))
+        is_one = all(len(kind) <= 1 for kind in kinds.values())
+        return is_one and len(set().union(*kinds.values())) > 1
+
+    def _label(self, axis: Axis, array: Arrays, *, is_own: bool = False) -> Arrays | None:
         """Find what labels the positions of an array: the nearest list of its length around it."""
         if array.longest < 2:
             return None
         fitting = []
-        for around, other in _around(axis, array):
+        for around, other in _around(axis, array, is_whole=is_own):
             lengths = [other.lengths[row] for row in axis.rows_of(around)]
             pairs = zip(array.lengths, lengths, strict=True)
-            is_plain = "dict" not in other.kinds
-            may_label = "list" not in other.kinds and (is_plain or other.longest > 3)
-            if may_label and all(length in (None, length_around) for length, length_around in pairs):
-                fitting.append((is_plain, _common(other.steps, array.steps), other))
-        return max(fitting, key=lambda fit: fit[:2], default=(None,))[-1]
+            is_plain = other.kinds.isdisjoint(("dict", "list")) and not (is_own and other.is_used)
+            if is_plain and all(length in (None, length_around) for length, length_around in pairs):
+                fitting.append(other)
+        return max(fitting, key=lambda other: _common(other.steps, array.steps), default=None)
 
 
 # --- paths --------------------------------------------------------------------------------------
 
 
-def _around(
-    axis: Axis, array: Arrays, *, is_whole: bool = False
-) -> Iterator[tuple[Axis, Arrays]]:
+def _around(axis: Axis, array: Arrays, *, is_whole: bool = False) -> Iterator[tuple[Axis, Arrays]]:
     """Yield the arrays on the axes around, the nearest first, that do not hold an array.
 
     What names whole columns may be on their own axis.
@@ -613,28 +578,16 @@ def _around(
                 yield around, other
 
 
-def _overlap(group: set[Path], paths: set[Path]) -> float:
-    """The share of paths that two groups of them have in common; all if one holds the other."""
-    is_inside = group <= paths or paths <= group
-    return 1.0 if is_inside else len(group & paths) / len(group | paths)
+def _are_alike(group: set[Path], paths: set[Path]) -> bool:
+    """Whether rows have most of their paths in common, or those of one are among the other's."""
+    return len(group & paths) >= min(0.5 * len(group | paths), len(group), len(paths))
 
 
 def _fits(lengths: list[int | None], others: Sequence[Any]) -> bool:
     """Whether arrays are as long as others, wherever both are."""
     pairs = {*zip(lengths, others, strict=False)}
-    return len(lengths) == len(others) and all(None in pair or len({*pair}) == 1 for pair in pairs)
-
-
-def _without(value: Any, steps: Path) -> Any:
-    """A record without the field that a path ends with."""
-    names = {step.name for step in steps if isinstance(step, Field)}
-    return {k: v for k, v in value.items() if k not in names} if names else value
-
-
-def _words(steps: Path) -> set[str]:
-    """The words of the fields on a path, in the singular."""
-    names = [step.name for step in steps if isinstance(step, Field)]
-    return {singular(word) for name in names for word in tokens(name)}
+    known = [length == other for length, other in pairs if None not in (length, other)]
+    return len(lengths) == len(others) and any(known) and all(known)
 
 
 def _last_name(steps: Path) -> str:
@@ -695,14 +648,19 @@ def _number_kinds(values: Any) -> set[str]:
     """The kind of a list's values, of numbers whether all are whole; none of zeros and nothing."""
     values = [] if values is MISSING else values
     is_float = "float" in {type(value).__name__ for value in values}
-    return {"float" if is_float and k == "number" else k for k in _kinds(values)} if any(values) else set()
+    return (
+        {"float" if is_float and k == "number" else k for k in _kinds(values)}
+        if any(values)
+        else set()
+    )
 
 
 def _shapes(values: Iterable[Any]) -> set[str]:
     """The kinds of values, and the fields of objects."""
     values = [*values]
     shapes = {str(sorted(value)) for value in values if isinstance(value, dict)}
-    return shapes | (_kinds(values) - {"dict"})
+    items = {f"[{kind}" for value in values if isinstance(value, list) for kind in _kinds(value)}
+    return shapes | items | (_kinds(values) - {"dict", "list"})
 
 
 def _kinds(values: Iterable[Any]) -> set[str]:
@@ -715,7 +673,6 @@ def _alike(members: list[Any]) -> float:
     leaves = []
     for member in members[:_SAMPLE]:
         named = member.items() if isinstance(member, dict) else [(0, member)]
-        named = [(0, item) for item in member[:3]] if isinstance(member, list) else named
         kinds = {(key, _kind(item)) for key, item in named if item is not None}
         leaves += [kinds] if kinds else []
     counts = Counter(leaf for kinds in leaves for leaf in kinds)
