@@ -421,7 +421,7 @@ class Structure:
 
     def _are_columns(self, axis: Axis, array: Arrays) -> bool:
         """Whether the positions of an array are columns; if so, read them."""
-        for own, tail, is_series in self._own_columns(array):
+        for own, tail, is_series in self._own_columns(axis, array):
             streams = self._elements(array, *own, tail)
             if not is_series:
                 self._settle(axis, streams)
@@ -515,7 +515,9 @@ class Structure:
         self.headers.add(other.steps)
         return (*bound(other.steps), Each(), *([Field(name)] if name is not None else [])), names
 
-    def _own_columns(self, array: Arrays) -> Iterator[tuple[Header, tuple[Field], bool]]:
+    def _own_columns(
+        self, axis: Axis, array: Arrays
+    ) -> Iterator[tuple[Header, tuple[Field], bool]]:
         """Yield the fields of records that are columns, each named by another field of theirs.
 
         Such are the values of pairs, alike in row after row, and lists of different kinds.
@@ -526,7 +528,9 @@ class Structure:
         if name is None or array.kinds != {"dict"} or len(counts) > _WIDEST_TUPLE or is_data:
             return
         header = (*bound(array.steps), Each(), Field(name)), names
-        is_even = counts.total() >= _ALIKE * len(counts) * len(array.filled)
+        is_even = axis.parent is not None and counts.total() >= _ALIKE * len(counts) * len(
+            array.filled
+        )
         for other in (other for other in array.items[0] if other != name):
             kinds = _kinds(_plain(item.get(other)) for item in array.items)
             is_pair = {*map(len, array.items)} == {2} and kinds.isdisjoint({"list", "dict"})
@@ -673,6 +677,7 @@ def _alike(members: list[Any]) -> float:
     leaves = []
     for member in members[:_SAMPLE]:
         named = member.items() if isinstance(member, dict) else [(0, member)]
+        named = [(0, item) for item in member[:3]] if isinstance(member, list) else named
         kinds = {(key, _kind(item)) for key, item in named if item is not None}
         leaves += [kinds] if kinds else []
     counts = Counter(leaf for kinds in leaves for leaf in kinds)
