@@ -87,6 +87,8 @@ class Responses:
         ran.
     beside : dict of str to dict
         The sections' responses for other hosts, without filters, by host.
+    options_beside : dict of str to object
+        The decoded scope options of other hosts.
     requests : list of PlannedRequest
         What was asked, in order; ``unanswered`` of them had no response when it was ``stopped``.
     """
@@ -99,6 +101,7 @@ class Responses:
     errors: dict[str, AAToolkitError] = field(default_factory=dict)
     empty: dict[str, Any] = field(default_factory=dict)
     beside: dict[str, dict[str, Any]] = field(default_factory=dict)
+    options_beside: dict[str, Any] = field(default_factory=dict)
     requests: list[PlannedRequest] = field(default_factory=list)
     unanswered: int = 0
     stopped: str = ""
@@ -156,6 +159,9 @@ def ask(
         if isinstance(outcome, AAToolkitError):
             continue
         documents = {request.section: outcome.json}
+        if request.section == _OPTIONS:
+            responses.options_beside[request.host] = outcome.json
+            continue
         if request.section is None:
             documents = {
                 name: value_at(outcome.json, [*map(Field, path)]) for name, path in places.items()
@@ -186,7 +192,8 @@ def _fetched(
     def fetch(request: PlannedRequest) -> None:
         try:
             if request.section == _OPTIONS:
-                payload = project.client._source.get(Request.for_scope_options(project.host))
+                host = request.host or project.host
+                payload = project.client._source.get(Request.for_scope_options(host))
             else:
                 other = project.client.project(request.host) if request.host else project
                 payload = other.fetch(request.section, request.scope)
@@ -252,7 +259,7 @@ def _follow_up(
     groups = [
         [PlannedRequest(view, Scope(), "the same of another host", host)]
         for host in dict.fromkeys(hosts)
-        for view in views
+        for view in (_OPTIONS, *views)
     ]
     sets = _engine_sets(ran, idle)
     room = left - len(groups)

@@ -12,17 +12,20 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import names, tokens, words
 from aatoolkit.availability.detect import detect, raw
 from aatoolkit.availability.detect.words import (
+    STATES,
     in_prose,
     is_code,
     is_echo,
     is_of_trade,
     name_of,
+    state_of_flag,
     understand,
 )
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
@@ -34,18 +37,38 @@ from aatoolkit.sections.section import is_at
 MOST = 3
 """So many places of a section are pointed out at most."""
 
-_LEAST, _FEW_ROWS, _FEW_WORDS, _LONGEST, _DEEPEST = 3, 12, 6, 200, 6
+_LEAST, _FEW_NOTICES, _FEW_WORDS, _LONGEST, _DEEPEST = 3, 12, 6, 200, 6
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}")
 _STATE = re.compile(r"[A-Za-z][A-Za-z]*(?:[_ -][A-Za-z]+){0,3}")
 _NUMBER = re.compile(r"(?:[A-Z]{3}|[$€£])?\s?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|[$€£])?")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d.*")
+_VARYING = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
 Path = tuple[Step, ...]
 Rows = list[tuple[dict[str, Any], bool | None]]
 """Records, each with whether it holds numbers."""
 
-Seen = list[tuple[Any, Any]]
-"""Values of a place, each with whether numbers are beside it; of a map, for each engine."""
+
+class Sighting(NamedTuple):
+    """What one response has at a place, and whether numbers are beside it.
+
+    Attributes
+    ----------
+    value : object
+        A word, a flag or a code; a list of them; or a map of them by engine.
+    has_numbers : bool or None
+        Whether numbers are beside it; None where the response does not say.
+    measured : mapping of str to bool or None
+        The same of each engine of the response.
+    idle : collection of str
+        The engines that never ran, or are not configured.
+    """
+
+    value: Any
+    has_numbers: bool | None
+    measured: Mapping[str, bool | None]
+    idle: Collection[str]
 
 
 @dataclass(frozen=True)
@@ -67,7 +90,9 @@ class Candidate:
     words : mapping of str to str
         The words that were seen there in any response, each with what it probably means.
     engine : str
-        The field of its row that names an engine; empty where none does.
+        The field of its row that names an engine, ``{}`` where its key in a map does; else empty.
+    is_of_section : bool
+        Whether it is in notices, or in rows without numbers, which speak of the whole response.
     """
 
     at: str
@@ -77,6 +102,7 @@ class Candidate:
     beside: Mapping[str, Any]
     words: Mapping[str, str]
     engine: str = ""
+    is_of_section: bool = False
 
 
 def candidates(
@@ -87,6 +113,7 @@ def candidates(
     maps: Collection[Path],
     beside: Mapping[str, Any],
     empty: Any,
+    engines_beside: Mapping[str, tuple[Collection[str], Collection[str]]] | None = None,
 ) -> list[Candidate]:
     """Find the places of a response that may state availability, the likeliest first.
 
@@ -105,30 +132,40 @@ def candidates(
     empty : object
         The same section's response where nothing was measured, such as that of an engine that
         never ran; None without one.
+    engines_beside : mapping of str to pair, optional
+        The engines of other hosts: those that ran, and those that are idle.
 
     Examples
     --------
     >>> response = {"support": {"alpha": "shown", "beta": "not_run_yet"}, "rows": [{"n": 3}]}
-    >>> [one] = candidates(response, {}, ["alpha"], ["beta"], (), {}, None)
-    >>> one.at, one.why
+    >>> [place] = candidates(response, {}, ["alpha"], ["beta"], (), {}, None)
+    >>> place.at, place.why
     ('support', 'names beta, which never ran')
     """
-    search = _Search({*ran, *idle}, maps)
+    engines_beside = engines_beside or {}
+    of_hosts = chain.from_iterable(chain.from_iterable(engines_beside.values()))
+    search = _Search({*ran, *idle, *of_hosts}, maps)
     for response in (document, *parts.values()):
         search.read(response, idle)
-    for response in beside.values():
-        search.read(response)
+    for host, response in beside.items():
+        search.read(response, engines_beside.get(host, ((), ()))[1])
     search.read(empty, idle)
-    seen = search.states()
-    read = [signal.path for signal in detect(document).signals]
+    read = [
+        (response, [signal.path for signal in detect(response).signals])
+        for response in (document, *beside.values())
+    ]
     measured = [part for part in parts.values() if has_numbers(part)]
-    scored = []
-    for path, values in seen.items():
+    places = []
+    for path, sightings in search.places().items():
+        at = format_path(path)
+        holding = [paths for response, paths in read if value_at(response, path) is not None]
+        if all(_is_read(at, paths) for paths in holding or [read[0][1]]):
+            continue
         current, blank = value_at(document, path), value_at(empty, path)
-        held = {host: value_at(other, path) for host, other in beside.items()}
+        held = {host: value_at(response, path) for host, response in beside.items()}
         if blank is not None and blank == current:  # so it is not about the engine
-            values = values[:-1]
-        score, why = _score(path, values, idle, path in search.apart)
+            sightings = sightings[:-1]
+        score, why = _score(path, sightings, search.evidence.get(path, ""))
         has_states = all(map(_is_state, (current, *held.values(), blank)))
         hosts = [host for host, value in held.items() if value != current]
         is_new = blank is not None and current in (None, "", [], {})
@@ -139,19 +176,24 @@ def candidates(
         elif hosts and score + has_states > 0:
             score += has_states
             why = "; ".join(filter(None, [why, f"differs for {', '.join(hosts)}"]))
+        if score < _LEAST:
+            continue
         if current is None:  # in rows, where the rarest value says most, or in another response
-            texts = {repr(value): value for value, _ in values}
-            counts = Counter(repr(value) for value, _ in values)
-            current = texts[min(texts, key=lambda text: (counts[text], text))]
-        if score >= _LEAST and not _is_read(format_path(path), read):
-            overall = word_of(value_at(document, path))
-            is_mixture = any(word_of(value_at(part, path)) != overall for part in measured)
-            meanings = _meanings(path, values, idle, overall if is_mixture else "")
-            engine = search.engine_fields.get(path, "")
-            scored.append(Candidate(format_path(path), current, why, score, held, meanings, engine))
+            values = [sighting.value for sighting in sightings]
+            counts = Counter(map(repr, values))
+            current = min(values, key=lambda value: (counts[repr(value)], repr(value)))
+        overall = word_of(value_at(document, path))
+        is_mixture = any(word_of(value_at(part, path)) != overall for part in measured)
+        words = _meanings(
+            path, sightings, overall if is_mixture else "", lacks=path in search.notices
+        )
+        engine = search.engine_fields.get(path, "")
+        places.append(
+            Candidate(at, current, why, score, held, words, engine, path in search.of_section)
+        )
     # Of the places inside each other the likeliest is kept.
     kept: list[Candidate] = []
-    for place in sorted(scored, key=lambda place: -place.score):
+    for place in sorted(places, key=lambda place: -place.score):
         if not any(f"{place.at}.".startswith(f"{other.at}.") for other in kept):
             kept.append(place)
     return kept[:MOST]
@@ -161,63 +203,103 @@ def candidates(
 
 
 class _Search:
-    """The places of responses that hold words or flags, with whether numbers are beside each."""
+    """The places of responses that hold words or flags, with what is beside each."""
 
     def __init__(self, engines: set[str], maps: Collection[Path]) -> None:
         self._engines, self._maps = engines, maps
-        self._seen: dict[Path, Seen] = defaultdict(list)
+        self._sightings: dict[Path, list[Sighting]] = defaultdict(list)
         self._lists: dict[Path, list[Rows]] = defaultdict(list)
-        self.apart: set[Path] = set()
+        self.evidence: dict[Path, str] = {}
+        """What the numbers of rows say of a place."""
         self.engine_fields: dict[Path, str] = {}
-        self._is_counted = False
-        self._measured: Collection[str] = ()
-        self._idle: Collection[str] = ()
+        """The field that names an engine, beside a place in rows of one engine each, or ``{}``."""
+        self.notices: set[Path] = set()
+        self.of_section: set[Path] = set()
+        self._maps_of_engines: set[Path] = set()
 
     def read(self, response: Any, idle: Collection[str] = ()) -> None:
-        """Add the places of one response, in which some engines have no numbers for sure."""
+        """Add the places of one response, and the engines that have no numbers there for sure."""
         self._is_counted, self._idle = has_numbers(response), idle
-        self._measured = {*_measured(response, self._engines)}
+        counted = {*_measured(response, self._engines)}
+        unsure = None if self._is_counted and not counted else False
+        self._measured = {
+            engine: engine in counted or (False if engine in idle else unsure)
+            for engine in self._engines
+        }
+        self._names: dict[bool, set[str]] = {True: set(), False: set()}
+        before = {path: len(sightings) for path, sightings in self._sightings.items()}
         self._fields(response, ())
+        incomplete = self._names[False] - self._names[True]
+        for path, sightings in self._sightings.items():
+            for value in [s.value for s in sightings[before.get(path, 0) :]]:
+                if isinstance(value, list) and value and incomplete.issuperset(map(str, value)):
+                    self.evidence[path] = "names rows whose numbers are missing"
 
-    def states(self) -> dict[Path, Seen]:
-        """The places outside rows, and the fields of rows that name a state or are apart."""
+    def places(self) -> dict[Path, list[Sighting]]:
+        """The places outside rows, and the fields of rows that go with numbers that are missing."""
         for path, lists in self._lists.items():
             fields = dict.fromkeys(key for rows in lists for record, _ in rows for key in record)
-            engine = self._engine_field(fields, lists)
+            engine = "{}" if path in self._maps_of_engines else self._engine_field(fields, lists)
+            has_any = any(has_numbers(row, is_mark) for rows in lists for row, _ in rows)
             for key in fields:
-                self._field(path, key, fields, lists, engine)
-        return self._seen
+                if not (engine or has_any) and len(path) == 2:
+                    self.of_section.add((*path, Field(key)))
+                if key != engine:
+                    self._field(path, key, fields, lists, engine)
+        return self._sightings
+
+    def _add(self, path: Path, value: Any, has_numbers: bool | None = None) -> None:
+        self._sightings[path].append(Sighting(value, has_numbers, self._measured, self._idle))
 
     def _field(
         self, path: Path, key: str, fields: Iterable[str], lists: list[Rows], engine: str
     ) -> None:
         """Add the words of a field of rows, if they go with numbers that are missing."""
-        rows = [row for rows in lists for row in rows]
-        words = {word for record, _ in rows if isinstance(word := record.get(key), str | bool)}
+        rows = [
+            (word, record, is_counted)
+            for rows in lists
+            for record, is_counted in rows
+            if (word := _word_in(record.get(key))) is not None
+        ]
+        words = {word for word, *_ in rows}
+        engines = {str(record.get(engine)) for _, record, _ in rows}
         is_named = names(key, "place")
         if not 0 < len(words) <= _FEW_WORDS or not self._engines.isdisjoint(words):
             return
-        if not is_named and not all(isinstance(word, str) for word in words):
+        are_texts = all(isinstance(word, str) for word in words)
+        if not are_texts and not is_named and not all(type(word) is int for word in words):
             return
-        missing = (None, 0) if engine else (None,)
+        has_engine = any(_is_in(v, self._engines) for _, record, _ in rows for v in record.values())
+        missing = (None, 0) if has_engine else (None,)
         beside = next((n for n in fields if n != key and _is_apart(lists, key, n, missing)), None)
-        seen, place = [], (*path, Field(key))
-        for record, number in rows:
-            word = record.get(key)
-            if isinstance(word, str | bool):
-                has_number = number if beside is None else record.get(beside) not in missing
-                seen.append((word, has_number))
-                if number and not engine:  # other numbers say that the row lacks a part
-                    seen.append((word, True))
-        lacking = words - {word for word, number in seen if number}
-        denies = is_named and lacking < words and any(_denies(str(word)) for word in lacking)
-        if beside is not None or denies or names(key, "place_data") or names(key, "place_reason"):
-            self._seen[place] += seen
-            self.engine_fields[place] = engine
-            if beside is not None:
-                self.apart.add(place)
+        seen = []
+        for word, record, is_counted in rows:
+            if not are_texts:  # the code itself is no measurement
+                is_counted = has_numbers({**record, key: None}, is_mark)
+            has_number = is_counted if beside is None else record.get(beside) not in missing
+            seen.append((word, has_number))
+            if is_counted and engine in ("", "{}"):  # other numbers say that the row lacks a part
+                seen.append((word, True))
+        there = {word for word, has_number in seen if has_number}
+        lacking = words - there
+        if not are_texts and not is_named and not _are_codes(key, there, lacking):
+            return
+        denies = is_named and there and any(_denies(str(word)) for word in lacking)
+        is_sure = {has_number for word, has_number in seen if word in lacking} == {False}
+        is_label = len(words) > 2 and not names(key, "place") and len(words) == len(engines)
+        is_separate = bool(there and lacking and is_sure and (is_named or engine)) and not is_label
+        if beside is None and not is_separate and not denies:
+            if not (names(key, "place_data") or names(key, "place_reason")):
+                return
+        in_list = any(isinstance(record.get(key), list) for _, record, _ in rows)
+        place = (*path, Field(key), *([Each()] if in_list else []))
+        self._sightings[place] += [Sighting(*item, {}, ()) for item in seen]
+        self.engine_fields[place] = engine
+        if beside is not None or is_separate:
+            self.evidence[place] = "numbers are missing beside some of its words"
 
     def _fields(self, document: Any, path: Path) -> None:
+        """Add the places of an object outside rows, and of what is below it."""
         if not isinstance(document, dict) or len(path) > _DEEPEST:
             return
         for key, value in document.items():
@@ -225,28 +307,33 @@ class _Search:
             if is_echo(key):
                 continue
             if isinstance(value, dict):
-                if _is_by_engine(value, self._engines):
-                    self._seen[place].append((value, self._measured_of(value)))
-                elif place in self._maps:
-                    of_engines = self._engines.issuperset(value)
-                    above = [*self._measured_of(value).values()] if of_engines else ()
+                of_engines = bool(value) and self._engines.issuperset(value)
+                if self._is_by_engine(key, value):
+                    self._add(place, value)
+                elif of_engines or place in self._maps:
+                    above = [self._measured[engine] for engine in value] if of_engines else ()
+                    self._maps_of_engines |= {(*place, Entries())} if of_engines else set()
                     self._rows([*value.values()], (*place, Entries()), above)
                 else:
                     self._fields(value, place)
             elif isinstance(value, list):
-                texts = [item for item in value if isinstance(item, str) and len(item) <= _LONGEST]
-                records = [item for item in value if isinstance(item, dict)]
-                if value and len(texts) == len(value) <= _FEW_ROWS:
-                    self._seen[place].append((value, self._is_counted))
-                elif len(records) <= _FEW_ROWS and all(map(_is_notice, records)):
-                    for name, item in (item for record in records for item in record.items()):
-                        if isinstance(item, str) and _CODE.fullmatch(item):
-                            at = (*place, Each(), Field(name))
-                            self._seen[at].append((item, self._is_counted))
-                else:
-                    self._rows(records, (*place, Each()))
+                self._items(value, place)
             elif isinstance(value, str | bool) and len(str(value)) <= _LONGEST:
-                self._seen[place].append((value, self._is_counted))
+                self._add(place, value, self._is_counted)
+
+    def _items(self, items: list[Any], path: Path) -> None:
+        """Add a list of words or flags, the codes of notices, or rows."""
+        records = [item for item in items if isinstance(item, dict)]
+        if items and all(isinstance(v, str | bool) and len(str(v)) <= _LONGEST for v in items):
+            self._add(path, items, self._is_counted)
+        elif len(records) <= _FEW_NOTICES and all(map(_is_notice, records)):
+            for record in records:
+                for steps, code in _codes(record):
+                    self._add((*path, Each(), *steps), code, self._is_counted)
+                    self.notices.add((*path, Each(), *steps))
+                    self.of_section.add((*path, Each(), *steps))
+        else:
+            self._rows(records, (*path, Each()))
 
     def _rows(self, items: Sequence[Any], path: Path, above: Sequence[bool | None] = ()) -> None:
         """Keep records and those below them, and add maps by engine.
@@ -258,14 +345,31 @@ class _Search:
         texts = (value for record in records for value in record.values() if value is not None)
         is_wordy = len(above) == len(records) and all(isinstance(v, str | bool) for v in texts)
         counted = above if is_wordy else [has_numbers(record, is_mark) for record in records]
+        if not any(counted):  # the numbers that these rows speak of are elsewhere
+            is_outside = not any(isinstance(step, Each | Entries) for step in path[:-1])
+            counted = [
+                next(
+                    (self._measured[v] for v in record.values() if _is_in(v, self._measured)),
+                    self._is_counted if is_outside else has_number,
+                )
+                for record, has_number in zip(records, counted, strict=True)
+            ]
         if records:
             self._lists[path].append([*zip(records, counted, strict=True)])
+        for record in records:
+            names = {value for value in record.values() if isinstance(value, str)}
+            self._names[None not in record.values()] |= names
         for key in dict.fromkeys(key for record in records for key in record):
             values, place = [record.get(key) for record in records], (*path, Field(key))
             objects = [value for value in values if isinstance(value, dict)]
-            by_engine = [value for value in objects if _is_by_engine(value, self._engines)]
+            by_engine = [value for value in objects if self._is_by_engine(key, value)]
             if by_engine:
-                self._seen[place].append((by_engine[0], self._measured_of(by_engine[0])))
+                self._add(place, by_engine[0])
+            elif objects and any(type(value) in (int, float) for value in values):
+                for name, word in (item for value in objects for item in value.items()):
+                    if isinstance(word, str):
+                        self._add((*place, Field(name)), word, False)
+                        self.evidence[*place, Field(name)] = "is in the place of numbers"
             elif len(path) <= _DEEPEST:
                 holding = [n for v, n in zip(values, counted, strict=True) if isinstance(v, dict)]
                 self._rows(objects, place, holding)
@@ -283,12 +387,18 @@ class _Search:
                 return key
         return ""
 
-    def _measured_of(self, engines: Iterable[str]) -> dict[str, bool | None]:
-        """Whether there are numbers of each engine; None where the response does not say."""
-        if self._measured:
-            return {engine: engine in self._measured for engine in engines}
-        unsure = None if self._is_counted else False
-        return {engine: False if engine in self._idle else unsure for engine in engines}
+    def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
+        """Whether the keys of an object are engines, each with a word, or with a grade of it."""
+        words = str | bool | int | float if names(key, "place") else str | bool
+        return (
+            all(item is None or isinstance(item, words) for item in value.values())
+            and any(item is not None for item in value.values())
+            and 0 < 0.8 * len(value) <= sum(engine in self._engines for engine in value)
+        )
+
+
+def _is_in(value: Any, names: Collection[str]) -> bool:
+    return isinstance(value, str) and value in names
 
 
 def _measured(value: Any, engines: Collection[str]) -> Iterator[str]:
@@ -302,6 +412,22 @@ def _measured(value: Any, engines: Collection[str]) -> Iterator[str]:
         yield from _measured(item, engines)
 
 
+def _word_in(value: Any) -> Any:
+    """The word, flag or code of a cell, of a list the first text; None if it holds none."""
+    if isinstance(value, list):
+        return next((item for item in value if isinstance(item, str)), None)
+    return value if isinstance(value, str | bool) or type(value) is int else None
+
+
+def _are_codes(key: str, there: set[Any], lacking: set[Any]) -> bool:
+    """Whether numbers are codes of a state, as flags are: counts are small where others lack."""
+    return (
+        bool(there and lacking)
+        and meaning(key).kind in ("", "id", "status", "score")
+        and max(there) < min(lacking)
+    )
+
+
 def _is_apart(lists: list[Rows], key: str, other: str, missing: tuple[Any, ...]) -> bool:
     """Whether some words of a field are where numbers of another are missing, and only there.
 
@@ -309,9 +435,9 @@ def _is_apart(lists: list[Rows], key: str, other: str, missing: tuple[Any, ...])
     """
     lacking, there, is_repeated = set(), set(), False
     for rows in lists:
-        words = [(record.get(key), record.get(other) in missing) for record, _ in rows]
-        without = {str(word) for word, is_gone in words if is_gone and word is not None}
-        with_number = {str(word) for word, is_gone in words if not is_gone}
+        words = [(_word_in(record.get(key)), record.get(other) in missing) for record, _ in rows]
+        without = {word for word, is_gone in words if is_gone and word is not None}
+        with_number = {word for word, is_gone in words if not is_gone}
         lacking |= without
         there |= with_number
         are_both = bool(without and with_number)
@@ -319,6 +445,15 @@ def _is_apart(lists: list[Rows], key: str, other: str, missing: tuple[Any, ...])
     numbers = [record.get(other) for rows in lists for record, _ in rows]
     is_number = names(key, "place") or (not is_mark(other) and has_numbers(numbers))
     return is_repeated and is_number and lacking.isdisjoint(there)
+
+
+def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Yield the codes of a notice, also those of objects in it, with their paths."""
+    for key, value in record.items():
+        if isinstance(value, dict):
+            yield from (((Field(key), *steps), code) for steps, code in _codes(value))
+        elif isinstance(value, str) and _CODE.fullmatch(value):
+            yield (Field(key),), value
 
 
 def _is_form(key: str) -> bool:
@@ -340,16 +475,6 @@ def has_numbers(value: Any, aside: Callable[[str], bool] = _is_form, key: str = 
         return any(has_numbers(item, aside, key) for item in value)
     text = "" if isinstance(value, bool) else str(value).strip()
     return bool(_NUMBER.fullmatch(text) and re.search("[1-9]", text)) and not aside(key)
-
-
-def _is_by_engine(value: Mapping[str, Any], engines: Collection[str]) -> bool:
-    """Whether the keys of an object are engines, each with a word."""
-    is_flat = all(item is None or isinstance(item, str | bool) for item in value.values())
-    return (
-        is_flat
-        and any(item is not None for item in value.values())
-        and 0 < 0.8 * len(value) <= sum(key in engines for key in value)
-    )
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
@@ -381,23 +506,36 @@ def _is_read(at: str, read: Sequence[str]) -> bool:
 # --- how likely, and what words mean ------------------------------------------------------------
 
 
-def _score(path: Path, values: Seen, idle: Collection[str], is_apart: bool) -> tuple[int, str]:
+def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, str]:
     """Score how likely a place states availability; return also the main reason."""
     keys = [step.name for step in path if isinstance(step, Field)]
     is_named = names(keys[-1], "place")
     score = 2 * is_named
-    texts = [text for value, _ in values for text in _texts(value)]
-    engines = sorted({name for name in idle for text in texts if name in text})
-    first = values[0][0]
-    if any(names(key, "business") for key in keys) or any(map(is_of_trade, texts[:1])):
+    texts = [text for sighting in sightings for text in _texts(sighting.value)]
+    idle = {
+        engine
+        for sighting in sightings
+        for engine in sighting.idle
+        if any(map(_naming(engine).search, _texts(sighting.value)))
+    }
+    first = sightings[0].value
+    if any(names(key, "business") for key in keys) or any(
+        map(is_of_trade, [*filter(None, texts)][:1])
+    ):
         score -= 2
     why = "a name for states of data" if is_named else ""
-    without = sorted(_without_numbers(values))
+    without = _without_numbers(sightings)
+    are_flags = isinstance(first, list) and all(isinstance(item, bool) for item in first)
     reasons = (
-        (3 + 2 * isinstance(first, dict), f"names {', '.join(engines)}, which never ran", engines),
+        (
+            3 + 2 * isinstance(first, dict),
+            f"names {_some(idle)}, which never ran",
+            idle,
+        ),
         (3, "the words of an absence", any(map(_denies, texts))),
-        (3, f"numbers are missing beside {', '.join(without[:3])}", without),
-        (3, "numbers are missing beside some of its words", is_apart),
+        (3, f"numbers are missing beside {_some(without)}", without),
+        (3, evidence, evidence),
+        (3, "a list of flags", are_flags),
         (1, why or "a code", any(_CODE.fullmatch(text) for text in texts)),
         (1, why, is_named and isinstance(first, bool | list)),
     )
@@ -405,6 +543,10 @@ def _score(path: Path, values: Seen, idle: Collection[str], is_apart: bool) -> t
         if fits:
             return score + points, reason
     return (score, why) if score > 1 else (0, "")
+
+
+def _some(names: Collection[str]) -> str:
+    return ", ".join(sorted(names)[:3])
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -424,37 +566,39 @@ def _denies(text: str) -> bool:
     return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
 
 
-def _without_numbers(values: Seen) -> set[str]:
+def _without_numbers(sightings: list[Sighting]) -> set[str]:
     """The words of a place that are never beside numbers, where others always are."""
-    if not all(_ENUM.fullmatch(str(value)) for value, _ in values):
-        return set()
     counted: dict[str, set[bool | None]] = defaultdict(set)
-    for word, number in values:
-        counted[word].add(number)
+    for sighting in sightings:
+        if not _ENUM.fullmatch(str(sighting.value)):
+            return set()
+        counted[sighting.value].add(sighting.has_numbers)
     lacking = {word for word, numbers in counted.items() if numbers == {False}}
     return lacking if lacking < counted.keys() else set()
 
 
-def _meanings(path: Path, values: Seen, idle: Collection[str], mixture: str) -> dict[str, str]:
+def _meanings(
+    path: Path, sightings: list[Sighting], mixture: str, *, lacks: bool
+) -> dict[str, str]:
     """Propose what the words of a place mean: by themselves, or by the numbers beside them.
 
     One word at most means that all is there: the commonest that numbers are beside. A reason, a
     sentence, an entry of a list, or what stands under a key that denies never does; nor does the
     word of all engines, ``mixture``, where some engine alone has another.
     """
-    lacks = any(names(step.name, "place_lack") for step in path if isinstance(step, Field))
+    keys = [step.name for step in path if isinstance(step, Field)]
+    lacks |= any(names(key, "place_lack") for key in keys)
+    lacks |= any(isinstance(sighting.value, list) for sighting in sightings)
+    words = [word for sighting in sightings for word in _words(sighting)]
+    if lacks and all(isinstance(word, bool) for word, *_ in words):  # one flag for each part
+        return {"false": "unavailable", "true": "available"}
+    if any(isinstance(word, float) for word, *_ in words):  # how much of each engine there is
+        return {"0": "unavailable", "1": "available", "100": "available", "*": "partial"}
     numbers: dict[str, list[bool | None]] = defaultdict(list)
-    waiting = set()
-    for value, counted in values:
-        if isinstance(value, dict):
-            entries = [(word, counted[engine]) for engine, word in value.items()]
-            waiting |= {str(word) for engine, word in value.items() if engine in idle}
-        else:
-            entries = [(item, counted) for item in (value if isinstance(value, list) else [value])]
-            lacks = lacks or isinstance(value, list)
-        for word, number in entries:
-            if isinstance(word, str | bool):
-                numbers[word_of(word)].append(number)
+    waiting: dict[str, list[bool]] = defaultdict(list)
+    for word, has_number, is_idle in words:
+        numbers[word_of(word)].append(has_number)
+        waiting[word_of(word)].append(is_idle)
     flags = {"true": "false", "false": "true"}
     able = [
         text
@@ -462,19 +606,46 @@ def _meanings(path: Path, values: Seen, idle: Collection[str], mixture: str) -> 
         if False not in counts and text.count(" ") < 3 and text != mixture and not _denies(text)
     ]
     best = max(able, key=lambda text: len(numbers[text]), default="")
+    lack = next(word for word, state in STATES.items() if state == state_of_flag(False, keys[-1]))
     meanings = {}
     for text, counts in sorted(numbers.items()):
         word = understand(text)
         if word is not None and text not in flags:
             meanings[text] = word.canonical
         elif {*counts} == {False}:
-            meanings[text] = "not_run" if text in waiting else "unavailable"
-        else:
+            meanings[text] = "not_run" if all(waiting[text]) else lack
+        elif text != "null":  # a reason that is not there denies nothing
             meanings[text] = "available" if text == best and not lacks else "partial"
     for text in flags.keys() & meanings.keys():
         other = "partial" if meanings[text] == "available" else "available"
         meanings.setdefault(flags[text], other)
     return meanings
+
+
+def _words(sighting: Sighting) -> Iterator[tuple[Any, bool | None, bool]]:
+    """Yield the words of a sighting, each with whether there are numbers, or cannot be any.
+
+    What varies in the texts of a list, and in sentences, is written as a rule's `words` have it.
+    """
+    value, has_number, measured, idle = sighting
+    if isinstance(value, dict):
+        for engine, word in value.items():
+            is_moment = isinstance(word, str) and _MOMENT.fullmatch(word)
+            yield "*" if is_moment else word, measured.get(engine), engine in idle
+    for item in value if isinstance(value, list) else () if isinstance(value, dict) else [value]:
+        text, engine = item, ""
+        if isinstance(item, str) and (isinstance(value, list) or " " in item):
+            by_length = sorted(measured, key=len, reverse=True)
+            engine = next((n for n in by_length if _naming(n).search(item)), "")
+            text = _naming(engine).sub("{engine}", item, count=1) if engine else item
+            text = _VARYING.sub("*", text) if " " in text else text
+        yield text, measured[engine] if engine else has_number, engine in idle
+
+
+@lru_cache
+def _naming(engine: str) -> re.Pattern[str]:
+    """The pattern of a text that names an engine."""
+    return re.compile(rf"\b{re.escape(engine)}\b", re.IGNORECASE)
 
 
 # --- beside other responses ---------------------------------------------------------------------

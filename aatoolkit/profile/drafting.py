@@ -45,6 +45,7 @@ class Draft(Mapping[str, SectionDraft]):
         self.stopped: str = responses.stopped
         vocabulary = Vocabulary.of(responses.options, responses.whole.values())
         engines = engines_of(responses.options)
+        others = {host: engines_of(options) for host, options in responses.options_beside.items()}
         self._sections: dict[str, SectionDraft] = {}
         for name, document in responses.whole.items():
             parts, empty = responses.parts.get(name, {}), responses.empty.get(name)
@@ -55,12 +56,13 @@ class Draft(Mapping[str, SectionDraft]):
                     continue
                 if standard_names:
                     take_standard_names(analysis, vocabulary)
-                places = candidates(document, parts, *engines, analysis.maps, beside, empty)
+                places = candidates(document, parts, *engines, analysis.maps, beside, empty, others)
                 analysis.emptied = emptied(analysis.relations, document, empty)
-                others = [*parts.values(), *beside.values(), *([empty] if empty else [])]
+                responses_seen = [document, *parts.values(), *beside.values()]
+                responses_seen += [empty] if empty else []
                 payload = responses.payloads.get(name)
                 headers = [payload.headers] if payload is not None else []
-                self._sections[name] = SectionDraft(analysis, places, [document, *others], headers)
+                self._sections[name] = SectionDraft(analysis, places, responses_seen, headers)
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])

@@ -12,9 +12,9 @@ from aatoolkit._util.show import show_as
 from aatoolkit.availability.detect import raw
 from aatoolkit.errors import ArgumentError, unknown
 from aatoolkit.jsontree.coerce import read_as
-from aatoolkit.jsontree.paths import Entries, format_path, parse_pattern
-from aatoolkit.jsontree.vectors import MISSING, Vector
-from aatoolkit.profile.candidates import Candidate, has_numbers, is_mark
+from aatoolkit.jsontree.paths import Entries, format_path
+from aatoolkit.jsontree.vectors import MISSING
+from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import problem_of
 from aatoolkit.sections import Rule, Section
 from aatoolkit.sections.availability_rule import with_rule
@@ -205,7 +205,7 @@ class SectionDraft:
 
     def proposals(self) -> list[dict[str, Any]]:
         """The rule per row of `availability`, with what its words probably mean."""
-        return [_proposal(place, self._by_engine(), self._responses) for place in self.candidates]
+        return [_proposal(place) for place in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
         """Add a rule by which the service states this section's availability.
@@ -286,24 +286,23 @@ def counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{n} {name}" for name, n in counts.items() if n or name != SETTLED)
 
 
-def _proposal(place: Candidate, keyed: Collection[str], responses: Sequence[Any]) -> dict[str, Any]:
+def _proposal(place: Candidate) -> dict[str, Any]:
     """The rule that reads a place."""
-    flags = {"true": True, "false": False}
+    flags = {"true": True, "false": False, "null": None}
     words = {flags.get(word, word): meaning for word, meaning in place.words.items()}
+    names_engine = any("{engine}" in word for word in place.words)
     above, _, last = place.at.rpartition(".")
     rule: dict[str, Any] = {"at": place.at}
     if isinstance(place.value, list):
-        rule = {"at": f"{place.at}[]", "of": "section"}
+        rule = {"at": f"{place.at}[]", "of": "engine" if names_engine else "section"}
     elif isinstance(place.value, dict):
         rule = {"at": f"{place.at}{{}}", "of": None if {*place.at} & {*"[{"} else "engine"}
-    elif above.removesuffix("{}") in keyed:
+    elif place.engine == "{}":
         rule = {"at": above, "status": last, "of": "engine"}
     elif place.engine:
         rule |= {"of": "engine", "engines": place.engine}
-    elif "[]" in above:
-        rows = Vector(responses).descend(parse_pattern(above[: above.rindex("]") + 1]))
-        if not any(has_numbers(row, is_mark) for row in rows.of_type(dict)):
-            rule["of"] = "section"
+    elif place.is_of_section or names_engine:
+        rule["of"] = "engine" if names_engine else "section"
     return {**rule, "words": words}
 
 

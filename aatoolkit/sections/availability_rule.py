@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 from aatoolkit.errors import ArgumentError
@@ -35,13 +37,15 @@ class Rule:
         that are each ``of="engine"``, ``engines`` is the field that names it.
     words : mapping of str, bool or int to str
         What the service's own words, flags or codes mean, in words that are known:
-        ``{"amber": "partial", True: "not_run", 7: "not_connected"}``. They are kept as text.
+        ``{"amber": "partial", True: "not_run", 7: "not_connected", None: "pending"}``. They are
+        kept as text. In a word ``*`` stands for any text, and ``{engine}`` for the name of the
+        engine that the text is about: ``{"{engine}: late since *": "partial", "*": "available"}``.
         A flag without a word says something only where its name is known.
     of : str, optional
         What the keys of a map are: ``engine`` or ``field``. By default each is what it is known as;
         ids of engines that only this service has are known by this alone. Of rows: ``engine`` if
-        each is about the engine that it names, or that is its key in a map, ``section`` if they
-        are notices about the whole.
+        each is about the engine that it names, or that is its key in a map. ``section`` if the
+        entries or rows are notices about the whole.
 
     Raises
     ------
@@ -92,6 +96,11 @@ class Rule:
         return "map" if is_map else "rows"
 
     @property
+    def is_of_all_engines(self) -> bool:
+        """Whether the rule reads a state of each engine, and not only of those that lack data."""
+        return self.of == "engine" and not any("{engine}" in word for word in self.words)
+
+    @property
     def header(self) -> str:
         """The name of the header, in lower case."""
         return self.at.removeprefix("header ").strip().lower()
@@ -117,10 +126,35 @@ class Rule:
             document = document.get(name) if isinstance(document, dict) else None
         return document
 
+    def meaning_of(self, value: object) -> tuple[str | None, str | None]:
+        """Return what a value means by the rule's words, and the engine that it names, if any.
+
+        Examples
+        --------
+        >>> rule = Rule(words={"{engine}: late by *": "partial", False: "not_run"})
+        >>> rule.meaning_of("otter: late by 3 days"), rule.meaning_of(False)
+        (('partial', 'otter'), ('not_run', None))
+        """
+        text = word_of(value)
+        meaning = self.words.get(text, self.words.get(text.lower()))
+        for word in self.words if meaning is None else ():
+            pattern = _pattern(word)
+            if pattern and (match := pattern.fullmatch(text)):
+                return self.words[word], match.groupdict().get("engine")
+        return meaning, None
+
     def is_whole(self, value: Mapping[str, Any]) -> bool:
         """Whether an object has all fields of the rule."""
         names = (self.status, self.reason, self.sample_size, self.as_of)
         return isinstance(value.get(self.status), str) and all(name in value for name in names)
+
+
+@lru_cache(maxsize=1024)
+def _pattern(word: str) -> re.Pattern[str] | None:
+    """The pattern of a word that holds ``*`` or ``{engine}``; None for all others."""
+    pattern = re.escape(word).replace(r"\*", ".*")
+    pattern = pattern.replace(r"\{engine\}", r"(?P<engine>\S.*?)", 1)
+    return re.compile(pattern, re.DOTALL) if pattern != re.escape(word) else None
 
 
 def rules_of(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
@@ -147,14 +181,18 @@ def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
 
 
 def word_of(value: object) -> str:
-    """Format a word, flag or code of a response as a key of `Rule.words`.
+    """Format a value of a response as a rule's `words` have it: text as it is, others as JSON.
 
     Examples
     --------
-    >>> word_of("Red"), word_of(True), word_of(7)
-    ('Red', 'true', '7')
+    >>> word_of("Red"), word_of(True), word_of(1.0), word_of(None)
+    ('Red', 'true', '1', 'null')
     """
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    return (
+        "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    )
 
 
 REFERENCE = Rule("reference")

@@ -113,7 +113,7 @@ def test_words_of_no_lexicon_are_places_and_mean_what_the_numbers_say() -> None:
                        empty={"crawl": answer("gamma")})["crawl"]  # fmt: skip
     words = {place.at: dict(place.words) for place in section.candidates}
     assert words["openness"] == {"OPEN": "available", "SHUT": "unavailable", "ASLEEP": "not_run"}
-    assert {*words["blots"].values()} == {"partial"}
+    assert words["blots"] == {"{engine}: half of it": "unavailable"}
     assert words["brands[].by[].mark"] == {"SOUND": "available", "ZILCH": "unavailable"}
     section.set_rule(at="brands[].by[].mark")
     assert named_engines(section, answer(*engines)) == {*engines}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from aatoolkit._util.lexicon import fold
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
@@ -50,18 +51,18 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
     """
     is_whole = False
     for rule in rules or (REFERENCE,):
-        if rule.kind != "object":
-            _read_places(facts, rule, headers)
+        if rule.kind == "object":
+            stated = rule.find(facts.document)
+            if stated is not None and (rules or rule.is_whole(stated)):
+                before = len(facts.signals)
+                _read_object(facts, rule, stated)
+                is_whole |= len(facts.signals) > before
             continue
-        stated = rule.find(facts.document)
-        if stated is not None and (rules or rule.is_whole(stated)):
-            before = len(facts.signals)
-            _read_object(facts, rule, stated)
-            is_whole |= len(facts.signals) > before
-    for rule in rules:
-        if rule.kind in ("map", "rows"):
+        places = [*_places(facts, rule, headers)]
+        if rule.kind != "header":  # what states is no measurement
             facts.document = _without(facts.document, parse_pattern(rule.at))
             facts.release()
+        _read_places(facts, rule, places)
     return is_whole
 
 
@@ -108,12 +109,14 @@ def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Ava
     """
     if isinstance(value, dict):
         return state_by(rule, value.get(rule.status), (*names, rule.status), value.get(rule.reason))
-    if value is None or value is MISSING or isinstance(value, list | float):
+    if value is MISSING or isinstance(value, list):
         return None
     text = word_of(value)
-    word = rule.words.get(text, rule.words.get(text.lower()))
+    word, _ = rule.meaning_of(value)
     if word is not None:
         return read_word(word, reason)
+    if value is None or isinstance(value, float):
+        return None
     if isinstance(value, bool):
         name = next((name for name in reversed(names) if name not in _PLAIN), "")
         named = subject(name) > 0 and denial(name) is None
@@ -137,7 +140,8 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
         for name in names:
             holder = holder.inner(name, holder.value.get(name) if holder.is_object else None)
         for name, item in holder.value.items() if holder.is_object else ():
-            yield Place("entry", name, item, names, holder.inner(name, item).path)
+            scope, target = ("section", None) if rule.of == "section" else ("entry", name)
+            yield Place(scope, target, item, names, holder.inner(name, item).path)
         return
     *above, last = parse_pattern(rule.at)
     rows = facts.vector.descend([*above, last] if isinstance(last, Each) else above)
@@ -147,27 +151,35 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
         if isinstance(last, Entries) and isinstance(item, dict):
             for name, inner in item.items():
                 yield Place("part", target.rpartition(".")[0], inner, (), path + key_step(name))
-        elif type(item) in (str, int, bool):
+        elif type(item) in (str, int, bool) or (item is None and "null" in rule.words):
             record = rows.values[at]
             named = None
             if rule.of == "engine" and isinstance(record, dict):
                 keys = rows.level.keys
                 engine = record.get(rule.engines, keys[at] if keys else None)
                 named = ("engine", engine) if isinstance(engine, str) else name_of(record)
+            elif rule.of == "engine":
+                _, engine = rule.meaning_of(item)
+                named = ("engine", facts.engines.get(fold(engine), engine)) if engine else None
+            elif isinstance(last, Each) and target.count("[") > 1:
+                target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
             scope, about = named or (("section", None) if rule.of else ("row", target))
             yield Place(scope, about, item, names, path)
 
 
-def _read_places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> None:
-    before, places = len(facts.signals), [*_places(facts, rule, headers)]
+def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> None:
+    """Read the values at the places of a rule, and what they say of the whole together."""
+    before = len(facts.signals)
     # As keys, 1 and True are the same.
     read = {(type(place.value), repr(place.value)): place for place in places}
     states = {key: _understood(facts, rule, place) for key, place in read.items()}
-    lacks = any(state and state.status in EMPTY for state in states.values())
-    is_gone = rule.of == "section" and lacks and True not in facts.numbers
+    of_places = [states[type(place.value), repr(place.value)] for place in places]
+    is_gone = True not in facts.numbers and any(
+        place.scope == "section" and state and state.status in EMPTY
+        for place, state in zip(places, of_places, strict=True)
+    )
     stated = []
-    for place in places:
-        state = states[type(place.value), repr(place.value)]
+    for place, state in zip(places, of_places, strict=True):
         if state is None:
             continue
         stated.append(state)
@@ -185,10 +197,10 @@ def _read_places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> None:
     of_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.numbers
     if all_read and of_rows and all(state.status in EMPTY for state in stated):
         facts.add("section", None, combine(stated), places[0].path, rule.name, places[0].value)
-    if all_read and rule.kind == "map" and rule.of == "engine":
-        # A map of each engine is one of the whole, which the engines add up to.
+    value = {place.target: place.value for place in places if place.scope in ("engine", "entry")}
+    if all_read and rule.is_of_all_engines and len(value) == len(places):
+        # The states of all engines, one each, are that of the whole, which they add up to.
         path = "$" + "".join(map(key_step, rule.steps))
-        value = {place.target: place.value for place in places}
         facts.add("section", None, combine(stated), path, rule.name, value)
     facts.signals[before:] = [replace(s, rule=rule.name) for s in facts.signals[before:]]
 
