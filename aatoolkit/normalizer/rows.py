@@ -18,7 +18,7 @@ import pandas as pd
 
 from aatoolkit._util.dtypes import MOMENTS
 from aatoolkit._util.text import json_text, some_of
-from aatoolkit.availability.detect import is_size
+from aatoolkit.availability.detect import is_sample_size
 from aatoolkit.errors import PayloadError, SchemaDriftWarning, warn
 from aatoolkit.jsontree.coerce import identity
 from aatoolkit.jsontree.decode import checked_value
@@ -115,7 +115,7 @@ def _is_measure(table: Table, column: Column) -> bool:
     if column.name in table.key or column.is_label or column.dtype not in ("Int64", "Float64"):
         return False
     names = [step.name for step in parse_path(column.pattern) if isinstance(step, Field)]
-    return not is_size(names[-1] if names else "")
+    return not is_sample_size(names[-1] if names else "")
 
 
 @lru_cache(maxsize=8192)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
 from aatoolkit._util.lexicon import tokens, words
-from aatoolkit.availability.detect.words import STRONG, state_in
+from aatoolkit.availability.detect.words import STRONG, state_in_object
 from aatoolkit.availability.status import EMPTY, Cause
 from aatoolkit.client.options import read_options
 from aatoolkit.client.reading import in_order, progress_bar
@@ -323,7 +323,7 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
         }
         name = next((ids[key] for key in _IDS if key in ids), None)
         runs = [value for key, value in engine.items() if "run" in snake(key)]
-        state = state_in(engine, STRONG)
+        state = state_in_object(engine, STRONG)
         lacks = state is not None and state.status in EMPTY
         never = lacks or (bool(runs) and all(value is None for value in runs))
         is_off = state is not None and state.cause == Cause.NOT_CONFIGURED

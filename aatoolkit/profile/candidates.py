@@ -20,13 +20,13 @@ from aatoolkit._util.lexicon import names, tokens, words
 from aatoolkit.availability.detect import detect, raw
 from aatoolkit.availability.detect.words import (
     STATES,
-    in_prose,
+    canonical_word,
     is_code,
-    is_echo,
-    is_of_trade,
-    name_of,
+    is_no_state,
+    named_target,
+    repeats_question,
     state_of_flag,
-    understand,
+    word_in_sentences,
 )
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
 from aatoolkit.sections.availability_rule import word_of
@@ -288,9 +288,9 @@ class _Search:
         is_sure = {has_number for word, has_number in seen if word in lacking} == {False}
         is_label = len(words) > 2 and not names(key, "place") and len(words) == len(engines)
         is_separate = bool(there and lacking and is_sure and (is_named or engine)) and not is_label
-        if beside is None and not is_separate and not denies:
-            if not (names(key, "place_data") or names(key, "place_reason")):
-                return
+        is_about_data = names(key, "place_data") or names(key, "place_reason")
+        if beside is None and not (is_separate or denies or is_about_data):
+            return
         in_list = any(isinstance(record.get(key), list) for _, record, _ in rows)
         place = (*path, Field(key), *([Each()] if in_list else []))
         self._sightings[place] += [Sighting(*item, {}, ()) for item in seen]
@@ -304,7 +304,7 @@ class _Search:
             return
         for key, value in document.items():
             place = (*path, Field(key))
-            if is_echo(key):
+            if repeats_question(key):
                 continue
             if isinstance(value, dict):
                 of_engines = bool(value) and self._engines.issuperset(value)
@@ -381,7 +381,7 @@ class _Search:
         """The field that names an engine in rows of which each in a list is of another one."""
         for key in fields:
             values = [[str(record.get(key)) for record, _ in rows] for rows in lists]
-            is_named = name_of({key: ""}) == ("engine", "")
+            is_named = named_target({key: ""}) == ("engine", "")
             are_engines = is_named or self._engines.issuperset(chain.from_iterable(values))
             if are_engines and all(len({*texts}) == len(texts) for texts in values):
                 return key
@@ -469,7 +469,7 @@ def is_mark(key: str) -> bool:
 def has_numbers(value: Any, aside: Callable[[str], bool] = _is_form, key: str = "") -> bool:
     """Whether a value holds a number other than 0, also as a text, beside those left aside."""
     if isinstance(value, dict):
-        items = ((name, item) for name, item in value.items() if not is_echo(name))
+        items = ((name, item) for name, item in value.items() if not repeats_question(name))
         return any(has_numbers(item, aside, name) for name, item in items)
     if isinstance(value, list):
         return any(has_numbers(item, aside, key) for item in value)
@@ -520,7 +520,7 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
     }
     first = sightings[0].value
     if any(names(key, "business") for key in keys) or any(
-        map(is_of_trade, [*filter(None, texts)][:1])
+        map(is_no_state, [*filter(None, texts)][:1])
     ):
         score -= 2
     why = "a name for states of data" if is_named else ""
@@ -561,7 +561,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _denies(text: str) -> bool:
     """Whether words mean an absence."""
-    word = understand(text) if is_code(text) else in_prose(text)
+    word = canonical_word(text) if is_code(text) else word_in_sentences(text)
     lacks = word is not None and word.canonical != "available"
     return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
 
@@ -609,7 +609,7 @@ def _meanings(
     lack = next(word for word, state in STATES.items() if state == state_of_flag(False, keys[-1]))
     meanings = {}
     for text, counts in sorted(numbers.items()):
-        word = understand(text)
+        word = canonical_word(text)
         if word is not None and text not in flags:
             meanings[text] = word.canonical
         elif {*counts} == {False}:

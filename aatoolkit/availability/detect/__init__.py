@@ -33,7 +33,7 @@ from aatoolkit.availability.detect.facts import (
     Signal,
     raw,
 )
-from aatoolkit.availability.detect.words import WORDS, is_size, read_word
+from aatoolkit.availability.detect.words import WORDS, is_sample_size, read_word
 from aatoolkit.sections.availability_rule import REFERENCE, Rule
 
 __all__ = [
@@ -46,7 +46,7 @@ __all__ = [
     "detect",
     "explains_absence",
     "is_availability_header",
-    "is_size",
+    "is_sample_size",
     "raw",
     "read_word",
     "signals_of",

@@ -10,15 +10,15 @@ from aatoolkit._util.lexicon import fold
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
-    because,
-    denial,
-    flag,
-    in_prose,
-    name_of,
+    canonical_word,
+    named_target,
+    rate_key,
     read_word,
     state_of_flag,
-    subject,
-    understand,
+    state_of_named_flag,
+    state_of_names_under,
+    with_reason,
+    word_in_sentences,
 )
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, key_step, parse_pattern
@@ -119,11 +119,13 @@ def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Ava
         return None
     if isinstance(value, bool):
         name = next((name for name in reversed(names) if name not in _PLAIN), "")
-        named = subject(name) > 0 and denial(name) is None
-        state = flag(name, value) or (state_of_flag(value, name) if named else None)
+        named = rate_key(name) > 0 and state_of_names_under(name) is None
+        state = state_of_named_flag(name, value) or (state_of_flag(value, name) if named else None)
         if state is not None:
-            return because(state, reason if isinstance(reason, str) and reason else None)
-    sentence = in_prose(text) if " " in text.strip() and understand(text) is None else None
+            return with_reason(state, reason if isinstance(reason, str) and reason else None)
+    sentence = (
+        word_in_sentences(text) if " " in text.strip() and canonical_word(text) is None else None
+    )
     return sentence.because(text) if sentence else read_word(value, reason)
 
 
@@ -157,7 +159,7 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
             if rule.of == "engine" and isinstance(record, dict):
                 keys = rows.level.keys
                 engine = record.get(rule.engines, keys[at] if keys else None)
-                named = ("engine", engine) if isinstance(engine, str) else name_of(record)
+                named = ("engine", engine) if isinstance(engine, str) else named_target(record)
             elif rule.of == "engine":
                 _, engine = rule.meaning_of(item)
                 named = ("engine", facts.engines.get(fold(engine), engine)) if engine else None

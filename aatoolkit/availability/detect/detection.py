@@ -45,23 +45,23 @@ from aatoolkit.availability.detect import rules
 from aatoolkit.availability.detect.declared import read_rules
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal
 from aatoolkit.availability.detect.places import find_hints
-from aatoolkit.availability.detect.rules import ENVELOPE, apply, texts_of, word_of
+from aatoolkit.availability.detect.rules import ENVELOPE, apply_form, error_texts, word_of_error
 from aatoolkit.availability.detect.words import (
     FAILED,
     STATED,
     STATES,
     STATUSES,
     STRONG,
-    best,
-    denial,
-    flag,
+    canonical_word,
     is_code,
     is_word,
     kind_of_entries,
+    partial_if_measured,
+    rate_key,
     reason_in,
-    subject,
-    understand,
-    weighed,
+    state_of_named_flag,
+    state_of_names_under,
+    strongest_word,
 )
 from aatoolkit.availability.status import EMPTY, Cause, combine
 from aatoolkit.errors import SchemaDriftWarning, warn
@@ -198,7 +198,7 @@ def _read(
     if read_rules(facts, declared, headers):
         return not declared
     if isinstance(facts.document, dict):
-        rules.read_about(facts, Member("", facts.document, "$", {}))
+        rules.read_envelope(facts, Member("", facts.document, "$", {}))
     rules.read_rows(facts)
     _read_silence(facts)
     rules.read_prose(facts)
@@ -229,7 +229,7 @@ def _is_of_each_engine(signal: Signal) -> bool:
     if signal.scope != "engine" or signal.rule != "map":
         return False
     key = re.split(r"[.\[\]\"]+", signal.path.rstrip('"]'))[-2]
-    return denial(key) is None and not fits(key, "reasons")
+    return state_of_names_under(key) is None and not fits(key, "reasons")
 
 
 def _failure(error: Exception) -> str:
@@ -270,12 +270,12 @@ def read_status(facts: Facts, status: int) -> bool:
     if status < 400 and status not in STATUSES:
         return False
     state = STATUSES.get(status, FAILED)
-    texts = dict(texts_of(facts.document))
-    word = word_of(texts.values())
+    texts = dict(error_texts(facts.document))
+    word = word_of_error(texts.values())
     if word and word.canonical not in ("available", "partial", "unavailable", "error"):
         state = word.availability
     state = replace(state, reason=reason_in(texts))
-    state = weighed(state, facts.numbers) if status < 400 else state
+    state = partial_if_measured(state, facts.numbers) if status < 400 else state
     facts.add("section", None, state, "status", "transport", status)
     return status != 206
 
@@ -292,14 +292,14 @@ def explains_absence(status: int, body: Any) -> bool:
     """
     if status not in _EXPLAINING or not isinstance(body, dict) or _names_parameter(body):
         return False
-    pairs = [*texts_of(body)]
+    pairs = [*error_texts(body)]
     texts = [text for key, text in pairs if ends(key, "reason") or is_word(key)]
-    code = best([text for _, text in pairs if is_code(text)], STRONG)
+    code = strongest_word([text for _, text in pairs if is_code(text)], STRONG)
     if code is not None and code.canonical in _OF_SOURCES:
         # The code is decisive: its sentence may well name the domain that is not connected.
         texts = [text for text in texts if is_code(text)] or texts
     plain = " ".join(map(spaced, texts))
-    word = word_of(texts)
+    word = word_of_error(texts)
     if _CALL.search(plain) or word is None or word.strength < STRONG:
         return False
     if word.canonical == "forbidden":
@@ -332,11 +332,11 @@ def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
             value = [engine for engine in re.split(r"[,;\s]+", text) if engine]
         beside = {name.strip().lower(): part.strip().strip('"') for name, part in pairs.items()}
         header = Member(key, value, f"header {name.lower()}", beside)
-        if fits(key, "stage") and not subject(key):
-            if word := understand(text):
+        if fits(key, "stage") and not rate_key(key):
+            if word := canonical_word(text):
                 facts.add_whole(word.availability, header, "header")
         else:
-            any(apply(facts, rule, header) for rule in ENVELOPE)
+            any(apply_form(facts, rule, header) for rule in ENVELOPE)
         facts.signals[before:] = [replace(s, rule="header") for s in facts.signals[before:]]
 
 
@@ -349,9 +349,9 @@ def is_availability_header(header: str) -> bool:
     (True, False)
     """
     key = header.lower().removeprefix("x-")
-    if subject(key) == STATED or (fits(key, "stage") and len(tokens(key)) > 1):
+    if rate_key(key) == STATED or (fits(key, "stage") and len(tokens(key)) > 1):
         return True
     if header.lower() in ("warning", "link"):
         return True
-    engines = kind_of_entries(key) == "engine" and denial(key) is not None
-    return engines or any(flag(key, value) for value in (False, True))
+    engines = kind_of_entries(key) == "engine" and state_of_names_under(key) is not None
+    return engines or any(state_of_named_flag(key, value) for value in (False, True))

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 from aatoolkit._util.lexicon import ends, fold, is_whole, names, words
 from aatoolkit._util.text import plain_json
 from aatoolkit.availability.detect.words import (
-    denial,
-    is_echo,
-    is_size,
-    subject,
-    weighed,
+    is_sample_size,
+    partial_if_measured,
+    rate_key,
+    repeats_question,
+    state_of_names_under,
 )
 from aatoolkit.availability.status import Availability
 from aatoolkit.availability.subject import Condition, engine
@@ -192,7 +192,7 @@ class Facts:
             rows = rows or engine(target)
         about = value if isinstance(value, dict) else {}
         for name, item in about.items():
-            if size is None and type(item) is int and is_size(name):
+            if size is None and type(item) is int and is_sample_size(name):
                 size = item
             if as_of is None and isinstance(item, str) and is_whole(name, "moment"):
                 as_of = item
@@ -200,7 +200,7 @@ class Facts:
 
     def add_whole(self, state: Availability, member: Member, rule: str) -> None:
         """Keep a signal about the section; pending or thin data beside numbers is ``partial``."""
-        state = weighed(state, self.numbers)
+        state = partial_if_measured(state, self.numbers)
         self.add("section", None, state, member.path, rule, member.value)
 
     @property
@@ -265,7 +265,7 @@ class Facts:
         return {
             number
             for fact in self.facts
-            if fact.steps and (fact.in_list or not is_size(fact.key))
+            if fact.steps and (fact.in_list or not is_sample_size(fact.key))
             if not names(fact.key, "form")
             for number in fact.values.numbers
         }
@@ -306,7 +306,7 @@ class Facts:
     def records(self) -> Iterator[Records]:
         """The records of each list of data, but of those that were read as statements."""
         for fact in self.facts:
-            if not fact.is_list or not len(fact.values) or any(map(subject, fact.names)):
+            if not fact.is_list or not len(fact.values) or any(map(rate_key, fact.names)):
                 continue
             if fact.values.path(0).rpartition("[")[0] not in self.read_lists:
                 yield Records(fact.values, self.add)
@@ -324,13 +324,15 @@ class Facts:
 @lru_cache(maxsize=8192)
 def _is_data(name: str) -> bool:
     """Whether a field may hold data: it is no metadata, no statement and not the question."""
-    return not (is_echo(name) or ends(name, "holder") or subject(name) > 1)
+    return not (repeats_question(name) or ends(name, "holder") or rate_key(name) > 1)
 
 
 @lru_cache(maxsize=4096)
 def _is_about_fields(name: str) -> bool:
     """Whether the value of a field is about other fields, and no data itself."""
-    stated = subject(name) > 0 or denial(name) is not None or is_whole(name, "footnote")
+    stated = (
+        rate_key(name) > 0 or state_of_names_under(name) is not None or is_whole(name, "footnote")
+    )
     return stated or name.lower().endswith("reasons")
 
 

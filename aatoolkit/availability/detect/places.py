@@ -17,15 +17,15 @@ from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, tokens, w
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.words import (
     STATED,
-    denial,
-    flag,
-    is_echo,
+    canonical_word,
     kind_of_entries,
-    lack,
-    loss,
-    phrase,
-    subject,
-    understand,
+    rate_key,
+    repeats_question,
+    state_of_loss,
+    state_of_named_flag,
+    state_of_names_under,
+    word_of_absence,
+    word_of_parts,
 )
 from aatoolkit.jsontree.paths import is_within
 
@@ -74,7 +74,7 @@ def _of_headers(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
     for name, text in headers.items():
         key = name.lower().removeprefix("x-")
         about = names(key, "about_data") or names(key, "of_process")
-        stated = isinstance(text, str) and (about or subject(key) or denial(key))
+        stated = isinstance(text, str) and (about or rate_key(key) or state_of_names_under(key))
         if name.lower() == "link" and re.search(r'rel="?next\b', str(text)):
             yield _SURE, Hint("header link", raw(text), _TOTAL)
         elif stated and not _STANDARD.fullmatch(name.lower()):
@@ -95,7 +95,7 @@ def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
         wide = not holder.is_object or len(holder.value) > 100 or holder.path.count(".") > _DEEPEST
         for key, value in () if wide else holder.value.items():
             member = holder.inner(key, value)
-            if is_echo(key) and fold(key) not in ("window", "cursor", "paging", "schema"):
+            if repeats_question(key) and fold(key) not in ("window", "cursor", "paging", "schema"):
                 continue
             if not names(key, "business"):
                 waiting.append(member)
@@ -128,9 +128,9 @@ def _sure(key: str, value: Any, *, bare: bool) -> str | None:
     """Why a member surely is a place of availability; None if it may be business."""
     percent = type(value) in (int, float) and fits(key, "percent_done")
     unfinished = percent and 0 <= value < (1 if isinstance(value, float) and value <= 1 else 100)
-    if loss(key, value) or unfinished or (value and _has_more(key, value)):
+    if state_of_loss(key, value) or unfinished or (value and _has_more(key, value)):
         return _TOTAL
-    if any(lack([text]) for text in _texts(value) if len(text) <= _LONGEST) and not (
+    if any(word_of_absence([text]) for text in _texts(value) if len(text) <= _LONGEST) and not (
         isinstance(value, str) and names(key, "business")
     ):
         return _ABSENT
@@ -138,8 +138,8 @@ def _sure(key: str, value: Any, *, bare: bool) -> str | None:
         return _EMPTY
     if not (bare and isinstance(value, bool)) or names(key, "business"):
         return None
-    about = names(key, "about_data") or subject(key) == STATED or phrase(tokens(key))
-    return _KEY if about or flag(key, value) else None
+    about = names(key, "about_data") or rate_key(key) == STATED or word_of_parts(tokens(key))
+    return _KEY if about or state_of_named_flag(key, value) else None
 
 
 def _has_more(key: str, value: Any) -> bool:
@@ -161,7 +161,7 @@ def _in_numbers(facts: Facts, holder: dict[str, Any], key: str, value: Any) -> s
         for name, item in record.items() if records else [(key, value)]:
             number = item if isinstance(item, int | float) else 0
             sentinel = fits(name, "sentinel") and item is not None
-            if sentinel or (number < 0 and denial(name)):
+            if sentinel or (number < 0 and state_of_names_under(name)):
                 return _SENTINEL
             if -1 < number < 400:
                 continue
@@ -190,7 +190,7 @@ def _points(facts: Facts, key: str, value: Any) -> int:
         of_all = {*tokens(key)[:1]} & {"of", "total", "matched"}
         more = of_all and value > max(facts.lengths, default=value)
         return 2 if more else score if 0 < value < 1 else 0
-    score += names(key, "trouble") or subject(key) == STATED
+    score += names(key, "trouble") or rate_key(key) == STATED
     score += 2 * (names(key, "source") and isinstance(value, list))
     if not score and isinstance(value, list) and kind_of_entries(key) != "engine":
         return 0
@@ -210,5 +210,5 @@ def _points(facts: Facts, key: str, value: Any) -> int:
 
 
 def _is_good(text: str) -> bool:
-    word = understand(text)
+    word = canonical_word(text)
     return word is not None and word.canonical == "available"

@@ -31,39 +31,39 @@ from aatoolkit.availability.detect.words import (
     STRONG,
     WEAK,
     Word,
-    because,
-    best,
+    absence_in_code,
+    canonical_word,
+    certain_word,
     codes_in,
-    coverage,
-    denial,
-    explained,
-    flag,
-    flag_in_series,
-    in_prose,
     is_code,
-    is_echo,
-    is_loss,
-    is_of_trade,
+    is_no_state,
     is_word,
     kind_of_entries,
-    lack,
-    lack_of_code,
-    loss,
-    measures,
-    name_of,
-    observed,
+    may_tell_loss,
+    named_target,
+    partial_if_measured,
+    rate_key,
     read_word,
     reason_in,
-    row_word,
+    repeats_question,
+    split_key,
     state_beside_value,
-    state_in,
-    state_of,
+    state_in_object,
+    state_of_coverage,
+    state_of_entry,
+    state_of_loss,
+    state_of_named_flag,
+    state_of_names_under,
+    state_of_observation_code,
+    state_of_row_word,
+    state_of_series_flag,
     state_of_sibling,
-    subject,
-    suffix,
-    sure,
-    understand,
-    weighed,
+    strongest_word,
+    with_explanation,
+    with_reason,
+    word_in_sentences,
+    word_of_absence,
+    zero_or_not,
 )
 from aatoolkit.availability.status import Availability, Cause, Status
 from aatoolkit.availability.subject import after
@@ -91,7 +91,7 @@ def entries_in(value: Any, path: str, scope: str | None) -> list[Entry]:
         return [entry for entry in entries if entry.value is not None]
     entries = []
     for at, item in enumerate(value):
-        named = name_of(item) if isinstance(item, dict) else (None, item)
+        named = named_target(item) if isinstance(item, dict) else (None, item)
         if named is not None and isinstance(named[1], str):
             entry_scope = "engine" if named[0] == "engine" else scope
             entries.append(Entry(named[1], entry_scope, item, f"{path}[{at}]"))
@@ -104,13 +104,13 @@ def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
     if name == facts.section or (scope is None and name == "overall"):
         facts.add("section", None, state, path, "map", value)
     elif scope == "engine" or (scope is None and facts.is_engine(name)):
-        state = weighed(state, facts.numbers) if state.cause == Cause.PENDING else state
+        state = partial_if_measured(state, facts.numbers) if state.cause == Cause.PENDING else state
         facts.add("engine", name, state, path, "map", value)
     else:
         facts.add("field", facts.about(name), state, path, "map", value)
 
 
-def unknown(facts: Facts, word: str, path: str) -> Availability:
+def unknown_word(facts: Facts, word: str, path: str) -> Availability:
     """Read a word that is not known as ``unknown``, and warn of its first place."""
     state = read_word(word)
     if all(signal.availability != state for signal in facts.signals):
@@ -122,7 +122,9 @@ def unknown(facts: Facts, word: str, path: str) -> Availability:
     return state
 
 
-def read_states(facts: Facts, key: str, entries: list[Entry], *, trusted: bool = False) -> bool:
+def read_map_of_states(
+    facts: Facts, key: str, entries: list[Entry], *, trusted: bool = False
+) -> bool:
     """Read a map from fields or engines to their states; return whether it is one."""
     if any(facts.is_engine(entry.name) for entry in entries):
         # What stands beside engines, and is no field, is an engine that nobody listed.
@@ -132,24 +134,24 @@ def read_states(facts: Facts, key: str, entries: list[Entry], *, trusted: bool =
             else entry._replace(scope="engine")
             for entry in entries
         ]
-    states = [state_of(entry.value, key) for entry in entries]
-    if None in states and not trusted and subject(key) < STATED:
+    states = [state_of_entry(entry.value, key) for entry in entries]
+    if None in states and not trusted and rate_key(key) < STATED:
         return False
     is_sure = (
         trusted
         or names(key, "data")
         or any(e.scope or facts.is_engine(e.name) or facts.has(e.name) for e in entries)
-        or best((entry.value for entry in entries), STRONG)
+        or strongest_word((entry.value for entry in entries), STRONG)
     )
     for entry, state in zip(entries, states, strict=True) if is_sure and any(states) else ():
         if state is not None:
             add_entry(facts, entry, state)
-        elif isinstance(entry.value, str) and not is_of_trade(entry.value):
-            add_entry(facts, entry, unknown(facts, entry.value, entry.path))
+        elif isinstance(entry.value, str) and not is_no_state(entry.value):
+            add_entry(facts, entry, unknown_word(facts, entry.value, entry.path))
     return bool(is_sure and any(states))
 
 
-def read_lacks(facts: Facts, member: Member, *, trusted: bool = False) -> bool:
+def read_names_without_data(facts: Facts, member: Member, *, trusted: bool = False) -> bool:
     """Read the names under a key that denies or affirms them, or tells what is wrong.
 
     ``missingFields``, ``nullReasons``, ``failedEngines``, ``_errors``; also ``enginesWithData``.
@@ -157,9 +159,9 @@ def read_lacks(facts: Facts, member: Member, *, trusted: bool = False) -> bool:
     """
     key, value = member.key, member.value
     scope, is_map = kind_of_entries(key), isinstance(value, dict)
-    state, failed = denial(key), False
+    state, failed = state_of_names_under(key), False
     if state is not None:
-        state = state if is_map else explained(state, member.beside)
+        state = state if is_map else with_explanation(state, member.beside)
     elif names(key, "failure"):
         state, failed = STATES["error"], True
     elif is_map and fits(key, "reasons"):
@@ -186,34 +188,38 @@ def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
     """The state of an entry that its key denies: by its own word, or with its own reason."""
     item = entry.value
     if isinstance(item, dict):
-        lack = state_in(item, STRONG if in_map else WEAK) or state
+        lack = state_in_object(item, STRONG if in_map else WEAK) or state
         texts = [v for v in item.values() if isinstance(v, str) and v != entry.name]
-        return lack if lack.reason else because(lack, reason_in(item) or next(iter(texts), None))
+        return (
+            lack if lack.reason else with_reason(lack, reason_in(item) or next(iter(texts), None))
+        )
     if not in_map or not isinstance(item, str):
         return state
-    word = sure([item])
-    return because(word.availability if word else state, item)
+    word = certain_word([item])
+    return with_reason(word.availability if word else state, item)
 
 
-def read_listed(facts: Facts, member: Member) -> bool:
+def read_list_of_states(facts: Facts, member: Member) -> bool:
     """Read records or words of engines, fields or sections, by what each could report."""
     key, value, scope = member.key, member.value, kind_of_entries(member.key)
     entries = entries_in(value, member.path, scope)
     if isinstance(value, dict):
-        words_of = [isinstance(entry.value, str) and understand(entry.value) for entry in entries]
-        is_map = all(words_of) and not state_in(value)
-        return is_map and read_states(facts, key, entries, trusted=True)
+        words_of = [
+            isinstance(entry.value, str) and canonical_word(entry.value) for entry in entries
+        ]
+        is_map = all(words_of) and not state_in_object(value)
+        return is_map and read_map_of_states(facts, key, entries, trusted=True)
     records = [entry.value for entry in entries if isinstance(entry.value, dict)]
     # Whether engines are configured is what scope options list; it is not about a response.
-    if any("configured" in record for record in records) or any(map(measures, records)):
+    if any("configured" in record for record in records) or any(map(zero_or_not, records)):
         return False
-    states = [state_in(record) for record in records]
+    states = [state_in_object(record) for record in records]
     is_named = [entry.name == facts.section or facts.has(entry.name) for entry in entries]
     lacking = any(state and state.status != Status.AVAILABLE for state in states)
     if not lacking or not (scope == "engine" or any(is_named)):
         return False
     facts.read_lists.add(member.path)
-    return read_states(facts, key, entries, trusted=True)
+    return read_map_of_states(facts, key, entries, trusted=True)
 
 
 # --- statements ------------------------------------------------------------------------------
@@ -225,18 +231,18 @@ def read_statement(facts: Facts, member: Member, *, of_whole: bool = True) -> bo
     It is about the whole response, or else about the field of the member's pattern.
     """
     key, value, before = member.key, member.value, len(facts.signals)
-    least = WEAK if subject(key) == STATED else STRONG
+    least = WEAK if rate_key(key) == STATED else STRONG
     state, odd = None, value
     if isinstance(value, str):
-        word = understand(value)
+        word = canonical_word(value)
         if word and word.strength >= least:
-            state = explained(word.availability, member.beside)
+            state = with_explanation(word.availability, member.beside)
     elif isinstance(value, dict):
-        state = state_in(value, least)
+        state = state_in_object(value, least)
         odd = next((v for k, v in value.items() if isinstance(v, str) and is_word(k)), None)
-    if state is None and isinstance(odd, str) and least == WEAK and not is_of_trade(odd):
+    if state is None and isinstance(odd, str) and least == WEAK and not is_no_state(odd):
         named = names(key, "availability") or names(key, "state")
-        state = unknown(facts, odd, member.path) if named else None
+        state = unknown_word(facts, odd, member.path) if named else None
     if state is not None and of_whole:
         facts.add_whole(state, member, "statement")
     elif state is not None:
@@ -247,7 +253,7 @@ def read_statement(facts: Facts, member: Member, *, of_whole: bool = True) -> bo
         entries = entries_in(value, member.path, kind_of_entries(key))
         records = [entry for entry in entries if isinstance(entry.value, dict)]
         if len(records) == len(value):
-            read_states(facts, key, records, trusted=least == WEAK)
+            read_map_of_states(facts, key, records, trusted=least == WEAK)
     return len(facts.signals) > before
 
 
@@ -261,19 +267,19 @@ def _read_parts(facts: Facts, member: Member, least: int, *, has_state: bool) ->
     for name, item in value.items():
         at, kind = member.path + key_step(name), kind_of_entries(name)
         if isinstance(item, list):
-            if not read_lacks(facts, Member(name, item, at, {}), trusted=True):
-                read_states(facts, name, entries_in(item, at, kind), trusted=True)
+            if not read_names_without_data(facts, Member(name, item, at, {}), trusted=True):
+                read_map_of_states(facts, name, entries_in(item, at, kind), trusted=True)
         elif isinstance(item, dict):
-            state = None if _is_part(name) else state_in(item)
+            state = None if _is_part(name) else state_in_object(item)
             is_named = least == WEAK or scope or facts.is_engine(name) or facts.has(name)
             if kind is not None and state is None:
-                read_states(facts, key, entries_in(item, at, kind), trusted=True)
+                read_map_of_states(facts, key, entries_in(item, at, kind), trusted=True)
             elif state is not None and is_named:
                 add_entry(facts, Entry(name, scope, item, at), state)
     parts = {n: item for n, item in value.items() if not isinstance(item, dict | list)}
     if not has_state:
         plain = {n: item for n, item in parts.items() if not _is_part(n)}
-        read_states(facts, key, entries_in(plain, member.path, scope))
+        read_map_of_states(facts, key, entries_in(plain, member.path, scope))
 
 
 def _is_part(name: str) -> bool:
@@ -287,7 +293,7 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
     fields = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
     read = set()
     for key, value in members.items():
-        about, kind = suffix(key)
+        about, kind = split_key(key)
         name = fields.get(about)
         if isinstance(value, dict) and ends(key, "holder"):
             name, kind = fields.get("".join(tokens(key)[:-1])), "statement"
@@ -320,17 +326,17 @@ def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
     if stated is not None:
         scope, target = ("engine", key) if facts.is_engine(key) else ("field", pattern)
         facts.add(scope, target, stated, path, "field", value)
-    inner = [state_in(item) for item in value.values() if isinstance(item, dict)]
+    inner = [state_in_object(item) for item in value.values() if isinstance(item, dict)]
     connections = names(key, "source") and any(s and s.status != "available" for s in inner)
     for name, item in rest.items():
         below = member.inner(name, item)
         if isinstance(item, list):
-            read_lacks(facts, below)
-        elif subject(name) == STATED and isinstance(item, dict | str):
+            read_names_without_data(facts, below)
+        elif rate_key(name) == STATED and isinstance(item, dict | str):
             if stated is None:
                 read_statement(facts, below, of_whole=False)
-        elif isinstance(item, dict) and not is_echo(name):
-            state = state_in(item) if connections else None
+        elif isinstance(item, dict) and not repeats_question(name):
+            state = state_in_object(item) if connections else None
             if state is not None:
                 facts.add("field", below.pattern, state, below.path, "connection", item)
             elif kind_of_entries(name) != "engine" or not _is_map_of_engines(facts, below):
@@ -341,13 +347,13 @@ def _is_map_of_engines(facts: Facts, member: Member) -> bool:
     """Read a map of states by engine, below the metadata; return whether it is one."""
     if len(member.value) < 2 or not all(map(facts.is_engine, member.value)):
         return False
-    return any(read(facts, member) for read in (read_lacks, read_listed))
+    return any(read(facts, member) for read in (read_names_without_data, read_list_of_states))
 
 
 def _own(value: Mapping[str, Any]) -> Availability | None:
     """The absence that an object without numbers states about itself."""
     plain = {n: v for n, v in value.items() if not {*tokens(n)} & {"enabled", "allowed"}}
-    state = None if measures(value) else state_in(plain, STRONG)
+    state = None if zero_or_not(value) else state_in_object(plain, STRONG)
     is_lack = state and state.status != Status.AVAILABLE and state.cause != Cause.WITHHELD
     return state if is_lack else None
 
@@ -368,17 +374,17 @@ class Form(NamedTuple):
     """Reads a member, as a `Reading`, or a field of records, as `States` or None."""
 
 
-def form(name: str) -> Callable[[str], bool]:
+def has_form(name: str) -> Callable[[str], bool]:
     """Whether a key has a form of the lexicon."""
     return lambda key: fits(key, name)
 
 
-def concept(name: str) -> Callable[[str], bool]:
+def is_concept(name: str) -> Callable[[str], bool]:
     """Whether a key is a word of a concept."""
     return lambda key: is_whole(key, name)
 
 
-def apply(facts: Facts, rule: Form, member: Member) -> bool:
+def apply_form(facts: Facts, rule: Form, member: Member) -> bool:
     """Read a member by a form; return whether it did."""
     if type(member.value) not in rule.kinds or not rule.key(member.key):
         return False
@@ -388,20 +394,20 @@ def apply(facts: Facts, rule: Form, member: Member) -> bool:
     return bool(state)
 
 
-def read_about(facts: Facts, about: Member, depth: int = 0) -> None:
+def read_envelope(facts: Facts, about: Member, depth: int = 0) -> None:
     """Read an object about the whole response: the response itself, or its metadata."""
     read = read_siblings(facts, about)
     for name, value in about.value.items():
         # An annotation is called by what follows its namespace: ``@odata.partial``.
         key = name.rpartition(".")[2] if name.startswith("@") else name
-        if name in read or is_echo(key):
+        if name in read or repeats_question(key):
             continue
         member = about.inner(name, value)._replace(key=key)
-        if any(apply(facts, rule, member) for rule in ENVELOPE) or not member.is_object:
+        if any(apply_form(facts, rule, member) for rule in ENVELOPE) or not member.is_object:
             continue
         wrapped = is_whole(key, "wrapper")
         if depth < _DEEPEST and (wrapped or ends(key, "holder")):
-            read_about(facts, member if wrapped else member._replace(pattern=""), depth + 1)
+            read_envelope(facts, member if wrapped else member._replace(pattern=""), depth + 1)
         else:
             read_object(facts, member)
 
@@ -428,7 +434,7 @@ def _notices(facts: Facts, member: Member) -> bool:
     for notice in notices:
         text = reason_in(notice.value) if notice.is_object else notice.value
         if is_note and isinstance(text, str) and text.strip():
-            word = understand(text) if is_code(text) else None
+            word = canonical_word(text) if is_code(text) else None
             cause = word.availability.cause if word else None
             state = Availability(Status.PARTIAL, cause, text)
             facts.add("section", None, state, notice.path, "note", notice.value)
@@ -441,8 +447,10 @@ def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
     """Read a notice of its fields, or with a code; defer one in prose until all else is read."""
     members = notice.value if notice.is_object else {"": notice.value}
     texts = [text for text in members.values() if isinstance(text, str)]
-    targets = [name for name in targets_of(members) if facts.is_engine(name) or facts.has(name)]
-    word = sure(texts) if targets else None
+    targets = [
+        name for name in targets_of_notice(members) if facts.is_engine(name) or facts.has(name)
+    ]
+    word = certain_word(texts) if targets else None
     if word:
         state = word.because(next((text for text in texts if " " in text), None))
         # What holds numbers all the same is measured in part.
@@ -455,11 +463,11 @@ def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
                 facts.add("field", facts.about(name), of_field, notice.path, "notice", notice.value)
     if word or not of_whole:
         return
-    for text in filter(lack_of_code, texts):
-        scope, target = name_of(members) or ("section", None)
+    for text in filter(absence_in_code, texts):
+        scope, target = named_target(members) or ("section", None)
         target = facts.about(target) if scope == "field" and target else target
-        state = because(lack_of_code(text) or ABSENT, reason_in(members) or text)
-        state = weighed(state, facts.numbers)
+        state = with_reason(absence_in_code(text) or ABSENT, reason_in(members) or text)
+        state = partial_if_measured(state, facts.numbers)
         facts.add(scope, target, state, notice.path, "notice", notice.value)
         return
     prose = ends(notice.key, "prose") or is_whole(notice.key, "remark")
@@ -467,9 +475,9 @@ def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
         facts.prose += [notice._replace(key=text) for text in texts]
 
 
-def targets_of(note: Mapping[str, Any]) -> list[str]:
+def targets_of_notice(note: Mapping[str, Any]) -> list[str]:
     """The fields and engines that a note names: by one name, or in a list of them."""
-    named = name_of(note)
+    named = named_target(note)
     lists = (v for k, v in note.items() if isinstance(v, list) and names(k, "target"))
     targets = [named[1]] if named else []
     targets += [name for values in lists for name in values if isinstance(name, str)]
@@ -480,11 +488,11 @@ def read_prose(facts: Facts) -> None:
     """Read the notices of prose, where nothing else is about the section."""
     for notice in () if facts.has_section else facts.prose:
         text = notice.value if isinstance(notice.value, str) else notice.key
-        word = None if _ASIDE.search(text) else understand(text) or lack([text])
+        word = None if _ASIDE.search(text) else canonical_word(text) or word_of_absence([text])
         # Everyday words are trusted only where they are the code.
         everyday = word and word.canonical in ("available", "unavailable", "error")
         if word and (word.is_lack or (is_code(text) and not everyday)):
-            state = weighed(word.because(text), facts.numbers)
+            state = partial_if_measured(word.because(text), facts.numbers)
             if state.status == Status.UNAVAILABLE and True in facts.numbers:
                 state = replace(state, status=Status.PARTIAL)
             facts.add("section", None, state, notice.path, "notice", notice.value)
@@ -494,13 +502,15 @@ def read_prose(facts: Facts) -> None:
 # --- errors inside a body --------------------------------------------------------------------
 
 
-def word_of(texts: Iterable[str]) -> Word | None:
+def word_of_error(texts: Iterable[str]) -> Word | None:
     """The surest word of an error's codes, or the first word of absence in its sentences."""
     codes = [*texts]
-    return best(filter(is_code, codes)) or next(filter(None, map(in_prose, codes)), None)
+    return strongest_word(filter(is_code, codes)) or next(
+        filter(None, map(word_in_sentences, codes)), None
+    )
 
 
-def texts_of(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
+def error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
     """Yield the texts of an error body, also of an error object nested in it."""
     if isinstance(body, list) and body:
         body = body[0]
@@ -510,7 +520,7 @@ def texts_of(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
         if is_whole(key, "error"):
             if isinstance(value, str):
                 yield "detail" if " " in value else "code", value
-            yield from texts_of(value, depth + 1)
+            yield from error_texts(value, depth + 1)
     for key, value in body.items():
         if isinstance(value, str) and key != "type":
             yield key, value
@@ -537,18 +547,18 @@ def _error(facts: Facts, member: Member) -> Reading:
         error = beside if value is False else None
     elif key == "status":
         titled = type(value) is int and value >= 400 and isinstance(beside.get("title"), str)
-        failed = isinstance(value, str) and understand(value) == understand("error")
+        failed = isinstance(value, str) and canonical_word(value) == canonical_word("error")
         named = failed and len(beside) <= 6 and reason_in(beside)
         error = beside if titled or named else None
-    elif lack(texts):
+    elif word_of_absence(texts):
         parts = {fold(name): part for name, part in beside.items()}
         if key != "code":
             parts = {name[5:]: v for name, v in parts.items() if re.match("error|fault", name)}
         error = (beside if key == "code" else parts) if _is_error(parts) else None
     if error is None:
         return None
-    named_texts = dict(texts_of(error if isinstance(error, dict) else {"error": error}))
-    word = word_of([*named_texts.values(), *filter(is_code, codes_in(error))])
+    named_texts = dict(error_texts(error if isinstance(error, dict) else {"error": error}))
+    word = word_of_error([*named_texts.values(), *filter(is_code, codes_in(error))])
     numbers = error.values() if isinstance(error, dict) else ()
     state = next((STATUSES[v] for v in numbers if type(v) is int and v in STATUSES), FAILED)
     state = word.availability if word and word.is_lack else state
@@ -576,24 +586,28 @@ def _is_error(value: Any) -> bool:
 
 def _flag(facts: Facts, member: Member) -> Reading:
     key, value = member.key, member.value
-    state = flag(key, value)
+    state = state_of_named_flag(key, value)
     if state is None or (state.status == Status.AVAILABLE and not fits(key, "claim")):
         return None
     if state.cause == Cause.WITHHELD and facts.numbers:
         return None
-    soft = value and understand(spaced(key, ("is",)))
+    soft = value and canonical_word(spaced(key, ("is",)))
     if soft and not soft.is_lack and not (facts.is_listing or facts.is_bare):
         return None
-    return explained(state, member.beside)
+    return with_explanation(state, member.beside)
 
 
 def _work(facts: Facts, member: Member) -> Reading:
     """Read the word of the work that an empty response waits for: ``jobStatus``."""
-    word = understand(member.value)
+    word = canonical_word(member.value)
     if word is None or word.canonical not in _WAITING or facts.numbers:
         return None
     is_sole_word = len(tokens(member.key)) == 1 and word.canonical != "not_run"
-    return explained(word.availability, member.beside) if is_sole_word or facts.is_bare else None
+    return (
+        with_explanation(word.availability, member.beside)
+        if is_sole_word or facts.is_bare
+        else None
+    )
 
 
 def _message(facts: Facts, member: Member) -> Reading:
@@ -604,7 +618,7 @@ def _message(facts: Facts, member: Member) -> Reading:
         facts.prose.append(member)
         return True
     texts = [text for text in member.value.values() if isinstance(text, str)]
-    word, reason = lack(texts), reason_in(member.value)
+    word, reason = word_of_absence(texts), reason_in(member.value)
     return replace(word.availability if word else ABSENT, reason=reason) if reason else None
 
 
@@ -626,10 +640,10 @@ def _named_reason(facts: Facts, member: Member) -> Reading:
     members = member.value if member.is_object else {"reason": member.value}
     of = " ".join(tokens(member.key) if member.is_object else tokens(member.key)[:-1])
     has_list = any(isinstance(item, list) for item in members.values())
-    state = denial(of) if reason_in(members) and not has_list else None
+    state = state_of_names_under(of) if reason_in(members) and not has_list else None
     if state and member.is_object and state.status == Status.UNAVAILABLE and facts.numbers:
         state = replace(state, status=Status.PARTIAL)
-    return explained(state, members) if state else None
+    return with_explanation(state, members) if state else None
 
 
 def _source(facts: Facts, member: Member) -> Reading:
@@ -646,7 +660,7 @@ def _is_noted(key: str) -> bool:
 def _may_name_a_lack(key: str) -> bool:
     """Whether a map or list under a key may be about what lacks, or what does not."""
     faults = names(key, "failure") or fits(key, "reasons")
-    return denial(key) is not None or faults
+    return state_of_names_under(key) is not None or faults
 
 
 Kinds = set[type]
@@ -656,23 +670,25 @@ _DICT: Kinds = {dict}
 _BOOL: Kinds = {bool}
 _NUMBER: Kinds = {int, float}
 ENVELOPE = (
-    Form("error", concept("error"), _TEXT | _LIST | _DICT, _error),
+    Form("error", is_concept("error"), _TEXT | _LIST | _DICT, _error),
     Form("error", is_error_key, _BOOL | {int} | _TEXT, _error),
-    Form("through", form("through"), _TEXT, _through),
-    Form("count", is_loss, _NUMBER | _LIST | _TEXT, lambda _, m: loss(m.key, m.value)),
-    Form("flag", lambda key: flag(key, True) or flag(key, False), _BOOL, _flag),
-    Form("source", form("no_source"), _LIST | {type(None)}, _source),
-    Form("statement", subject, _DICT, read_statement),
+    Form("through", has_form("through"), _TEXT, _through),
+    Form("count", may_tell_loss, _NUMBER | _LIST | _TEXT,
+         lambda _, m: state_of_loss(m.key, m.value)),
+    Form("flag", lambda key: any(state_of_named_flag(key, value) for value in (True, False)),
+         _BOOL, _flag),
+    Form("source", has_form("no_source"), _LIST | {type(None)}, _source),
+    Form("statement", rate_key, _DICT, read_statement),
     Form("notice", _is_noted, _TEXT | _LIST | _DICT, _notices),
-    Form("statement", subject, _TEXT, read_statement),
-    Form("status", form("stage"), _TEXT, _work),
-    Form("reason", concept("message"), _TEXT | _DICT, _message),
-    Form("reason", lambda key: suffix(key)[1] == "reason", _TEXT, _named_reason),
-    Form("reason", denial, _DICT, _named_reason),
-    Form("map", _may_name_a_lack, _DICT | _LIST, read_lacks),
-    Form("map", kind_of_entries, _DICT | _LIST, read_listed),
-    Form("count", form("part_of_data"), _DICT, lambda _, m: coverage(m.value)),
-    Form("statement", subject, _LIST, read_statement),
+    Form("statement", rate_key, _TEXT, read_statement),
+    Form("status", has_form("stage"), _TEXT, _work),
+    Form("reason", is_concept("message"), _TEXT | _DICT, _message),
+    Form("reason", lambda key: split_key(key)[1] == "reason", _TEXT, _named_reason),
+    Form("reason", state_of_names_under, _DICT, _named_reason),
+    Form("map", _may_name_a_lack, _DICT | _LIST, read_names_without_data),
+    Form("map", kind_of_entries, _DICT | _LIST, read_list_of_states),
+    Form("count", has_form("part_of_data"), _DICT, lambda _, m: state_of_coverage(m.value)),
+    Form("statement", rate_key, _LIST, read_statement),
 )  # fmt: skip
 """What members of the envelope state: the first form that reads one ends."""
 
@@ -700,14 +716,14 @@ def read_rows(facts: Facts) -> None:
 def _flags(records: Records, name: str) -> States | None:
     """Read flags which need no evidence beside them, or only a day."""
     if fits(name, "row_flag", ("is",)):
-        return records.states(name, partial(flag, name), bool)
+        return records.states(name, partial(state_of_named_flag, name), bool)
     dated = any(names(other, "when") for other in records.names)
-    return (dated and records.states(name, partial(flag_in_series, name), bool)) or None
+    return (dated and records.states(name, partial(state_of_series_flag, name), bool)) or None
 
 
 def _beside(records: Records, name: str) -> str | None:
     """The field of records that another is about by its name."""
-    about, _ = suffix(name)
+    about, _ = split_key(name)
     other = next((n for n in records.names if fold(n) == about), None) if about else None
     return other if other != name else None
 
@@ -717,7 +733,7 @@ def _cells(records: Records, name: str) -> States | None:
     beside = _beside(records, name)
     if beside is None:
         return None
-    of, kind = records.column(beside), suffix(name)[1]
+    of, kind = records.column(beside), split_key(name)[1]
     cells = [(at, v, of[at]) for at, v in records.cells(name) if isinstance(v, bool | str)]
     # A text that is there exactly where the other is null can only be the reason for that.
     texts = [type(v) is str and bool(v.strip()) for v in records.column(name)]
@@ -725,8 +741,8 @@ def _cells(records: Records, name: str) -> States | None:
     states = []
     for at, value, item in cells:
         state = state_of_sibling(kind, value, item if isinstance(item, str | int | float) else None)
-        certain = is_of_missing or isinstance(value, bool) or best([value], STRONG)
-        zero = item == 0 and isinstance(value, str) and best([value], PLAIN)
+        certain = is_of_missing or isinstance(value, bool) or strongest_word([value], STRONG)
+        zero = item == 0 and isinstance(value, str) and strongest_word([value], PLAIN)
         fine = state and (item is None) != (state.status == Status.AVAILABLE)
         if state and (zero or (fine and certain)):
             states.append((at, state))
@@ -735,21 +751,25 @@ def _cells(records: Records, name: str) -> States | None:
 
 def _words(records: Records, name: str) -> States:
     """Read words for a state, also in lists of texts."""
-    states = records.states(name, partial(row_word, name))
+    states = records.states(name, partial(state_of_row_word, name))
     for at, value in records.cells(name) if list in records.kinds(name) else ():
         texts = [text for text in value if isinstance(text, str)] if type(value) is list else []
-        states += [(at, s) for s in [row_word(name, text) for text in texts] if s][:1]
-    return [(at, weighed(state, measures(records.rows.values[at]))) for at, state in states]
+        states += [(at, s) for s in [state_of_row_word(name, text) for text in texts] if s][:1]
+    return [
+        (at, partial_if_measured(state, zero_or_not(records.rows.values[at])))
+        for at, state in states
+    ]
 
 
 def _may_be_word(key: str) -> bool:
-    return subject(key) > 0 or fits(key, "notice") or names(key, "state")
+    return rate_key(key) > 0 or fits(key, "notice") or names(key, "state")
 
 
 ROWS = (
     Form("row flag", bool, {bool}, _flags),
-    Form("row code", form("observation_status"), {str}, lambda r, n: r.states(n, observed)),
-    Form("cell", lambda n: suffix(n)[1], {bool, str}, _cells),
+    Form("row code", has_form("observation_status"), {str},
+         lambda records, name: records.states(name, state_of_observation_code)),
+    Form("cell", lambda n: split_key(n)[1], {bool, str}, _cells),
     Form("row word", _may_be_word, {str, list}, _words),
 )  # fmt: skip
 """What fields of records state: the first rule that has something to read of a field ends."""
@@ -757,10 +777,10 @@ ROWS = (
 
 def _read_statements(records: Records, name: str) -> None:
     """Read statements in records: beside a null value, or under a key that names them."""
-    stated = subject(name) == STATED
+    stated = rate_key(name) == STATED
     for at, value in records.cells(name):
         if type(value) is not dict or not (stated or value.get("value", 0) is None):
             continue
-        state = state_in(value, STRONG)
+        state = state_in_object(value, STRONG)
         if state is not None and (stated or state.status != Status.AVAILABLE):
             records.add(name, at, state, "row statement", None if stated else name)

@@ -127,19 +127,19 @@ def _in_sentences() -> list[tuple[Word, re.Pattern[str]]]:
 
 
 @lru_cache(maxsize=4096)
-def understand(text: str) -> Word | None:
+def canonical_word(text: str) -> Word | None:
     """The canonical word that a text means; None if it is not about availability.
 
     Examples
     --------
-    >>> understand("GA4_NOT_CONNECTED"), understand("in_stock")
+    >>> canonical_word("GA4_NOT_CONNECTED"), canonical_word("in_stock")
     (Word(canonical='not_connected', strength=2), None)
     """
-    return phrase(tokens(text)) if len(text) <= _LONGEST else None
+    return word_of_parts(tokens(text)) if len(text) <= _LONGEST else None
 
 
 @lru_cache(maxsize=4096)
-def phrase(parts: tuple[str, ...]) -> Word | None:
+def word_of_parts(parts: tuple[str, ...]) -> Word | None:
     """The canonical word that some parts of a name mean; None if they mean none."""
     left = [part for part in parts if part not in words("noise")]
     if not left:
@@ -151,19 +151,21 @@ def phrase(parts: tuple[str, ...]) -> Word | None:
             if (start == 0 or word.canonical in _AFTER_SOURCE) and pattern.fullmatch(text):
                 return word
     if left[0] in words("process") and len(left) > 1:
-        return phrase(tuple(left[1:]))
-    return phrase(tuple(left[:-1])) if left[-1] == "data" and len(left) > 1 else None
+        return word_of_parts(tuple(left[1:]))
+    return word_of_parts(tuple(left[:-1])) if left[-1] == "data" and len(left) > 1 else None
 
 
-def best(texts: Iterable[object], least: int = WEAK) -> Word | None:
+def strongest_word(texts: Iterable[object], least: int = WEAK) -> Word | None:
     """The strongest word among some texts; None if none is strong enough."""
-    candidates = [word for text in texts if isinstance(text, str) and (word := understand(text))]
+    candidates = [
+        word for text in texts if isinstance(text, str) and (word := canonical_word(text))
+    ]
     trusted = [word for word in candidates if word.strength >= least]
     return max(trusted, key=lambda word: word.strength, default=None)
 
 
 @lru_cache(maxsize=1024)
-def in_prose(text: str) -> Word | None:
+def word_in_sentences(text: str) -> Word | None:
     """The first strong word of absence in some sentences, if it is not negated; else None.
 
     One that names a cause goes before one that only means that something is missing. Contractions
@@ -171,8 +173,9 @@ def in_prose(text: str) -> Word | None:
 
     Examples
     --------
-    >>> in_prose("Your logs aren't connected yet.").canonical, in_prose("No setup is required.")
-    ('not_connected', None)
+    >>> word_in_sentences("Your logs aren't connected yet.").canonical
+    'not_connected'
+    >>> word_in_sentences("No setup is required.")
     """
     for pattern, full in _CONTRACTED:
         text = pattern.sub(full, text)
@@ -191,16 +194,16 @@ def in_prose(text: str) -> Word | None:
     return vague
 
 
-def sure(texts: Iterable[object]) -> Word | None:
+def certain_word(texts: Iterable[object]) -> Word | None:
     """The word that some codes, labels or else sentences mean, if it is surely about data."""
     codes = [text for text in texts if isinstance(text, str)]
-    unread = (text for text in codes if understand(text) is None)
-    return best(codes, STRONG) or next(filter(None, map(in_prose, unread)), None)
+    unread = (text for text in codes if canonical_word(text) is None)
+    return strongest_word(codes, STRONG) or next(filter(None, map(word_in_sentences, unread)), None)
 
 
-def lack(texts: Iterable[object]) -> Word | None:
+def word_of_absence(texts: Iterable[object]) -> Word | None:
     """The word of a lack that some texts surely mean; None if they mean none, or are fine."""
-    word = sure(texts)
+    word = certain_word(texts)
     return word if word and word.is_lack else None
 
 
@@ -209,9 +212,9 @@ def is_code(text: object) -> bool:
     return isinstance(text, str) and re.fullmatch(r"\w[\w.-]{0,58}\w", text) is not None
 
 
-def lack_of_code(text: str) -> Availability | None:
+def absence_in_code(text: str) -> Availability | None:
     """The state of a lack that a code surely means; None for sentences and other codes."""
-    word = understand(text) if is_code(text) else None
+    word = canonical_word(text) if is_code(text) else None
     return word.availability if word and word.is_lack else None
 
 
@@ -228,15 +231,15 @@ def read_word(word: object, reason: object = None) -> Availability:
     Availability(status=<Status.UNKNOWN: 'unknown'>, cause=None, reason="'blue moon'")
     """
     text = reason if isinstance(reason, str) and reason else None
-    understood = understand(word) if isinstance(word, str) else None
+    understood = canonical_word(word) if isinstance(word, str) else None
     if understood is None:
         return Availability(Status.UNKNOWN, None, text or (None if word is None else repr(word)))
-    return because(understood.availability, text)
+    return with_reason(understood.availability, text)
 
 
-def because(state: Availability, reason: str | None) -> Availability:
+def with_reason(state: Availability, reason: str | None) -> Availability:
     """Add the service's words to a state; a code among them names the cause."""
-    named = understand(reason) if reason is not None and is_code(reason) else None
+    named = canonical_word(reason) if reason is not None and is_code(reason) else None
     if named and state == ABSENT and named.availability.status in EMPTY:
         state = named.availability
     elif named and state == PARTIAL:
@@ -253,13 +256,13 @@ _SIGNS = {
 }
 
 
-def observed(code: str) -> Availability | None:
+def state_of_observation_code(code: str) -> Availability | None:
     """Return what a code of an observation's status means; None if it is not one of them.
 
     Examples
     --------
-    >>> observed("Q").cause, observed("e").status, observed("in_stock")
-    (<Cause.WITHHELD: 'withheld'>, <Status.PARTIAL: 'partial'>, None)
+    >>> [str(state_of_observation_code(code)) for code in ("Q", "e", "in_stock")]
+    ['unavailable (withheld)', 'partial', 'None']
     """
     text = code.strip().lower()
     return next((s for name, s in _SIGNS.items() if text in words(f"observed_{name}")), None)
@@ -275,12 +278,12 @@ _APART = re.compile(r"__|(?<=\w)[@.]")
 
 
 @lru_cache(maxsize=8192)
-def subject(key: str) -> int:
+def rate_key(key: str) -> int:
     """Rate how surely a key is about data availability: `STATED`, `MILD` or 0.
 
     Examples
     --------
-    >>> subject("dataAvailability"), subject("engineSupport"), subject("brandCoverage")
+    >>> rate_key("dataAvailability"), rate_key("engineSupport"), rate_key("brandCoverage")
     (2, 1, 0)
     """
     parts = {*tokens(key)} - words("idle", "field", "engine")
@@ -295,17 +298,18 @@ def subject(key: str) -> int:
 @lru_cache(maxsize=4096)
 def is_word(key: str) -> bool:
     """Whether a key inside a statement holds its word."""
-    return spaced(key) in words("valued") or subject(key) > 0
+    return spaced(key) in words("valued") or rate_key(key) > 0
 
 
 @lru_cache(maxsize=4096)
-def flag(key: str, value: bool) -> Availability | None:
+def state_of_named_flag(key: str, value: bool) -> Availability | None:
     """The state that a flag means; None if it states none, as one that denies a problem.
 
     Examples
     --------
-    >>> str(flag("isConnected", False)), flag("isRecalculating", False)
-    ('unavailable (not connected)', None)
+    >>> str(state_of_named_flag("isConnected", False))
+    'unavailable (not connected)'
+    >>> state_of_named_flag("isRecalculating", False)
     """
     text = spaced(key, _FLAGGING)
     for (name, _), pattern in patterns("flag").items():
@@ -314,19 +318,21 @@ def flag(key: str, value: bool) -> Availability | None:
     if value and fits(text, "cut"):
         return STATES["truncated"]
     parts = tuple(text.split())
-    word = phrase(parts) or phrase(tuple(part for part in parts if part not in words("result")))
+    word = word_of_parts(parts) or word_of_parts(
+        tuple(part for part in parts if part not in words("result"))
+    )
     if not value or word is None or word.canonical == "available":
         return None
     return word.availability if word.strength >= STRONG or fits(text, "asserted") else None
 
 
 @lru_cache(maxsize=4096)
-def flag_in_series(key: str, value: bool) -> Availability | None:
+def state_of_series_flag(key: str, value: bool) -> Availability | None:
     """The state that a flag in a point in time means for its data; None if it is not about data.
 
     Examples
     --------
-    >>> str(flag_in_series("final", False)), str(flag_in_series("isProvisional", True))
+    >>> str(state_of_series_flag("final", False)), str(state_of_series_flag("isProvisional", True))
     ('partial', 'partial')
     """
     if fits(key, "series_whole", ("is",)):
@@ -335,13 +341,13 @@ def flag_in_series(key: str, value: bool) -> Availability | None:
 
 
 @lru_cache(maxsize=4096)
-def denial(key: str) -> Availability | None:
+def state_of_names_under(key: str) -> Availability | None:
     """The state of the entries under a key such as ``missingFields``; None if it gives none."""
     text = spaced(key, words("field", "engine", "idle"))
     of_engines = kind_of_entries(key) == "engine"
     if fits(text, "denies") or (text == "skipped" and of_engines):
         return ABSENT
-    word = phrase(tuple(text.split()))
+    word = word_of_parts(tuple(text.split()))
     if word is None or word.canonical == "available":
         return None
     return None if word.canonical == "error" and not of_engines else word.availability
@@ -353,35 +359,35 @@ def kind_of_entries(key: str) -> str | None:
     return "engine" if names(key, "engine") else "field" if names(key, "field") else None
 
 
-def row_word(key: str, text: str) -> Availability | None:
+def state_of_row_word(key: str, text: str) -> Availability | None:
     """The state that a word in a record means for its data; None if it may be business.
 
     Examples
     --------
-    >>> row_word("tier", "underpowered").cause, row_word("status", "failed")
+    >>> state_of_row_word("tier", "underpowered").cause, state_of_row_word("status", "failed")
     (<Cause.INSUFFICIENT_SAMPLE: 'insufficient_sample'>, None)
     """
-    word = understand(text)
+    word = canonical_word(text)
     if word is None:
         return None
     about = (
-        (subject(key) == STATED and names(key, "data"))
+        (rate_key(key) == STATED and names(key, "data"))
         or (names(key, "grade") and word.canonical == "insufficient_sample")
         or (
             word.strength == PLAIN
-            and ({*tokens(key)} <= words("state") or subject(key) > 0 or fits(key, "notice"))
+            and ({*tokens(key)} <= words("state") or rate_key(key) > 0 or fits(key, "notice"))
         )
     )
     return word.availability if about else None
 
 
 @lru_cache(maxsize=8192)
-def suffix(key: str) -> tuple[str, str]:
+def split_key(key: str) -> tuple[str, str]:
     """Split a key that is about another field: that field's name and what is stated, or nothing.
 
     Examples
     --------
-    >>> suffix("sentimentScoreReason"), suffix("has_revenue"), suffix("reason")
+    >>> split_key("sentimentScoreReason"), split_key("has_revenue"), split_key("reason")
     (('sentimentscore', 'reason'), ('revenue', 'available'), ('', ''))
     """
     name, _, note = _APART.sub("\0", key, count=1).partition("\0")
@@ -409,18 +415,18 @@ def _ending(parts: tuple[str, ...]) -> str | None:
     about = words("kind", "availability")
     if {*parts} <= about | words("data") and {*parts} & about:
         return "available" if "available" in parts else "status"
-    word = phrase(parts)
+    word = word_of_parts(parts)
     if (word and word.is_lack) or fits(text, "hidden_word"):
         return "denial"
     return "available" if fits(text, "ready_word") else None
 
 
-def is_echo(key: str) -> bool:
+def repeats_question(key: str) -> bool:
     """Whether an object repeats the question or describes the form of the response."""
     return fits(key, "echo")
 
 
-def name_of(record: Mapping[str, object]) -> tuple[str, str] | None:
+def named_target(record: Mapping[str, object]) -> tuple[str, str] | None:
     """The kind and name that a record of statements is about: an engine or a field."""
     for kind, concept in (("engine", "engine"), ("field", "named")):
         for key, value in record.items():
@@ -430,13 +436,13 @@ def name_of(record: Mapping[str, object]) -> tuple[str, str] | None:
     return None
 
 
-def is_of_trade(text: str) -> bool:
+def is_no_state(text: str) -> bool:
     """Whether a text is no word of a state: of goods in stock, a number, or too long."""
     wordless = not any(part.isalpha() for part in tokens(text))
     return wordless or fits(text, "stock") or len(text) > _LONGEST
 
 
-def is_size(key: str) -> bool:
+def is_sample_size(key: str) -> bool:
     """Whether a key holds the size of a sample."""
     return is_whole(key, "size")
 
@@ -450,35 +456,43 @@ def reason_in(record: Mapping[str, object]) -> str | None:
     return next((text for text in texts if " " in text), texts[0] if texts else None)
 
 
-def state_in(record: Mapping[str, Any], least: int = WEAK) -> Availability | None:
+def state_in_object(record: Mapping[str, Any], least: int = WEAK) -> Availability | None:
     """The state that an object gives by a word or a flag of its own; None if it gives none."""
     reason = reason_in(record)
     for name, value in record.items():
         if not isinstance(value, str):
             continue
         if value.strip() and fits(name, "absence"):
-            return because(ABSENT, value)
-        word = understand(value) if is_word(name) or is_whole(name, "one_value") else None
+            return with_reason(ABSENT, value)
+        word = canonical_word(value) if is_word(name) or is_whole(name, "one_value") else None
         if word and word.strength >= least:
-            return word.availability if reason == value else explained(word.availability, record)
-    flags = [flag(name, value) for name, value in record.items() if isinstance(value, bool)]
+            return (
+                word.availability
+                if reason == value
+                else with_explanation(word.availability, record)
+            )
+    flags = [
+        state_of_named_flag(name, value)
+        for name, value in record.items()
+        if isinstance(value, bool)
+    ]
     states = [state for state in flags if state is not None]
     denials = [state for state in states if state.status != Status.AVAILABLE]
-    return explained((denials or states)[0], record) if states else None
+    return with_explanation((denials or states)[0], record) if states else None
 
 
-def state_of(value: Any, key: str) -> Availability | None:
+def state_of_entry(value: Any, key: str) -> Availability | None:
     """The state that an entry of a map means, under the key of the map; None if none."""
     if isinstance(value, bool):
         return state_of_flag(value, key)
     if isinstance(value, str):
-        word = understand(value)
+        word = canonical_word(value)
         return word.availability if word else None
     if isinstance(value, dict):
-        state = state_in(value) or coverage(value)
+        state = state_in_object(value) or state_of_coverage(value)
         flags = [item for item in value.values() if isinstance(item, bool)]
         if state is None and len(flags) == 1:
-            return explained(state_of_flag(flags[0], key), value)
+            return with_explanation(state_of_flag(flags[0], key), value)
         return state
     return None
 
@@ -491,7 +505,7 @@ def state_of_flag(value: bool, key: str) -> Availability:
     return STATES[next(word for word, stem in stems if stem.match(spaced(key)))]
 
 
-def explained(state: Availability, record: Mapping[str, Any]) -> Availability:
+def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availability:
     """Add the words beside a state; a reason among them names the cause of a bare absence.
 
     A flag that is fine beside a sentence that denies is in doubt: what an engine supports it need
@@ -499,28 +513,28 @@ def explained(state: Availability, record: Mapping[str, Any]) -> Availability:
 
     Examples
     --------
-    >>> explained(ABSENT, {"reason": "Search Console is not connected."}).cause
+    >>> with_explanation(ABSENT, {"reason": "Search Console is not connected."}).cause
     <Cause.NOT_CONNECTED: 'not_connected'>
-    >>> explained(ABSENT, {"message": "Not enough data"}).cause
+    >>> with_explanation(ABSENT, {"message": "Not enough data"}).cause
     """
     reason = reason_in(record)
     if state.status == Status.AVAILABLE and reason and " " in reason:
-        word = in_prose(reason)
+        word = word_in_sentences(reason)
         if word and word.canonical != "unavailable":
             return word.because(reason)
         doubted = Availability(Status.UNKNOWN, None, reason)
-        return doubted if _DENIAL.search(reason) else because(state, reason)
-    state = because(state, reason)
+        return doubted if _DENIAL.search(reason) else with_reason(state, reason)
+    state = with_reason(state, reason)
     for key, text in (
         record.items() if state.cause is None and state.status == "unavailable" else ()
     ):
-        word = in_prose(text) if isinstance(text, str) and ends(key, "cause") else None
+        word = word_in_sentences(text) if isinstance(text, str) and ends(key, "cause") else None
         if word and word.canonical in _CAUSES:
             return replace(state, cause=word.availability.cause)
     return state
 
 
-def weighed(state: Availability, numbers: Collection[bool]) -> Availability:
+def partial_if_measured(state: Availability, numbers: Collection[bool]) -> Availability:
     """Turn a pending or thin state into ``partial`` where numbers were given.
 
     ``numbers`` holds for each number whether it is other than 0: a sample may well be thin and
@@ -544,10 +558,10 @@ def codes_in(value: Any, depth: int = 0) -> Iterator[str]:
                 yield from codes_in(item, depth + 1)
 
 
-def measures(record: Mapping[str, Any]) -> set[bool]:
+def zero_or_not(record: Mapping[str, Any]) -> set[bool]:
     """The truth values of an object's numbers: whether any is not 0, and whether any is 0."""
     numbers = {name: item for name, item in record.items() if type(item) in (int, float)}
-    return {item != 0 for name, item in numbers.items() if not is_size(name)}
+    return {item != 0 for name, item in numbers.items() if not is_sample_size(name)}
 
 
 def state_of_sibling(kind: str, value: Any, of: Any) -> Availability | None:
@@ -562,8 +576,8 @@ def state_of_sibling(kind: str, value: Any, of: Any) -> Availability | None:
     """
     if isinstance(value, dict):
         # The codes may be further down, as in a coding or an extension.
-        word = best(codes_in(value))
-        state = state_in(value) or (word.availability if word else None)
+        word = strongest_word(codes_in(value))
+        state = state_in_object(value) or (word.availability if word else None)
         texts = (text for text in value.values() if isinstance(text, str) and text)
         text = reason_in(value) or next(texts, None)
         absent = state is None and kind == "reason" and of is None and text
@@ -573,12 +587,12 @@ def state_of_sibling(kind: str, value: Any, of: Any) -> Availability | None:
             states = value and (of is None) == (kind == "denial")
             return (ABSENT if of is None else PARTIAL) if states else None
         return AVAILABLE if value else ABSENT
-    word = understand(value)
+    word = canonical_word(value)
     if word and (word.strength >= STRONG or of is None):
         number = set() if of is None else {of != 0}
-        return weighed(word.because(value if " " in value.strip() else None), number)
+        return partial_if_measured(word.because(value if " " in value.strip() else None), number)
     if kind == "reason" and of is None and value.strip():
-        return explained(ABSENT, {"reason": value})
+        return with_explanation(ABSENT, {"reason": value})
     return None
 
 
@@ -588,27 +602,29 @@ def state_beside_value(record: Mapping[str, Any]) -> Availability | None:
     if name is None:
         return None
     rest = {key: item for key, item in record.items() if key != name}
-    state, reason = state_in(rest), reason_in(rest)
+    state, reason = state_in_object(rest), reason_in(rest)
     if state is None and record[name] is None and reason:
-        state = because(ABSENT, reason)
-    return state and weighed(state, set() if record[name] is None else {record[name] != 0})
+        state = with_reason(ABSENT, reason)
+    return state and partial_if_measured(
+        state, set() if record[name] is None else {record[name] != 0}
+    )
 
 
 # --- parts and wholes ------------------------------------------------------------------------
 
 
-def coverage(value: Mapping[str, Any]) -> Availability | None:
+def state_of_coverage(value: Mapping[str, Any]) -> Availability | None:
     """The state that a part and a whole mean, ``{"observed": 22, "expected": 30}``; or None.
 
     Only for what is about availability by its key: ``brandCoverage`` is business.
 
     Examples
     --------
-    >>> coverage({"observed": 3, "expected": 5}).status
+    >>> state_of_coverage({"observed": 3, "expected": 5}).status
     <Status.PARTIAL: 'partial'>
     """
     numbers = {name: item for name, item in value.items() if type(item) in (int, float)}
-    if any(loss(name, item) for name, item in numbers.items()):
+    if any(state_of_loss(name, item) for name, item in numbers.items()):
         return PARTIAL
     total = next((item for name, item in numbers.items() if names(name, "whole")), None)
     part = next((item for name, item in numbers.items() if names(name, "part")), None)
@@ -617,20 +633,22 @@ def coverage(value: Mapping[str, Any]) -> Availability | None:
     return AVAILABLE if part == total else PARTIAL if part else ABSENT
 
 
-def is_loss(key: str) -> bool:
+def may_tell_loss(key: str) -> bool:
     """Whether a count, list or moment under a key may mean that data lack."""
     text = spaced(key).removesuffix(" count")
     return fits(text, "loss") or fits(key, "since") or fits(key, "sample_rate")
 
 
-def loss(key: str, value: Any) -> Availability | None:
+def state_of_loss(key: str, value: Any) -> Availability | None:
     """The state ``partial``, if a count, list or moment under a key means that data lack.
 
     Examples
     --------
-    >>> loss("suppressedRows", 3).status, loss("first_incomplete_date", "2026-11-18").status
-    (<Status.PARTIAL: 'partial'>, <Status.PARTIAL: 'partial'>)
-    >>> loss("missingPages", ["/pricing"]), loss("suppressedRows", 0)
+    >>> str(state_of_loss("suppressedRows", 3))
+    'partial'
+    >>> str(state_of_loss("first_incomplete_date", "2026-11-18"))
+    'partial'
+    >>> state_of_loss("missingPages", ["/pricing"]), state_of_loss("suppressedRows", 0)
     (None, None)
     """
     number = value if type(value) in (int, float) else 0
