@@ -156,7 +156,7 @@ def ask(
     left = 0 if responses.stopped else requests - len(first)
     more = _follow_up(responses, places, hosts, left)
     for request, outcome in _fetched(project, more, responses, progress, until).items():
-        if isinstance(outcome, AAToolkitError):
+        if isinstance(outcome, AAToolkitError) or outcome.status >= 400:
             continue
         documents = {request.section: outcome.json}
         if request.section == _OPTIONS:

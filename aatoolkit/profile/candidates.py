@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from aatoolkit.availability.detect.words import (
     state_of_flag,
     word_in_sentences,
 )
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, leaves
 from aatoolkit.sections.availability_rule import word_of
 from aatoolkit.sections.inference.relations import Relation
 from aatoolkit.sections.inference.words import meaning
@@ -93,6 +93,8 @@ class Candidate:
         The field of its row that names an engine, ``{}`` where its key in a map does; else empty.
     is_of_section : bool
         Whether it is in notices, or in rows without numbers, which speak of the whole response.
+    alike : tuple of Candidate
+        Other places of the response that say the same by a field of the same name.
     """
 
     at: str
@@ -103,6 +105,7 @@ class Candidate:
     words: Mapping[str, str]
     engine: str = ""
     is_of_section: bool = False
+    alike: tuple[Candidate, ...] = ()
 
 
 def candidates(
@@ -144,7 +147,8 @@ def candidates(
     """
     engines_beside = engines_beside or {}
     of_hosts = chain.from_iterable(chain.from_iterable(engines_beside.values()))
-    search = _Search({*ran, *idle, *of_hosts}, maps)
+    constants = _constants([document, *parts.values(), *beside.values(), empty])
+    search = _Search({*ran, *idle, *of_hosts}, maps, constants)
     for response in (document, *parts.values()):
         search.read(response, idle)
     for host, response in beside.items():
@@ -155,7 +159,9 @@ def candidates(
         for response in (document, *beside.values())
     ]
     measured = [part for part in parts.values() if has_numbers(part)]
-    places = []
+    has_any = has_numbers(document)
+    places: list[Candidate] = []
+    alone: set[str] = set()
     for path, sightings in search.places().items():
         at = format_path(path)
         holding = [paths for response, paths in read if value_at(response, path) is not None]
@@ -165,10 +171,18 @@ def candidates(
         held = {host: value_at(response, path) for host, response in beside.items()}
         if blank is not None and blank == current:  # so it is not about the engine
             sightings = sightings[:-1]
-        score, why = _score(path, sightings, search.evidence.get(path, ""))
+        is_same = bool(beside) and all(
+            value == current for value in [*held.values(), blank or current]
+        )
+        if is_same and current is not None and not isinstance(current, dict):
+            continue
+        nothing: tuple[Any, ...] = (None, "", [], {})
+        is_lone = current in nothing and {s.has_numbers for s in sightings} == {False}
+        evidence = "is there only where nothing was measured" if is_lone and has_any else ""
+        score, why = _score(path, sightings, search.evidence.get(path, evidence))
         has_states = all(map(_is_state, (current, *held.values(), blank)))
         hosts = [host for host, value in held.items() if value != current]
-        is_new = blank is not None and current in (None, "", [], {})
+        is_new = blank is not None and current in nothing
         is_other = blank not in (None, current) and (score or has_states)
         if is_new or is_other:
             score += 2 if is_new else 3
@@ -185,18 +199,48 @@ def candidates(
         overall = word_of(value_at(document, path))
         is_mixture = any(word_of(value_at(part, path)) != overall for part in measured)
         words = _meanings(
-            path, sightings, overall if is_mixture else "", lacks=path in search.notices
+            path,
+            sightings,
+            overall if is_mixture else "",
+            lacks=path in search.notices,
+            legends=search.legends,
         )
         engine = search.engine_fields.get(path, "")
+        alone |= {at} if is_lone else set()
         places.append(
-            Candidate(at, current, why, score, held, words, engine, path in search.of_section)
+            Candidate(
+                at,
+                current,
+                why,
+                score,
+                held,
+                words,
+                engine,
+                path in search.of_section | search.notices,
+            )
         )
-    # Of the places inside each other the likeliest is kept.
+    # Of the places inside each other the likeliest is kept, of those alike too.
     kept: list[Candidate] = []
     for place in sorted(places, key=lambda place: -place.score):
-        if not any(f"{place.at}.".startswith(f"{other.at}.") for other in kept):
+        if any(f"{place.at}.".startswith(f"{other.at}.") for other in kept):
+            continue
+        same = next((row for row, other in enumerate(kept) if _are_alike(place, other)), None)
+        if same is None:
             kept.append(place)
-    return kept[:MOST]
+        else:
+            kept[same] = replace(kept[same], alike=(*kept[same].alike, place))
+    # What is there only where nothing was measured adds to each of the others.
+    lone = tuple(place for place in kept if place.at in alone)
+    return [
+        replace(place, alike=(*place.alike, *lone)) if place not in lone else place
+        for place in kept[:MOST]
+    ]
+
+
+def _are_alike(place: Candidate, other: Candidate) -> bool:
+    """Whether two places are fields of one name, in different objects, that share a word."""
+    same = place.at.rpartition(".")[2] == other.at.rpartition(".")[2]
+    return same and not place.words.keys().isdisjoint(other.words)
 
 
 # --- where --------------------------------------------------------------------------------------
@@ -205,26 +249,29 @@ def candidates(
 class _Search:
     """The places of responses that hold words or flags, with what is beside each."""
 
-    def __init__(self, engines: set[str], maps: Collection[Path]) -> None:
-        self._engines, self._maps = engines, maps
+    def __init__(
+        self, engines: set[str], maps: Collection[Path], constants: Collection[str]
+    ) -> None:
+        self._engines, self._maps, self._constants = engines, maps, constants
         self._sightings: dict[Path, list[Sighting]] = defaultdict(list)
         self._lists: dict[Path, list[Rows]] = defaultdict(list)
         self.evidence: dict[Path, str] = {}
         """What the numbers of rows say of a place."""
         self.engine_fields: dict[Path, str] = {}
         """The field that names an engine, beside a place in rows of one engine each, or ``{}``."""
+        self.columnar: set[Path] = set()
+        self.legends: list[Mapping[str, str]] = []
         self.notices: set[Path] = set()
         self.of_section: set[Path] = set()
         self._maps_of_engines: set[Path] = set()
 
     def read(self, response: Any, idle: Collection[str] = ()) -> None:
         """Add the places of one response, and the engines that have no numbers there for sure."""
-        self._is_counted, self._idle = has_numbers(response), idle
+        self._is_counted, self._idle = has_numbers(response, self._is_no_measurement), idle
         counted = {*_measured(response, self._engines)}
         unsure = None if self._is_counted and not counted else False
         self._measured = {
-            engine: engine in counted or (False if engine in idle else unsure)
-            for engine in self._engines
+            engine: engine not in idle and (engine in counted or unsure) for engine in self._engines
         }
         self._names: dict[bool, set[str]] = {True: set(), False: set()}
         before = {path: len(sightings) for path, sightings in self._sightings.items()}
@@ -280,6 +327,10 @@ class _Search:
             seen.append((word, has_number))
             if is_counted and engine in ("", "{}"):  # other numbers say that the row lacks a part
                 seen.append((word, True))
+        if beside is not None and {record.get(beside) in missing for _, record, _ in rows} == {
+            True
+        }:
+            self.notices.add((*path, Field(key)))  # it says why a number is missing
         there = {word for word, has_number in seen if has_number}
         lacking = words - there
         if not are_texts and not is_named and not _are_codes(key, there, lacking):
@@ -291,7 +342,7 @@ class _Search:
         is_about_data = names(key, "place_data") or names(key, "place_reason")
         if beside is None and not (is_separate or denies or is_about_data):
             return
-        in_list = any(isinstance(record.get(key), list) for _, record, _ in rows)
+        in_list = path in self.columnar or any(isinstance(r.get(key), list) for _, r, _ in rows)
         place = (*path, Field(key), *([Each()] if in_list else []))
         self._sightings[place] += [Sighting(*item, {}, ()) for item in seen]
         self.engine_fields[place] = engine
@@ -307,9 +358,18 @@ class _Search:
             if repeats_question(key):
                 continue
             if isinstance(value, dict):
+                if len(value) > 2 and all(isinstance(text, str) for text in value.values()):
+                    self.legends.append(value)
                 of_engines = bool(value) and self._engines.issuperset(value)
                 if self._is_by_engine(key, value):
                     self._add(place, value)
+                elif columns := _columns(value):
+                    rows = [
+                        dict(zip(columns, row, strict=True))
+                        for row in zip(*columns.values(), strict=True)
+                    ]
+                    self._rows(rows, place)
+                    self.columnar.add(place)
                 elif of_engines or place in self._maps:
                     above = [self._measured[engine] for engine in value] if of_engines else ()
                     self._maps_of_engines |= {(*place, Entries())} if of_engines else set()
@@ -328,10 +388,12 @@ class _Search:
             self._add(path, items, self._is_counted)
         elif len(records) <= _FEW_NOTICES and all(map(_is_notice, records)):
             for record in records:
+                has_engine = any(_is_in(value, self._engines) for value in record.values())
                 for steps, code in _codes(record):
+                    if has_engine and " " in code:
+                        continue
                     self._add((*path, Each(), *steps), code, self._is_counted)
                     self.notices.add((*path, Each(), *steps))
-                    self.of_section.add((*path, Each(), *steps))
         else:
             self._rows(records, (*path, Each()))
 
@@ -345,12 +407,14 @@ class _Search:
         texts = (value for record in records for value in record.values() if value is not None)
         is_wordy = len(above) == len(records) and all(isinstance(v, str | bool) for v in texts)
         counted = above if is_wordy else [has_numbers(record, is_mark) for record in records]
+        if len(above) == len(records):
+            counted = [n and m is not False for n, m in zip(counted, above, strict=True)]
         if not any(counted):  # the numbers that these rows speak of are elsewhere
             is_outside = not any(isinstance(step, Each | Entries) for step in path[:-1])
             counted = [
                 next(
                     (self._measured[v] for v in record.values() if _is_in(v, self._measured)),
-                    self._is_counted if is_outside else has_number,
+                    self._is_counted if is_outside and not above else has_number,
                 )
                 for record, has_number in zip(records, counted, strict=True)
             ]
@@ -387,9 +451,15 @@ class _Search:
                 return key
         return ""
 
+    def _is_no_measurement(self, key: str) -> bool:
+        return _is_form(key) or is_mark(key) or key in self._constants
+
     def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
         """Whether the keys of an object are engines, each with a word, or with a grade of it."""
         words = str | bool | int | float if names(key, "place") else str | bool
+        numbers = {item for item in value.values() if type(item) is int}
+        if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _FEW_WORDS:
+            words = int  # a code of each, as a count is never
         return (
             all(item is None or isinstance(item, words) for item in value.values())
             and any(item is not None for item in value.values())
@@ -410,6 +480,16 @@ def _measured(value: Any, engines: Collection[str]) -> Iterator[str]:
         value = [*value.values()]
     for item in value if isinstance(value, list) else ():
         yield from _measured(item, engines)
+
+
+def _columns(value: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The columns of an object that holds lists of equal length; none where it is no table."""
+    columns = {key: items for key, items in value.items() if isinstance(items, list)}
+    is_table = len(columns) > 1 and len(set(map(len, columns.values()))) == 1
+    is_plain = all(
+        not isinstance(item, dict | list) for items in columns.values() for item in items
+    )
+    return columns if is_table and is_plain and len(columns) == len(value) else {}
 
 
 def _word_in(value: Any) -> Any:
@@ -448,12 +528,24 @@ def _is_apart(lists: list[Rows], key: str, other: str, missing: tuple[Any, ...])
 
 
 def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield the codes of a notice, also those of objects in it, with their paths."""
+    """Yield the codes of a notice, also those of objects in it, and its sentence; with paths."""
     for key, value in record.items():
+        is_sentence = isinstance(value, str) and " " in value and names(key, "place_reason")
         if isinstance(value, dict):
             yield from (((Field(key), *steps), code) for steps, code in _codes(value))
-        elif isinstance(value, str) and _CODE.fullmatch(value):
+        elif is_sentence or (isinstance(value, str) and _CODE.fullmatch(value)):
             yield (Field(key),), value
+
+
+def _constants(responses: Sequence[Any]) -> set[str]:
+    """The fields whose numbers are the same in all responses: periods, limits, versions."""
+    told = [
+        {(path.rpartition(".")[2], text) for path, text in leaves(response, "$")}
+        for response in responses
+        if response is not None
+    ]
+    several = Counter(key for key, _ in set.union(*told))
+    return {key for key, _ in set.intersection(*told) if several[key] == 1 and len(told) > 2}
 
 
 def _is_form(key: str) -> bool:
@@ -578,7 +670,12 @@ def _without_numbers(sightings: list[Sighting]) -> set[str]:
 
 
 def _meanings(
-    path: Path, sightings: list[Sighting], mixture: str, *, lacks: bool
+    path: Path,
+    sightings: list[Sighting],
+    mixture: str,
+    *,
+    lacks: bool,
+    legends: Sequence[Mapping[str, str]],
 ) -> dict[str, str]:
     """Propose what the words of a place mean: by themselves, or by the numbers beside them.
 
@@ -608,14 +705,19 @@ def _meanings(
     best = max(able, key=lambda text: len(numbers[text]), default="")
     lack = next(word for word, state in STATES.items() if state == state_of_flag(False, keys[-1]))
     meanings = {}
+    legend = next((legend for legend in legends if legend.keys() >= numbers.keys() - {"null"}), {})
     for text, counts in sorted(numbers.items()):
-        word = canonical_word(text)
-        if word is not None and text not in flags:
+        explained = legend.get(text, text)
+        word = canonical_word(explained) or (word_in_sentences(explained) if legend else None)
+        if word is not None and text not in flags and not (lacks and word.canonical == "available"):
             meanings[text] = word.canonical
         elif {*counts} == {False}:
             meanings[text] = "not_run" if all(waiting[text]) else lack
         elif text != "null":  # a reason that is not there denies nothing
             meanings[text] = "available" if text == best and not lacks else "partial"
+    if "not_applicable" in meanings.values() and not isinstance(sightings[0].value, dict):
+        # That something applies does not say that it was measured.
+        return {text: word for text, word in meanings.items() if word != "available"}
     for text in flags.keys() & meanings.keys():
         other = "partial" if meanings[text] == "available" else "available"
         meanings.setdefault(flags[text], other)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -11,7 +12,7 @@ from aatoolkit.availability.detect import raw
 from aatoolkit.errors import ArgumentError
 from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import MEANINGS
-from aatoolkit.profile.section_draft import SectionDraft
+from aatoolkit.profile.section_draft import SectionDraft, proposal
 
 _HELP = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING: "
 
@@ -42,11 +43,17 @@ class PlaceQuestion:
         return words
 
     def confirm(self) -> None:
-        """Have the section's availability read from this place."""
+        """Have the section's availability read from this place, and from those alike."""
         self.section.set_rule(**self.rule)
+        for place in self.place.alike:
+            rule = proposal(place)
+            words = {word: self.words.get(word, meaning) for word, meaning in rule["words"].items()}
+            with suppress(ArgumentError):
+                self.section.set_rule(**{**rule, "words": words})
 
     def __str__(self) -> str:
-        lines = [f"{self.section.name}: does {self.place.at} state what was measured?"]
+        places = " and ".join(place.at for place in (self.place, *self.place.alike))
+        lines = [f"{self.section.name}: does {places} state what was measured?"]
         lines += [f"  there: {raw(self.place.value)[:80]}", f"  why:   {self.place.why}"]
         lines += [f"  {word!r} means {meaning}" for word, meaning in self.words.items()]
         return "\n".join(lines)

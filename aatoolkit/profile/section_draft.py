@@ -55,7 +55,9 @@ class SectionDraft:
     ) -> None:
         self._responses, self._headers = responses, headers
         self.candidates: tuple[Candidate, ...] = tuple(candidates)
-        analysis.watched = tuple(place.at for place in self.candidates)
+        analysis.watched = tuple(
+            place.at for first in self.candidates for place in (first, *first.alike)
+        )
         self.name: str = analysis.section
         self.notes: list[str] = analysis.notes
         self.analysis = analysis
@@ -205,7 +207,7 @@ class SectionDraft:
 
     def proposals(self) -> list[dict[str, Any]]:
         """The rule per row of `availability`, with what its words probably mean."""
-        return [_proposal(place) for place in self.candidates]
+        return [proposal(place) for place in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
         """Add a rule by which the service states this section's availability.
@@ -286,7 +288,7 @@ def counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{n} {name}" for name, n in counts.items() if n or name != SETTLED)
 
 
-def _proposal(place: Candidate) -> dict[str, Any]:
+def proposal(place: Candidate) -> dict[str, Any]:
     """The rule that reads a place."""
     flags = {"true": True, "false": False, "null": None}
     words = {flags.get(word, word): meaning for word, meaning in place.words.items()}
