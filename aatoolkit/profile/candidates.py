@@ -34,6 +34,7 @@ from aatoolkit.sections.inference.relations import Relation
 from aatoolkit.sections.inference.words import meaning
 from aatoolkit.sections.section import is_at
 
+_ALONE = "is there only where nothing was measured"
 MOST = 3
 """So many places of a section are pointed out at most."""
 
@@ -159,32 +160,26 @@ def candidates(
         for response in (document, *beside.values())
     ]
     measured = [part for part in parts.values() if has_numbers(part)]
-    has_any = has_numbers(document)
-    places: list[Candidate] = []
-    alone: set[str] = set()
+    nothing: tuple[Any, ...] = (None, "", [], {})
+    places, alone = [], []
     for path, sightings in search.places().items():
         at = format_path(path)
         holding = [paths for response, paths in read if value_at(response, path) is not None]
-        if all(_is_read(at, paths) for paths in holding or [read[0][1]]):
-            continue
         current, blank = value_at(document, path), value_at(empty, path)
         held = {host: value_at(response, path) for host, response in beside.items()}
+        is_same = all(value == current for value in [*held.values(), blank or current])
+        is_silent = bool(held) and is_same and current is not None and not isinstance(current, dict)
+        if is_silent or all(_is_read(at, paths) for paths in holding or [read[0][1]]):
+            continue
         if blank is not None and blank == current:  # so it is not about the engine
             sightings = sightings[:-1]
-        is_same = bool(beside) and all(
-            value == current for value in [*held.values(), blank or current]
-        )
-        if is_same and current is not None and not isinstance(current, dict):
-            continue
-        nothing: tuple[Any, ...] = (None, "", [], {})
-        is_lone = current in nothing and {s.has_numbers for s in sightings} == {False}
-        evidence = "is there only where nothing was measured" if is_lone and has_any else ""
-        score, why = _score(path, sightings, search.evidence.get(path, evidence))
+        is_alone = current in nothing and {s.has_numbers for s in sightings} == {False}
+        evidence = search.evidence.get(path, _ALONE if is_alone and has_numbers(document) else "")
+        score, why = _score(path, sightings, evidence)
         has_states = all(map(_is_state, (current, *held.values(), blank)))
         hosts = [host for host, value in held.items() if value != current]
         is_new = blank is not None and current in nothing
-        is_other = blank not in (None, current) and (score or has_states)
-        if is_new or is_other:
+        if is_new or (blank not in (None, current) and (score or has_states)):
             score += 2 if is_new else 3
             why = "; ".join(filter(None, [why, f"is {raw(blank)[:60]} where nothing was measured"]))
         elif hosts and score + has_states > 0:
@@ -192,47 +187,32 @@ def candidates(
             why = "; ".join(filter(None, [why, f"differs for {', '.join(hosts)}"]))
         if score < _LEAST:
             continue
+        overall, is_notice = word_of(current), path in search.notices
+        is_mixture = any(word_of(value_at(part, path)) != overall for part in measured)
+        mixture = overall if is_mixture else ""
+        words = _meanings(path, sightings, mixture, search.legends, lacks=is_notice)
         if current is None:  # in rows, where the rarest value says most, or in another response
             values = [sighting.value for sighting in sightings]
             counts = Counter(map(repr, values))
             current = min(values, key=lambda value: (counts[repr(value)], repr(value)))
-        overall = word_of(value_at(document, path))
-        is_mixture = any(word_of(value_at(part, path)) != overall for part in measured)
-        words = _meanings(
-            path,
-            sightings,
-            overall if is_mixture else "",
-            lacks=path in search.notices,
-            legends=search.legends,
-        )
+        of_section = is_notice or path in search.of_section
         engine = search.engine_fields.get(path, "")
-        alone |= {at} if is_lone else set()
-        places.append(
-            Candidate(
-                at,
-                current,
-                why,
-                score,
-                held,
-                words,
-                engine,
-                path in search.of_section | search.notices,
-            )
-        )
-    # Of the places inside each other the likeliest is kept, of those alike too.
+        place = Candidate(at, current, why, score, held, words, engine, of_section)
+        places.append(place)
+        alone += [place] if is_alone else []
+    # Of the places inside each other the likeliest is kept, and of those alike.
     kept: list[Candidate] = []
     for place in sorted(places, key=lambda place: -place.score):
-        if any(f"{place.at}.".startswith(f"{other.at}.") for other in kept):
-            continue
-        same = next((row for row, other in enumerate(kept) if _are_alike(place, other)), None)
-        if same is None:
+        is_within = any(f"{place.at}.".startswith(f"{other.at}.") for other in kept)
+        if not (is_within or any(_are_alike(place, other) for other in kept)):
             kept.append(place)
-        else:
-            kept[same] = replace(kept[same], alike=(*kept[same].alike, place))
-    # What is there only where nothing was measured adds to each of the others.
-    lone = tuple(place for place in kept if place.at in alone)
     return [
-        replace(place, alike=(*place.alike, *lone)) if place not in lone else place
+        replace(
+            place,
+            alike=tuple(
+                p for p in places if p is not place and (p in alone or _are_alike(p, place))
+            ),
+        )
         for place in kept[:MOST]
     ]
 
@@ -273,14 +253,7 @@ class _Search:
         self._measured = {
             engine: engine not in idle and (engine in counted or unsure) for engine in self._engines
         }
-        self._names: dict[bool, set[str]] = {True: set(), False: set()}
-        before = {path: len(sightings) for path, sightings in self._sightings.items()}
         self._fields(response, ())
-        incomplete = self._names[False] - self._names[True]
-        for path, sightings in self._sightings.items():
-            for value in [s.value for s in sightings[before.get(path, 0) :]]:
-                if isinstance(value, list) and value and incomplete.issuperset(map(str, value)):
-                    self.evidence[path] = "names rows whose numbers are missing"
 
     def places(self) -> dict[Path, list[Sighting]]:
         """The places outside rows, and the fields of rows that go with numbers that are missing."""
@@ -358,17 +331,17 @@ class _Search:
             if repeats_question(key):
                 continue
             if isinstance(value, dict):
-                if len(value) > 2 and all(isinstance(text, str) for text in value.values()):
-                    self.legends.append(value)
                 of_engines = bool(value) and self._engines.issuperset(value)
                 if self._is_by_engine(key, value):
                     self._add(place, value)
-                elif columns := _columns(value):
-                    rows = [
-                        dict(zip(columns, row, strict=True))
-                        for row in zip(*columns.values(), strict=True)
-                    ]
-                    self._rows(rows, place)
+                elif len(value) > 2 and all(
+                    isinstance(text, str) and not names(code, "place")
+                    for code, text in value.items()
+                ):
+                    self.legends.append(value)
+                elif _are_columns(value):
+                    rows = zip(*value.values(), strict=True)
+                    self._rows([dict(zip(value, row, strict=True)) for row in rows], place)
                     self.columnar.add(place)
                 elif of_engines or place in self._maps:
                     above = [self._measured[engine] for engine in value] if of_engines else ()
@@ -404,11 +377,12 @@ class _Search:
         these have numbers.
         """
         records = [item for item in items if isinstance(item, dict)]
-        texts = (value for record in records for value in record.values() if value is not None)
-        is_wordy = len(above) == len(records) and all(isinstance(v, str | bool) for v in texts)
-        counted = above if is_wordy else [has_numbers(record, is_mark) for record in records]
+        counted: list[bool | None] = [has_numbers(record, is_mark) for record in records]
         if len(above) == len(records):
-            counted = [n and m is not False for n, m in zip(counted, above, strict=True)]
+            texts = (value for record in records for value in record.values() if value is not None)
+            is_wordy = all(isinstance(text, str | bool) for text in texts)
+            both = zip(counted, above, strict=True)
+            counted = [of if is_wordy else own and of is not False for own, of in both]
         if not any(counted):  # the numbers that these rows speak of are elsewhere
             is_outside = not any(isinstance(step, Each | Entries) for step in path[:-1])
             counted = [
@@ -420,9 +394,6 @@ class _Search:
             ]
         if records:
             self._lists[path].append([*zip(records, counted, strict=True)])
-        for record in records:
-            names = {value for value in record.values() if isinstance(value, str)}
-            self._names[None not in record.values()] |= names
         for key in dict.fromkeys(key for record in records for key in record):
             values, place = [record.get(key) for record in records], (*path, Field(key))
             objects = [value for value in values if isinstance(value, dict)]
@@ -482,14 +453,11 @@ def _measured(value: Any, engines: Collection[str]) -> Iterator[str]:
         yield from _measured(item, engines)
 
 
-def _columns(value: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """The columns of an object that holds lists of equal length; none where it is no table."""
-    columns = {key: items for key, items in value.items() if isinstance(items, list)}
-    is_table = len(columns) > 1 and len(set(map(len, columns.values()))) == 1
-    is_plain = all(
-        not isinstance(item, dict | list) for items in columns.values() for item in items
-    )
-    return columns if is_table and is_plain and len(columns) == len(value) else {}
+def _are_columns(value: Mapping[str, Any]) -> bool:
+    """Whether an object holds the columns of a table: lists of one length, of plain values."""
+    sizes = {len(items) if isinstance(items, list) else 0 for items in value.values()}
+    is_table = len(value) > 1 and len(sizes) == 1 and sizes != {0}
+    return is_table and not any(isinstance(v, dict | list) for v in chain(*value.values()))
 
 
 def _word_in(value: Any) -> Any:
@@ -611,13 +579,12 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
         if any(map(_naming(engine).search, _texts(sighting.value)))
     }
     first = sightings[0].value
-    if any(names(key, "business") for key in keys) or any(
-        map(is_no_state, [*filter(None, texts)][:1])
-    ):
+    is_list = isinstance(first, list)
+    is_trade = not is_list and any(map(is_no_state, [*filter(None, texts)][:1]))
+    if is_trade or any(names(key, "business") for key in keys):
         score -= 2
     why = "a name for states of data" if is_named else ""
     without = _without_numbers(sightings)
-    are_flags = isinstance(first, list) and all(isinstance(item, bool) for item in first)
     reasons = (
         (
             3 + 2 * isinstance(first, dict),
@@ -627,7 +594,8 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
         (3, "the words of an absence", any(map(_denies, texts))),
         (3, f"numbers are missing beside {_some(without)}", without),
         (3, evidence, evidence),
-        (3, "a list of flags", are_flags),
+        (3, "a list under a name for what lacks", is_list and names(keys[-1], "negation")),
+        (3, "a list of flags", is_list and all(isinstance(item, bool) for item in first)),
         (1, why or "a code", any(_CODE.fullmatch(text) for text in texts)),
         (1, why, is_named and isinstance(first, bool | list)),
     )
@@ -673,9 +641,9 @@ def _meanings(
     path: Path,
     sightings: list[Sighting],
     mixture: str,
+    legends: Sequence[Mapping[str, str]],
     *,
     lacks: bool,
-    legends: Sequence[Mapping[str, str]],
 ) -> dict[str, str]:
     """Propose what the words of a place mean: by themselves, or by the numbers beside them.
 

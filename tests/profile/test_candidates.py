@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +37,24 @@ ANSWER = {
 }
 
 
+CASES = json.loads(Path(__file__).with_name("places.json").read_bytes())
+
+
+@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_places_are_found_and_their_words_are_proposed(case: dict[str, Any]) -> None:
+    """``places.json``: responses, as ``body``, of ``parts`` and of hosts ``beside``; ``places``."""
+    parts = {(name,): part for name, part in case.get("parts", ())}
+    beside = {host: {"crawl": body} for host, body in case.get("beside", {}).items()}
+    section = draft_of({"crawl": case["body"]}, {"crawl": parts}, OPTIONS, beside=beside)["crawl"]
+    assert {place.at: place.words for place in section.candidates} == case["places"]
+    for question in aa.profile.Draft.confirm({"crawl": section}):
+        question.confirm()
+    answer = [case["body"], *case.get("beside", {}).values()][-1]
+    states = aa.normalize(section.section, answer).availability["status"]
+    assert set(states) == set(case.get("states", ["unknown"]))
+
+
 def reasons(answer: Any, *parts: Any) -> dict[str, str]:
     narrowed = {"crawl": {(str(at),): part for at, part in enumerate(parts)}}
     places = draft_of({"crawl": answer}, narrowed, OPTIONS)["crawl"].candidates
@@ -56,28 +76,6 @@ def test_what_names_an_engine_that_never_ran_comes_first():
 
 def test_a_field_of_rows_that_names_a_state_of_the_data_is_a_place():
     assert "rows[].dataState" in reasons(ANSWER)
-
-
-def test_states_of_every_response_are_proposed_also_by_a_weak_word() -> None:
-    engines = [{"engine": "alpha", "hits": 5, "state": "OK"}]
-    first = {"engines": [*engines, {"engine": "gamma", "hits": 0, "state": "NEVER_RAN"}]}
-    other = {"engines": [*engines, {"engine": "gamma", "hits": 0, "state": "DISABLED"}]}
-    (place,) = draft_of({"crawl": first}, {"crawl": {("x",): other}}, OPTIONS)["crawl"].candidates
-    assert {*place.words} == {"OK", "NEVER_RAN", "DISABLED"}
-
-
-def test_numbers_that_are_texts_say_what_a_word_means_too() -> None:
-    rows = [{"host": "a.example", "hits": "1,204"}]
-    whole, alone = (
-        {"coverage": word, "readiness": word == "AMBER_SIX", "rows": rows}
-        for word in ("AMBER_SIX", "GREEN_SEVEN")
-    )
-    parts = {("alpha",): alone, ("beta",): {"coverage": "RED_NINE", "rows": []}}
-    place, flag = draft_of({"crawl": whole}, {"crawl": parts}, OPTIONS)["crawl"].candidates
-    # An engine alone says otherwise: the whole is a mixture.
-    meanings = {"AMBER_SIX": "partial", "GREEN_SEVEN": "available", "RED_NINE": "unavailable"}
-    assert place.words == meanings
-    assert {*flag.words.values()} == {"partial"}
 
 
 @pytest.mark.parametrize("figures", [{"share": "33.40 %"}, {"daily": [{"answerPct": 7}]}])
@@ -127,29 +125,6 @@ def test_a_map_of_records_by_engine_states_what_holds_of_each_engine() -> None:
         section.set_rule(at=f"told{{}}.{name}", words={"live": "available"})
     assert named_engines(section, document) == {*words}
     assert section.section.rules[1:]
-
-
-def test_of_words_beside_numbers_the_commonest_alone_is_taken_for_available() -> None:
-    marks = {"SOLID": 3, "FAINT": 1, "BARE": None}
-    rows = [{"cost": 2, "lift": marks[mark], "mark": mark} for mark in ("SOLID", *marks)]
-    (place,) = draft_of({"crawl": {"rows": rows}})["crawl"].candidates
-    assert place.words == {"SOLID": "available", "FAINT": "partial", "BARE": "partial"}
-
-
-def test_business_is_no_place():
-    assert reasons({"rows": [{"sku": "a", "state": "in_stock"}], "totals": {"hits": 3}}) == {}
-    assert reasons({"byEngine": {"alpha": 3, "beta": 4, "gamma": 0}}) == {}
-
-
-def test_the_keys_of_maps_are_no_names_of_fields():
-    answer = {
-        "brands": {
-            name: {"n": n, "engineReason": {"alpha": None, "gamma": "FIRST_PASS_DUE"}}
-            for n, name in enumerate(("Acme", "Other", "More"), 3)
-        },
-        "names": ["Acme", "Other", "More"],
-    }
-    assert [*reasons(answer)] == ["brands{}.engineReason"]
 
 
 @pytest.fixture
