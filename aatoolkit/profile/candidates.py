@@ -580,11 +580,13 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
     }
     first = sightings[0].value
     is_list = isinstance(first, list)
+    are_codes = all(_ENUM.fullmatch(str(sighting.value)) for sighting in sightings)
+    there = {s.value for s in sightings if are_codes and s.has_numbers is not False}
+    without = {s.value for s in sightings if are_codes} - there
     is_trade = not is_list and any(map(is_no_state, [*filter(None, texts)][:1]))
     if is_trade or any(names(key, "business") for key in keys):
         score -= 2
     why = "a name for states of data" if is_named else ""
-    without = _without_numbers(sightings)
     reasons = (
         (
             3 + 2 * isinstance(first, dict),
@@ -592,7 +594,7 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
             idle,
         ),
         (3, "the words of an absence", any(map(_denies, texts))),
-        (3, f"numbers are missing beside {_some(without)}", without),
+        (3, f"numbers are missing beside {_some(without)}", without and there),
         (3, evidence, evidence),
         (3, "a list under a name for what lacks", is_list and names(keys[-1], "negation")),
         (3, "a list of flags", is_list and all(isinstance(item, bool) for item in first)),
@@ -626,17 +628,6 @@ def _denies(text: str) -> bool:
     return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
 
 
-def _without_numbers(sightings: list[Sighting]) -> set[str]:
-    """The words of a place that are never beside numbers, where others always are."""
-    counted: dict[str, set[bool | None]] = defaultdict(set)
-    for sighting in sightings:
-        if not _ENUM.fullmatch(str(sighting.value)):
-            return set()
-        counted[sighting.value].add(sighting.has_numbers)
-    lacking = {word for word, numbers in counted.items() if numbers == {False}}
-    return lacking if lacking < counted.keys() else set()
-
-
 def _meanings(
     path: Path,
     sightings: list[Sighting],
@@ -657,8 +648,6 @@ def _meanings(
     words = [word for sighting in sightings for word in _words(sighting)]
     if lacks and all(isinstance(word, bool) for word, *_ in words):  # one flag for each part
         return {"false": "unavailable", "true": "available"}
-    if any(isinstance(word, float) for word, *_ in words):  # how much of each engine there is
-        return {"0": "unavailable", "1": "available", "100": "available", "*": "partial"}
     numbers: dict[str, list[bool | None]] = defaultdict(list)
     waiting: dict[str, list[bool]] = defaultdict(list)
     for word, has_number, is_idle in words:
