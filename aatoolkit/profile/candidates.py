@@ -1,9 +1,13 @@
 """Candidates: places of a section's responses that may state availability, for a person to confirm.
 
-A place is scored by what the data do, words second: numbers are missing where it has a value and
-there where it has another (separation), it differs between hosts and where nothing was measured
-(contrast), its words deny, it names an engine that never ran; minus things of business. A place
-is never applied: it is pointed out by ``tables.hints`` until a rule reads it.
+A place is a field outside the rows, a map by engine, a list, the code or sentence of notices, or
+a field of rows. It is scored by what the data do, words second: numbers are missing beside one of
+its values and there beside another, it differs between hosts and where nothing was measured, its
+words deny, it names an engine that never ran; less for words of business. What says the same of
+every host is no place. None is applied: ``tables.hints`` points it out until a rule reads it.
+
+What the words of a place mean is proposed by the words themselves, by a legend of the response
+that explains them, or by the numbers that are, or are not, beside them.
 """
 
 from __future__ import annotations
@@ -300,9 +304,7 @@ class _Search:
             seen.append((word, has_number))
             if is_counted and engine in ("", "{}"):  # other numbers say that the row lacks a part
                 seen.append((word, True))
-        if beside is not None and {record.get(beside) in missing for _, record, _ in rows} == {
-            True
-        }:
+        if beside is not None and all(record.get(beside) in missing for _, record, _ in rows):
             self.notices.add((*path, Field(key)))  # it says why a number is missing
         there = {word for word, has_number in seen if has_number}
         lacking = words - there

@@ -289,6 +289,8 @@ def explains_absence(status: int, body: Any) -> bool:
     [True, False]
     >>> [explains_absence(404, {"detail": text}) for text in ("No data yet.", "Unknown domain.")]
     [True, False]
+    >>> explains_absence(424, {"fault": "EDGE_UNWIRED"})
+    True
     """
     if status not in _EXPLAINING or not isinstance(body, dict) or _names_parameter(body):
         return False
