@@ -674,8 +674,10 @@ def _meanings(
             meanings[text] = "not_run" if all(waiting[text]) else lack
         elif text != "null":  # a reason that is not there denies nothing
             meanings[text] = "available" if text == best and not lacks else "partial"
-    if "not_applicable" in meanings.values() and not isinstance(sightings[0].value, dict):
-        # That something applies does not say that it was measured.
+    is_odd_flag = not (flags.keys().isdisjoint(meanings) or names(keys[-1], "place"))
+    is_doubtful = is_odd_flag or "not_applicable" in meanings.values()
+    if is_doubtful and not isinstance(sightings[0].value, dict):
+        # That something applies, or a flag of unknown name, does not say that it was measured.
         return {text: word for text, word in meanings.items() if word != "available"}
     for text in flags.keys() & meanings.keys():
         other = "partial" if meanings[text] == "available" else "available"
