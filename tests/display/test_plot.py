@@ -154,7 +154,7 @@ def test_rows_without_a_number_say_why_and_are_never_zero() -> None:
     axes = visits["conversion_engines"].aa.plot(y="conversion_rate")
     assert row_words(axes)["claude"] == "nothing to count"
     assert row_words(axes)["google-ai-overview"] == "does not apply"
-    assert "nothing to count: 1; does not apply: 1" in axes.finding
+    assert "claude: conversion rate nothing to count" in axes.finding
     frame = pd.DataFrame({"brand": ["a", "b", "c"], "n": pd.array([3, 0, None], "Int64")})
     assert [*row_words(frame.aa.plot()).values()] == ["3", "0", "no value given"]
 
@@ -192,7 +192,7 @@ def test_frames_without_rows_or_numbers_show_why() -> None:
     axes = attach(frame, metadata).aa.plot(y="n")
     assert [*row_words(axes).values()] == ["not measured"] * 2
     assert "No analytics is connected" in axes.figure.get_supxlabel()
-    assert "none has a number; not measured: 2" in axes.finding
+    assert axes.finding == "N by engine: x: n not measured; y: n not measured"
 
 
 # --- frames of any kind -----------------------------------------------------------------------
@@ -216,7 +216,7 @@ PLAIN = {
     "alike": (pd.DataFrame({"brand": [*"abc"] * 8, "engine": [*"xyz"] * 8}), "table"),
     "rows of a time": (
         pd.DataFrame({"day": [*pd.date_range("2026-01-01", periods=3)] * 2, "a": [*"xxxyyy"],
-                      "b": [*"ijkijk"], "n": range(6)}), "bars",
+                      "b": [*"ijkijk"], "n": range(6)}), "line",
     ),
     "lists": (pd.DataFrame({"l": [["a"], ["b"]]}), "table"),
     "no columns": (pd.DataFrame(index=[1, 2]), "table"),
@@ -320,7 +320,7 @@ def test_whiskers_are_those_of_the_table_over_prompts_where_they_are_known() -> 
     ):
         assert "Lines: 95% interval for prompts like these" in notes(axes)
         table = frame.aa.interval(y, by=x, cluster="prompt_id").set_index(x).dropna()
-        ends = axes.spec.drawn.bounds.set_index(x)[[f"{y}_low", f"{y}_high"]].dropna()
+        ends = axes.spec.bounds.set_index(x)[[f"{y}_low", f"{y}_high"]].dropna()
         assert len(ends.index.intersection(table.index)) >= 2
         common = ends.index.intersection(table.index)
         pd.testing.assert_frame_equal(
@@ -337,7 +337,7 @@ def test_the_first_rows_are_those_with_most_and_the_title_counts_the_others() ->
     assert labels(axes)[:15] == [f"site {at:02}" for at in range(24, 9, -1)]
     assert labels(axes)[15:] == ["site 25", "site 26", "site 27"]
     assert "the first 15 of 25" in axes.finding
-    assert "no value given: 4" in axes.finding
+    assert "1 more without a number" in axes.figure.get_supxlabel()
     domains = read("domains")
     axes = domains.aa.plot(top=np.int64(4))
     assert f"first 4 of {len(domains)}" in axes.finding
@@ -356,7 +356,7 @@ def test_what_has_no_room_is_left_out_and_not_cut() -> None:
     words = [text.get_text() for text in gateway.texts]
     assert {"CNAME state", "connected"} <= {*words}
     assert not [word for word in words if "…" in word]
-    assert gateway.figure.get_supxlabel() == "acme.example · crawl · last 30 days"
+    assert gateway.figure.get_supxlabel() == "acme.example · crawl · measured in part"
     for name in ("actions", "chat_mentions", "prompt_engines"):
         axes = read(name).aa.plot(figsize=(3, 2))
         assert axes.figure.get_suptitle().replace("\n", " ") == axes.spec.title
@@ -376,7 +376,7 @@ def test_a_title_names_a_leader_only_if_it_leads_by_more_than_chance() -> None:
         ("crawl", "GPTBot has the most requests, 974"),
         ("ranking_positions", "Highest mention count: Globex, position band 1, 89"),
         ("overview_engines", ""),
-        ("ranking", "Acme CRM: share of voice 23% beside 17% (+5.3 pp)"),
+        ("ranking", "Acme CRM: share of voice 23%, previous 17% (+5.3 pp)"),
     ):  # fmt: skip
         assert read(name).aa.plot().spec.headline == headline
 
@@ -433,7 +433,7 @@ def test_a_state_looks_alike_in_the_legend_and_in_the_marks() -> None:
     looks = {words: style for words, style, _ in axes.spec.legend}
     assert looks["unknown"] in [mark.style for mark in axes.spec.marks]
     signs = [text.get_text() for text in axes.texts]
-    assert signs[signs.index("unknown") - 1] == "□"
+    assert signs[signs.index("unknown") - 1] == "■"
     assert signs[signs.index("ok") - 1] == "■"
 
 
@@ -532,7 +532,7 @@ def test_who_owns_a_row_is_told_in_several_ways(name: str, by: str, own: Any) ->
 def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     axes = aa.stats.cited_and_mentioned(shared_dataset()["chats"]).aa.plot()
     assert axes.finding.startswith("Cited and mentioned: ")
-    assert "Odds ratio 0.90 (0.46 to 1.80)" in axes.finding
+    assert "Odds ratio: 0.90 (0.46 to 1.80)" in axes.finding
     assert "Low" not in axes.finding
     shares = shared_dataset()["domains"].main.aa.concentration("citation_count").aa.plot()
     assert shares.figure.get_suptitle().startswith("As concentrated as ")

@@ -15,7 +15,7 @@ import pandas as pd
 
 from aatoolkit._util.text import humanize
 from aatoolkit.availability import Availability, Status, combine
-from aatoolkit.display.plot.style import BLANK
+from aatoolkit.display.plot.style import BLANK, are_states
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.duplicates import is_joined, once
@@ -105,8 +105,9 @@ def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
     times = pd.DatetimeIndex(moments.dropna().unique()).sort_values()
     if len(times) < 3:
         return times
+    # Where most steps are longer than the smallest, none is known to lack.
     regular = pd.date_range(times[0], times[-1], freq=min(b - a for a, b in pairwise(times)))
-    return regular if times.isin(regular).all() and len(regular) <= 50 * len(times) else times
+    return regular if times.isin(regular).all() and len(regular) < 2 * len(times) else times
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +138,11 @@ class PlotData:
     def is_category(self, name: str) -> bool:
         """Whether a column has declared categories."""
         return isinstance(self.frame[name].dtype, pd.CategoricalDtype)
+
+    def has_states(self, name: str) -> bool:
+        """Whether a column holds words that say what is good, bad or not known."""
+        levels = {*self.text(name)} - {BLANK} if self.kinds[name] == "word" else ()
+        return bool(levels) and are_states(levels)
 
     @property
     def is_known(self) -> bool:
@@ -174,6 +180,9 @@ class PlotData:
         times = self.of_kind("time")
         dates = [name for name in times if name not in CONTEXT]
         words = sorted(self.of_kind("word"), key=lambda name: not self.frame[name].is_unique)
+        for pair in ([*dates[:1], word] for word in words if dates):
+            if not (self.frame[dates[0]].is_unique or self.frame.duplicated(pair).any()):
+                return pair
         return (dates or words or times)[:1]
 
     def varies(self, name: str) -> bool:
@@ -290,7 +299,8 @@ class PlotData:
         """
         others = ~best & ~np.isnan(self.values(name))
         lowest, highest = ends.low[best].min(initial=np.inf), ends.high[others].max(initial=-np.inf)
-        return self.adds(name) or not self.sample(name) or bool(lowest > highest)
+        is_sample = self.sample(name) or not np.isnan(ends.low).all()
+        return self.adds(name) or not is_sample or bool(lowest > highest)
 
     def axis_label(self, name: str) -> str:
         """The label of an axis of numbers, where their unit is not plain."""
@@ -366,11 +376,10 @@ class PlotData:
         return days_of(self.moments(name))
 
     def time_noun(self, name: str) -> str:
-        """Name the step of a time column: ``day``, ``week``, ``hour``, else the column's name."""
+        """Name the step of a time column: ``day``, ``week``, ``hour``, else ``time``."""
         hours = round(24 * min(np.diff(np.unique(self.days(name))), default=0.0))
-        return {1: "hour", 24: "day", 168: "week", 672: "month", 720: "month", 8760: "year"}.get(
-            hours, name
-        )
+        nouns = {1: "hour", 24: "day", 168: "week", 672: "month", 720: "month", 8760: "year"}
+        return nouns.get(hours, "time")
 
     # --- rows
 

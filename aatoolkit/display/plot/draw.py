@@ -18,15 +18,24 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
 from aatoolkit.display.plot.data import Options, PlotData, plot_data
-from aatoolkit.display.plot.layout import WIDTH, Layout, Text, families, place
+from aatoolkit.display.plot.layout import MARGIN, WIDTH, Layout, Text, families, place
 from aatoolkit.display.plot.spec import Mark, Spec
-from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, in_words, luminance, source_facts
+from aatoolkit.display.plot.style import (
+    DOTTED,
+    HATCHED,
+    Palette,
+    describe_scope,
+    in_words,
+    luminance,
+    source_facts,
+)
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.groupby import by_period, find
@@ -34,6 +43,7 @@ from aatoolkit.stats.explain import Explanation
 
 KINDS: Mapping[str, Callable[[PlotData, Options], Spec | None]] = {
     **{kind: partial(tables.result, kind) for kind in tables.RESULTS},
+    "changes": times.changes,
     "figures": tables.figures,
     "line": times.lines,
     "heatmap": times.heatmap,
@@ -104,16 +114,18 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
         )
     spec = spec or tables.empty(data)
     source, missing = source_facts(data.metadata.sources), _missing(spec)
-    caption = [*source[:3], spec.n, *missing[:1], *source[3:], *missing[1:]]
+    windows = {describe_scope(source.scope) for source in data.metadata.sources}
     return replace(
-        spec, finding=visible(f"{spec.title}: {spec.finding}"), caption=[*filter(None, caption)],
+        spec, finding=visible(f"{spec.title}: {spec.finding}"),
+        window=windows.pop() if len(windows) == 1 else "",
+        caption=[*filter(None, [*source[:2], spec.n, *missing, *source[2:]])],
     )  # fmt: skip
 
 
 def _missing(spec: Spec) -> list[str]:
     """Describe the missing values of the drawn columns in a few words."""
     data = spec.data
-    names = [name for name in spec.drawn.columns if name in data.metadata.columns]
+    names = [name for name in spec.columns if name in data.metadata.columns]
     if names and not data.is_known:
         return ["availability unknown, as the frame has no metadata"]
     state = data.state(names)
@@ -282,16 +294,17 @@ def _fill(
 ) -> None:  # fmt: skip
     """Draw scales, marks and words of a picture that begins at an origin, in points."""
     (wide, high), (left, top) = figure_of(axes).get_size_inches() * 72, origin
-    drawn = layout.spec
     vars(axes).update(spec=spec, layout=layout, palette=palette, kind=spec.kind,
-                      finding=spec.finding, data=spec.drawn.frame)  # fmt: skip
+                      finding=spec.finding, data=spec.data.frame)  # fmt: skip
     corner = (left + layout.left) / wide, 1 - (top + layout.top + layout.high) / high
     axes.set_position((*corner, layout.wide / wide, layout.high / high))
-    axes.set(xlim=(drawn.x.low, drawn.x.high), ylim=(spec.y.low, spec.y.high))
+    axes.set(xlim=(spec.x.low, spec.x.high), ylim=(spec.y.low, spec.y.high))
     axes.spines[:].set_visible(False)
     axes.grid(visible=False)
     axes.set_axisbelow(True)
     axes.tick_params(length=0, pad=4)
+    lines = max((tick.text.count("\n") for tick in layout.x_ticks), default=0)
+    axes.tick_params("x", pad=4 if layout.is_turned else 4 + layout.size * (1.05 + 1.3 * lines))
     for axis, scale, ticks in (
         (axes.xaxis, spec.x, layout.x_ticks),
         (axes.yaxis, spec.y, layout.y_ticks),
@@ -299,13 +312,21 @@ def _fill(
         axis.set_ticks([tick.at for tick in ticks], [tick.text for tick in ticks])
         for label, tick in zip(axis.get_ticklabels(), ticks, strict=True):
             look = _look(Text(0, 0, tick.text, layout.size, is_bold=tick.is_bold), palette)
-            label.set(**{name: look[name] for name in look if name not in ("ha", "va")})
-            if axis is axes.xaxis and layout.is_turned:
-                label.set(rotation=35, ha="right", rotation_mode="anchor")
+            del look["ha"], look["va"]
+            if axis is axes.xaxis:
+                # On one base line, which those without descenders share.
+                look["va"] = "baseline"
+                if layout.is_turned:
+                    look |= {"rotation": 35, "ha": "right", "va": "top", "rotation_mode": "anchor"}
+            label.set(**look)
         if scale.kind == "number":
             axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")
-    for mark in drawn.marks:
-        _draw_mark(axes, mark, drawn, layout, palette)
+    for mark in spec.marks:
+        _draw_mark(axes, mark, spec, layout, palette)
+    for at in layout.rules:
+        across = [(left + x) / wide for x in (MARGIN, layout.width - MARGIN)]
+        line = Line2D(across, [1 - (top + at) / high] * 2, transform=figure_of(axes).transFigure)
+        axes.add_artist(line).set(color=palette["grid"], linewidth=0.8, zorder=0, clip_on=False)
     for text in layout.texts:
         look = _look(text, palette)
         if text.at is None:

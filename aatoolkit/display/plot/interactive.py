@@ -13,7 +13,7 @@ import plotly.io as pio
 from matplotlib.axes import Axes
 
 from aatoolkit.display.plot.draw import Picture
-from aatoolkit.display.plot.layout import Layout, Text
+from aatoolkit.display.plot.layout import MARGIN, Layout, Text
 from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import DOTTED, HATCHED, Palette, rgb
 
@@ -60,7 +60,7 @@ def interactive_form(picture: Axes) -> InteractivePicture:
     """Draw a picture as a figure of plotly."""
     assert isinstance(picture, Picture)
     layout, palette = picture.layout, picture.palette
-    spec = layout.spec
+    spec = picture.spec
     high = layout.height + _TOOLS
     traces: list[Any] = []
     for mark in spec.marks:
@@ -93,6 +93,8 @@ def interactive_form(picture: Axes) -> InteractivePicture:
         )
     }
     texts = [text for text in (layout.title, *layout.texts, layout.caption) if text.text]
+    across = {"x0": MARGIN / layout.width, "x1": 1 - MARGIN / layout.width,
+              "line": {"color": palette["grid"], "width": 1}}  # fmt: skip
     figure = InteractivePicture(traces)
     figure.update_layout(
         template=go.layout.Template(),
@@ -107,6 +109,10 @@ def interactive_form(picture: Axes) -> InteractivePicture:
         hoverlabel={"align": "left", "bgcolor": palette["paper"]},
         meta={"kind": spec.kind, "finding": spec.finding},
         showlegend=False,
+        shapes=[
+            {"type": "line", "xref": "paper", "yref": "paper", "y0": y, "y1": y, **across}
+            for y in (1 - (at + _TOOLS) / high for at in layout.rules)
+        ],
         annotations=[_note(text, layout, palette) for text in texts],
         **scales,
     )

@@ -1,7 +1,7 @@
 """Where everything of a picture is, in points from its upper left corner, before it is drawn.
 
 Text is measured, so that labels neither meet nor are cut. Where there is no room, what yields is,
-in this order: the subtitle, the size of text, the share of labels, the caption, columns of words,
+in this order: the subtitle, the size of text, the caption, columns of words, the middle of names,
 every second label.
 """
 
@@ -10,21 +10,21 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import matplotlib as mpl
-import numpy as np
 import pandas as pd
 from matplotlib import font_manager
+from matplotlib.dates import AutoDateLocator
 from matplotlib.ft2font import FT2Font, LoadFlags
 from matplotlib.ticker import MaxNLocator
 
 from aatoolkit._util.numbers import tick
-from aatoolkit._util.text import visible
-from aatoolkit.display.plot.spec import Mark, Scale, Spec
+from aatoolkit._util.text import capitalized, visible
+from aatoolkit.display.plot.spec import Mark, Name, Scale, Spec, WordColumn
 from aatoolkit.sections.aggregation import RANK
 
 # --- text: safe to draw, and how wide it is ---------------------------------------------------
@@ -98,22 +98,30 @@ def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
     return f"{text[:1]}…"
 
 
-def _wrapped(text: str, width: float, size: float, most: int, is_bold: bool = False) -> str:
-    """Safe text in lines of some points at most; its last clauses yield, then its middle."""
-    lines = [""]
-    for word in text.split():
-        word = fitted(word, width, size, is_bold)
-        longer = f"{lines[-1]} {word}".strip()
-        if width_of(longer, size, is_bold) <= width:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    if len(lines) > most:
-        shorter = re.sub("[,.] [^,.]*$", "", text[:_LONGEST])
-        if shorter != text:
-            return _wrapped(shorter, width, size, most, is_bold)
-        lines[most - 1 :] = [fitted(" ".join(lines[most - 1 :]), width, size, is_bold)]
-    return "\n".join(lines[:most])
+def _wrapped(
+    text: str, width: float, size: float, most: int, is_bold: bool = False
+) -> tuple[str, bool]:
+    """Safe text in so many lines of some points at most, and whether its middle had to yield."""
+    lines, pieces = [""], []
+    for word in re.findall(r"\S+\s*", text[:_LONGEST]):
+        is_wide = width_of(word.rstrip(), size, is_bold) > width
+        pieces += re.findall(r"[^/-]*[/-]*", word) if is_wide else [word]
+    for at, piece in enumerate(pieces):
+        if width_of((lines[-1] + piece).rstrip(), size, is_bold) > width and lines[-1]:
+            if len(lines) == most:
+                lines[-1] += "".join(pieces[at:])
+                break
+            lines.append("")
+        lines[-1] += piece
+    fits = [fitted(line.rstrip(), width, size, is_bold) for line in lines]
+    return "\n".join(fits), fits != [_safe(line.rstrip()) for line in lines]
+
+
+def _clauses(text: str, width: float, size: float, most: int, is_bold: bool = False) -> str:
+    """Text in so many lines at most, of which the last clauses yield, then the middle."""
+    words, is_cut = _wrapped(text, width, size, most, is_bold)
+    shorter = re.sub("[,.] [^,.]*$", "", text[:_LONGEST])
+    return words if not is_cut or shorter == text else _clauses(shorter, width, size, most, is_bold)
 
 
 # --- places -----------------------------------------------------------------------------------
@@ -121,7 +129,7 @@ def _wrapped(text: str, width: float, size: float, most: int, is_bold: bool = Fa
 WIDTH = 547.0
 """The usual width of a picture in points."""
 
-_MARGIN, _LINE = 9.0, 1.32
+MARGIN, _LINE = 9.0, 1.32
 
 
 class Text(NamedTuple):
@@ -150,9 +158,8 @@ class Tick(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A picture laid out: its size, the area of its marks, and all texts that have room."""
+    """A picture laid out: its size, the area of its marks, texts that have room, and lines."""
 
-    spec: Spec
     width: float
     height: float
     left: float
@@ -166,6 +173,7 @@ class Layout(NamedTuple):
     title: Text
     caption: Text
     texts: list[Text]
+    rules: Sequence[float] = ()
 
     @property
     def zoom(self) -> float:
@@ -174,27 +182,27 @@ class Layout(NamedTuple):
 
 
 def _attempt(
-    spec: Spec, width: float, height: float | None, lines: int, scale: float, share: float,
-    has_caption: bool,
-) -> tuple[Layout, bool]:  # fmt: skip
-    """Place a picture, and say whether it has room.
+    spec: Spec, width: float, height: float | None, lines: int, scale: float, has_caption: bool,
+) -> tuple[Layout, bool, bool]:  # fmt: skip
+    """Place a picture, and say whether it has room, and whether names are cut.
 
-    What yields: lines of the subtitle, the size of text, the share of labels, the caption.
+    What yields: lines of the subtitle, the size of text, the caption.
     """
-    size, small, cell = 9.0 * scale, 8.0 * scale, width - 2 * _MARGIN
+    size, small, cell = 9.0 * scale, 8.0 * scale, width - 2 * MARGIN
     texts: list[Text] = []
     # Above: title, subtitle, legend, and the label of numbers.
     large = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
-    most, how = 2 if scale >= 1 else 1, f"{spec.title}. {spec.how}".removesuffix(". ")
-    words = _wrapped(spec.headline, cell, large, most, True)
-    if not words or words.replace("\n", " ") != _safe(spec.headline):
+    most, facts = 2 if scale >= 1 else 1, [f"{spec.title}, {spec.window}".removesuffix(", ")]
+    words, is_cut = _wrapped(spec.headline, cell, large, most, True)
+    if not words or is_cut:
         # A result that would be cut says less than what is shown.
-        words = _wrapped(spec.title, cell, large, 2 if scale > 0.6 else 1, True)
-        how = spec.how
-    title, top = Text(_MARGIN, _MARGIN, words, large, "ink", True), _MARGIN + _high(words, large)
-    how = _wrapped(how, cell, small, lines)
+        words = _clauses(spec.title, cell, large, 2 if scale > 0.6 else 1, True)
+        facts = [capitalized(spec.window)]
+    title, top = Text(MARGIN, MARGIN, words, large, "ink", True), MARGIN + _high(words, large)
+    how = ". ".join(filter(None, [*facts, spec.how]))
+    how = _clauses(how, cell, small, lines) if lines else ""
     if how and "…" not in how:
-        texts.append(Text(_MARGIN, top + 2, how, small, "muted"))
+        texts.append(Text(MARGIN, top + 2, how, small, "muted"))
         top += 2 + _high(how, small)
     # Names at the ends of lines need room; else they are a legend.
     is_direct = cell > 230 and len(spec.labels) * small * 1.2 < spec.height
@@ -208,30 +216,38 @@ def _attempt(
         wide = sign + width_of(words, small)
         if x and x + wide > cell:
             x, top = 0.0, top + small * 1.55
-        texts.append(Text(_MARGIN + x, top - small * 0.05, glyph, small * 1.1, style.key))
-        texts.append(Text(_MARGIN + x + sign, top, words, small))
+        texts.append(Text(MARGIN + x, top - small * 0.05, glyph, small * 1.1, style.key))
+        texts.append(Text(MARGIN + x + sign, top, words, small))
         x += wide + (12 if words else 0)
     top += (small * 1.55 + 3) * bool(legend)
     if spec.y.kind == "number" and spec.y.label:
-        texts.append(Text(_MARGIN, top, fitted(spec.y.label, cell, small), small, "muted"))
+        texts.append(Text(MARGIN, top, fitted(spec.y.label, cell, small), small, "muted"))
         top += size * 1.6
     top += size * 1.7 * any(column.heading for column in spec.beside) + 2
-    # Left: names of rows; beside words alone they have all the room that the words leave.
-    sized = [
-        12 + max(width_of(column.heading, small),
-                 *(width_of(word, size, column.is_bold) for word in column.words))
-        for column in spec.beside
-    ]  # fmt: skip
-    room = cell * share if spec.marks else max(cell - sum(sized) - 8, cell * 0.4)
-    y_ticks = _named(spec.y, room, size) or number_ticks(spec.y, 5)
+    # Left: names of rows, in two lines where rows are high; without marks they are a column.
+    names, columns = spec.y.names, [*spec.beside]
+    tall = (height - top - 5 * size) / len(names) if height and names else math.inf
+    deep = 2 if tall > size * 2.5 else 1
+    is_table = spec.has_rows and not spec.marks
+    if is_table and any(name.text for name in names):
+        columns.insert(0, WordColumn([name.full for name in names]))
+    labels_cut = [] if is_table else [_label(name, cell * 0.42, size, deep) for name in names]
+    y_ticks = tuple(Tick(at, text, name.is_own)
+                    for at, (name, (text, _)) in enumerate(zip(names, labels_cut, strict=False))
+                    if text) or number_ticks(spec.y, 5)  # fmt: skip
     # Without names of rows, round numbers below begin inside of the picture.
-    none = -4.0 if spec.x.kind in ("none", "names") else 16.0
-    left = max((width_of(t.text, size, t.is_bold) for t in y_ticks), default=none) + _MARGIN + 8
+    none = -8.0 if is_table else -4.0 if spec.x.kind in ("none", "names") else 16.0
+    left = max((_widest(t.text, size, t.is_bold) for t in y_ticks), default=none) + MARGIN + 8
     # Right: the columns of words that fit, of which the widest yield, then the last but bold
     # ones; or the names of lines.
-    room = max(cell + _MARGIN - left, 1.0) * (0.66 if spec.marks else 1.0)
-    least = 110.0 if spec.marks else min(110.0, room / 2.1)
-    columns = [*spec.beside]
+    sign = width_of("● ", small) + 1
+    sized = [
+        14 + max(width_of(column.heading, small), sign * bool(column.signs)
+                 + max(width_of(word, size, column.is_bold) for word in column.words))
+        for column in columns
+    ]  # fmt: skip
+    room = max(cell + MARGIN - left, 1.0) * (0.66 if spec.marks else 1.0)
+    least = min(110.0, room / 2.1) if is_table else 110.0
     while sum(min(wide, least) for wide in sized) > room:
         last = max(range(len(sized)), key=lambda at: (not columns[at].is_bold, at))
         del columns[last], sized[last]
@@ -239,7 +255,10 @@ def _attempt(
     while sum(min(wide, widest) for wide in sized) > room:
         widest *= 0.97
     sized = [min(wide, widest) for wide in sized]
-    right = cell + _MARGIN - left - sum(sized)
+    if is_table and sized:
+        spare = min((room - sum(sized)) / len(sized), 4 * size)
+        sized = [wide + spare for wide in sized]
+    right = cell + MARGIN - left - sum(sized)
     ends = [fitted(word, cell * 0.3, small) for _, word, _ in labels]
     right -= max((width_of(word, small, True) + 9 for word in ends), default=0.0)
     fits = right - (2 if sized or spec.x.kind in ("none", "names") else 9)
@@ -249,45 +268,54 @@ def _attempt(
             if mark.shift and part > 0.02:
                 fits = min(fits, (right - mark.shift - width_of(word, small)) / part)
     wide = max(fits, 0.35 * right, 1.0) * bool(spec.marks)
-    if spec.x.kind == "none" and spec.x.names:
-        spec = _columns_with_room(spec, wide, small)
     # Below: the names of columns or round numbers, the label, and the caption.
-    x_ticks, is_turned = _x_ticks(spec.x, wide, size)
+    x_ticks, is_turned = _x_ticks(spec.x, wide, size, min(size * 13, (height or 999) * 0.3))
     if is_turned:
         # Turned names end below their column, and begin inside of the picture.
-        reach = (left - _MARGIN + wide * spec.x.share(t.at) for t in x_ticks)
+        reach = (left - MARGIN + wide * spec.x.share(t.at) for t in x_ticks)
         x_ticks = tuple(
             t._replace(text=fitted(t.text, room / 0.82, size, t.is_bold))
             for t, room in zip(x_ticks, reach, strict=True)
         )
     longest = max((width_of(t.text, size, t.is_bold) for t in x_ticks), default=0.0)
-    under = (longest * 0.58 * is_turned + size + 7) * bool(x_ticks)
+    under = longest * 0.58 * is_turned + max((_high(t.text, size) for t in x_ticks), default=-5) + 5
     under += size * 1.5 * bool(spec.x.label)
     caption = ""
     for text in spec.caption if has_caption else ():
         longer = f"{caption} · {text}" if caption else fitted(text, cell, small)
         caption = longer if width_of(longer, small) <= cell else caption
     below = under + _high(caption, small) + (8 if caption else 2) + 5
-    tall = height or top + spec.height + below
+    wrapped = [
+        [_wrapped(word, room - 10 - sign * bool(column.signs), size, deep, column.is_bold)[0]
+         for word in column.words] for column, room in zip(columns, sized, strict=True)
+    ]  # fmt: skip
+    is_deep = any("\n" in text for text in chain((t.text for t in y_ticks), *wrapped))
+    tall = height or top + spec.height * (1.4 if is_deep else 1) + below
     high = max(tall - top - below, 12.0)
     if spec.x.kind == "none" and spec.has_rows:
         high = min(high, 1.8 * scale * spec.height)  # a few rows of words stay together
-    label = fitted(spec.x.label, cell + _MARGIN - left, small)
+    label = fitted(spec.x.label, cell + MARGIN - left, small)
     texts.append(Text(left, top + high + under - size * 1.35, label, small, "muted"))
-    # In all: names of rows and words beside them as far as they have room.
+    # In all: names of rows and words beside them as far as they have room, with lines between.
     pitch, at = high / abs(spec.y.high - spec.y.low), left + wide + 10 * bool(wide)
-    every = max(1, math.ceil(size * 1.05 / pitch)) if spec.has_rows else 1
-    for column, room in zip(columns, sized, strict=True):
-        edge = at + (room - 8) * (column.align == "right")
-        heading = fitted(column.heading, room - 8, small)
-        texts.append(Text(edge, top - size * 1.6, heading, small, "muted", align=column.align))
-        look = ("muted" if column.is_muted else "ink", column.is_bold, column.align)
-        texts += [
-            Text(edge, top + (row + 0.5) * pitch - size * 0.6,
-                 fitted(column.words[row], room - 8, size, column.is_bold), size, *look)
-            for row in range(0, len(column.words), every)
-        ]  # fmt: skip
+    every = max(1, math.ceil(size * (2.2 if is_deep else 1.05) / pitch)) if spec.has_rows else 1
+    for place, (column, cells, room) in enumerate(zip(columns, wrapped, sized, strict=True)):
+        edge, is_first = at + (room - 10) * (column.align == "right"), is_table and not place
+        heading = fitted(column.heading, room - 10, small)
+        texts.append(Text(edge, top - size * 1.7, heading, small, "muted", align=column.align))
+        for row in range(0, len(cells), every):
+            middle = top + (row + 0.5) * pitch
+            if (sign_style := column.sign(row)) is not None:
+                glyph, key = sign_style.glyph("dots"), sign_style.key
+                texts.append(Text(edge, middle - small * 0.66, glyph, small * 1.1, key))
+            is_bold = column.is_bold or (is_first and names[row].is_own)
+            beside = edge + sign * bool(column.signs)
+            y, colour = middle - _high(cells[row], size) / 2, "muted" if column.is_muted else "ink"
+            texts.append(Text(beside, y + size * 0.06, cells[row], size, colour, is_bold,
+                              column.align))  # fmt: skip
         at += room
+    rules = [top + row * pitch for row in range(0, len(names) + 1, every)]
+    rules = rules if any(column.heading for column in columns) else []
     # The names of lines at their ends, moved apart where they would meet.
     order, y = sorted(range(len(labels)), key=lambda row: -spec.y.share(labels[row][0])), -math.inf
     for after, row in zip(reversed(range(len(order))), order, strict=True):
@@ -299,13 +327,14 @@ def _attempt(
     for mark in spec.marks:
         texts += _words(mark, spec, small, (cell, right, wide, high), every)
     texts = [text for text in texts if text.text]
-    ending = Text(_MARGIN, tall - below + under + 8, caption, small, "muted")
+    ending = Text(MARGIN, tall - below + under + 8, caption, small, "muted")
     least = min(70.0, spec.height * 0.6)
     if spec.has_rows:
         least = abs(spec.y.high - spec.y.low) * size * (1.12 + 0.2 * lines)
-    layout = Layout(spec, width, tall, left, top, wide, high, x_ticks, y_ticks[::every], size,
-                    is_turned, title, ending, texts)  # fmt: skip
-    return layout, (not height or high >= least) and (not spec.marks or fits >= 0.35 * right)
+    layout = Layout(width, tall, left, top, wide, high, x_ticks, y_ticks[::every], size,
+                    is_turned, title, ending, texts, rules)  # fmt: skip
+    has_room = (not height or high >= least) and (not spec.marks or fits >= 0.35 * right)
+    return layout, has_room, any(is_cut for _, is_cut in labels_cut)
 
 
 def _words(
@@ -324,35 +353,30 @@ def _words(
             continue
         colour = mark.style.key if strength is None else f"on/{strength[at]}"
         room = right - wide * scale.share(x) - shift + 1
-        if scale.names and shift:
-            room = wide / len(scale.names) * (1 - x % 1) - shift - 4
         if strength is None:
             word = fitted(word, room if shift else cell, small)
         yield Text(shift, 0, word, small, colour, False, "left" if shift else "center",
                    (x, float(mark.y[at])), mark.has_paper)  # fmt: skip
 
 
-def _columns_with_room(spec: Spec, wide: float, small: float) -> Spec:
-    """Drop the last columns of words that have no room in the panel."""
-    count = min(len(spec.x.names), max(1, int(wide / small / 11)))
-    marks = [replace(mark, x=np.where(mark.x < count, mark.x, np.nan)) for mark in spec.marks]
-    return replace(spec, marks=marks, x=replace(spec.x, high=count, names=spec.x.names[:count]))
-
-
 _EASES = (
-    (2, 1.0, 0.42, True), (1, 1.0, 0.42, True), (1, 0.88, 0.38, True), (0, 0.82, 0.36, True),
-    (0, 0.75, 0.34, False), (0, 0.6, 0.3, False),
+    (2, 1.0, True), (1, 1.0, True), (1, 0.88, True), (0, 0.82, True), (0, 0.75, False),
+    (0, 0.6, False),
 )  # fmt: skip
+"""The lines of the subtitle, the size of text, and whether there is a caption."""
 
 
 def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layout:
     """Place a picture in a width, and a height if there is one."""
     # On a large figure, which is looked at from afar, text is larger.
     large = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
-    for ease in ((2, large, 0.42, True), *_EASES):
-        layout, fits = _attempt(spec, width, height, *ease)
-        if fits:
-            break
+    best = None
+    for ease in ((2, large, True), *_EASES):
+        layout, has_room, is_cut = _attempt(spec, width, height, *ease)
+        best = best or layout if has_room else best
+        # Smaller text is better than names that are cut, as long as it can be read.
+        if (has_room and not is_cut) or (best and ease[1] < 0.85):
+            return layout if has_room and not is_cut else best or layout
     return layout
 
 
@@ -360,33 +384,40 @@ def _high(text: str, size: float) -> float:
     return (text.count("\n") + 1) * size * _LINE if text else 0.0
 
 
+def _widest(text: str, size: float, is_bold: bool) -> float:
+    return max(width_of(line, size, is_bold) for line in text.split("\n"))
+
+
 # --- labels of scales -------------------------------------------------------------------------
 
 
-def _named(scale: Scale, room: float, size: float, every: int = 1) -> tuple[Tick, ...]:
-    """Ticks with a scale's names, cut to the room; the ending "(own)" is never cut."""
-    ticks = []
-    for at in range(0, len(scale.names), every):
-        text, is_own = scale.names[at]
-        ending = " (own)" * is_own
-        text = fitted(text, room - width_of(ending, size, is_own), size, is_own)
-        ticks.append(Tick(at, text + ending, is_own))
-    return tuple(ticks) if any(tick.text for tick in ticks) else ()
+def _label(name: Name, room: float, size: float, most: int = 1) -> tuple[str, bool]:
+    """A name in so many lines, and whether it is cut; the ending "(own)" yields first."""
+    full = _wrapped(name.full, room, size, most, name.is_own)
+    return _wrapped(name.text, room, size, most, name.is_own) if full[1] else full
 
 
-def _x_ticks(scale: Scale, width: float, size: float) -> tuple[tuple[Tick, ...], bool]:
+def _x_ticks(
+    scale: Scale, width: float, size: float, longest: float
+) -> tuple[tuple[Tick, ...], bool]:
     """The labels below a panel, and whether they are turned."""
     if scale.kind == "none":
         return (), False
     if scale.kind == "names":
-        # As many names of columns as have room, turned where they are long.
+        # As many names of columns as have room, in two lines or turned where they are long.
         names, pitch = scale.names, width / max(len(scale.names), 1)
-        longest = max((width_of(name.text, size, name.is_own) for name in names), default=0.0)
-        if longest + 5 <= pitch:
-            return _named(scale, pitch - 3, size), False
-        is_turned = not scale.days
-        every = math.ceil((size * 1.25 if is_turned else longest + 9) / pitch)
-        return _named(scale, size * 9.3 if is_turned else longest + 9, size, every), is_turned
+        labels, every = [_label(name, pitch - 6, size, 2) for name in names], 1
+        is_turned = any(is_cut for _, is_cut in labels)
+        if is_turned:
+            room = max(width_of(name.text, size) for name in names) + 9 if scale.days else longest
+            every = math.ceil((room if scale.days else size * 1.25) / pitch)
+            labels = [_label(name, room, size) for name in names]
+        lines = max((text.count("\n") for text, _ in labels), default=0)
+        named = [
+            Tick(at, text + "\n" * (lines - text.count("\n")), name.is_own)
+            for at, ((text, _), name) in enumerate(zip(labels, names, strict=True))
+        ]
+        return tuple(named[::every]), is_turned and not scale.days
     for most in (9, 7, 6, 5, 4, 3, 2):
         ticks = _time_ticks(scale, most) if scale.kind == "time" else number_ticks(scale, most)
         ends = sorted((width * scale.share(t.at), width_of(t.text, size) / 2 + 4) for t in ticks)
@@ -408,33 +439,20 @@ def number_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
     return tuple(Tick(value, tick(value, scale.unit)) for value in values)
 
 
-_STEPS = (
-    *((f"{hours}h", hours / 24) for hours in (1, 2, 3, 6, 12)),
-    *((f"{days}D", days) for days in (1, 2, 4, 7, 14)),
-    *((f"{months}MS", months * 30.5) for months in (1, 2, 3, 6)),
-    *((f"{years}YS", years * 365.2) for years in (1, 2, 5, 10)),
-)
-"""The steps between times, and how many days they have."""
-
-
 def _time_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
-    """Ticks at round hours, days, months or years; a day always has its month."""
-
-    def moment(days: float) -> pd.Timestamp:
-        return (pd.Timestamp(0) + pd.Timedelta(days=days)).round("min")
-
-    days = scale.high - scale.low
-    freq = next((freq for freq, step in _STEPS if days / step <= most), _STEPS[-1][0])
-    is_long = freq.endswith("S")
-    moments = [*map(moment, scale.days)]
-    if is_long or len(moments) >= most:
-        # Steps of days begin at the first mark, so that those of weeks are at marks too.
-        start = moments[0] if freq.endswith("D") else moment(scale.low)
-        first = start.ceil(freq if freq.endswith("h") else "D")
-        moments = [*pd.date_range(first, moment(scale.high), freq=freq)]
+    """Ticks at every so many marks, or at round times; a day always has its month."""
+    times, many = [*scale.days], len(scale.days) > 60
+    if many:
+        ends = [datetime.fromtimestamp(86400 * day, UTC) for day in (scale.low, scale.high)]
+        times = [float(n) for n in AutoDateLocator(maxticks=most).tick_values(*ends)]
+        times = [at for at in times if scale.low <= at <= scale.high]
+    every = 1 if many else math.ceil(len(times) / most)
+    moments = [(pd.Timestamp(0) + pd.Timedelta(days=at)).round("min") for at in times]
+    # Steps of months and years begin with one.
+    is_long = scale.high - scale.low > 150 and all(when.day == 1 for when in moments)
     return tuple(
-        Tick((when - pd.Timestamp(0)) / pd.Timedelta("1D"), f"{when:{form}}")
-        for when in moments
+        Tick(at, f"{when:{form}}")
+        for at, when in [*zip(times, moments, strict=True)][::every]
         for form in [
             ("%Y" if when.month == 1 else "%b") if is_long
             else "%d %b" if when == when.normalize() else "%H:%M"

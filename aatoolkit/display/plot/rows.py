@@ -6,7 +6,6 @@ A kind chooses rows and columns, and says what the cells are.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -28,12 +27,10 @@ from aatoolkit.display.plot.data import (
 )
 from aatoolkit.display.plot.spec import (
     PITCH,
-    Drawn,
     Mark,
     Name,
     Scale,
     Spec,
-    drawn_of,
     some,
     strokes,
 )
@@ -48,6 +45,7 @@ from aatoolkit.display.plot.style import (
     SERIES,
     UNMEASURED,
     Style,
+    are_states,
     first_of,
     in_words,
     styles_for,
@@ -84,13 +82,14 @@ class Cell(NamedTuple):
 
 def row_panel(
     kind: str, data: PlotData, title: str, names: Sequence[Name], cells: Iterable[Cell], x: Scale,
-    columns: Sequence[str], *, over: Sequence[Mark] = (), told: Sequence[str] = (),
-    finding: str = "", drawn: Drawn | None = None, **more: Any,
+    columns: Sequence[str], *, over: Sequence[Mark] = (), **more: Any,
 ) -> Spec:  # fmt: skip
-    """A panel of rows with names; ``told`` is what the finding tells of each row."""
+    """A panel of rows with names, whose finding is what the tips of marks say, or the words."""
+    said: dict[int, dict[str, None]] = {row: {} for row in range(len(names))}
     shapes: dict[tuple[str, Style, float], list[Cell]] = {}
     words: dict[bool, list[Cell]] = {}
     for cell in cells:
+        said[cell.row][cell.tip.split("\n")[1].replace(": ", " ")] = None
         if cell.why:
             cell = cell._replace(start=-FAR, x=FAR, style=style_without(cell.why), at=-FAR,
                                  words=cell.why, kind="boxes", size=0.66)  # fmt: skip
@@ -118,18 +117,15 @@ def row_panel(
             "words", ends, some([cell.row for cell in group]), words=[c.words for c in group],
             shift=9.0 if group[0].kind == "dots" else 5.0, has_paper=is_why,
         ))  # fmt: skip
-    texts = [f"{name.full}: {word}" for name, word in zip(names, told, strict=False)]
-    # The names of columns without ticks stand above the first row.
-    heads = x.names if x.kind == "none" else ()
-    if heads:
-        above = np.full(len(heads), -1.0)
-        marks.append(Mark("words", some(range(len(heads))), above, MUTED, shift=0.1,
-                          words=[head.text for head in heads]))  # fmt: skip
-    y = Scale(len(names) - 0.5, -1.5 if heads else -0.5, "names", names=tuple(names))
+    texts = []
+    for row, facts in said.items():
+        beside = [f"{column.heading} {column.words[row]}" for column in more.get("beside", ())]
+        texts.append(f"{names[row].full}: {', '.join([*facts] or beside)}".lstrip(": "))
+    finding = "; ".join(filter(None, [more.get("headline"), some_of(texts, 12, "; ")]))
     return Spec(
-        kind, data, drawn or drawn_of(data, columns), title,
-        finding or some_of(texts, 8, "; "), x, y, [*marks, *over],
-        height=PITCH * abs(y.high - y.low), **more,
+        kind, data, columns, title, finding, x,
+        Scale(len(names) - 0.5, -0.5, "names", names=tuple(names)), [*marks, *over],
+        height=PITCH * len(names), **more,
     )  # fmt: skip
 
 
@@ -198,6 +194,7 @@ def quoted(name: str) -> str:
 
 _PAIRS = (("leader_", "own_"), ("previous_", ""), ("before_", "after_"))
 """Prefixes of column pairs to compare, the reference first."""
+_REFERENCES = tuple(reference for reference, _ in _PAIRS)
 
 
 def bars(data: PlotData, options: Options) -> Spec | None:
@@ -224,52 +221,49 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         return None
     # Beside those with a number a few are drawn that have none.
     measured, top = int((~np.isnan(rows.values(y))).sum()), options.top or 15
-    lacking = Counter(filter(None, whys_missing(rows, y)))
     order = rows.best_first(y)
     kept = order[:measured][:top]
-    rows = rows.sorted_by([*kept, *order[measured:][: max(top - len(kept), 3)]])
+    positive = rows.values(y)[kept] != 0
+    if positive.any() and (~positive).sum() > 3 and not (options.top or rows.sample(y)):
+        kept = kept[positive]  # many zeros are one fact
+    without = order[measured:]
+    hidden = len(without) - len(without := without[: max(top - len(kept), 3)])
+    rows = rows.sorted_by([*kept, *without])
     ends, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
     names = names_of(rows, rows.row_labels(x))
     others = REST if any(name.is_own for name in names) else OWN
     details = zip(values, ends.low, ends.high, _beside(numbers(values, unit), rows, y),
                   whys_missing(rows, y), tips_of(rows, y, names, ends), strict=True)  # fmt: skip
-    cells = [
-        Cell(row, n, OWN if names[row].is_own else others, 0.0, *rest)
-        for row, (n, *rest) in enumerate(details)
-    ]
+    hues = styles_for(rows.text(x)) if x.endswith("engine") else {}
+    styles = [hues.get(word) or (OWN if name.is_own else others)
+              for name, word in zip(names, rows.text(x), strict=True)]  # fmt: skip
+    cells = [Cell(row, n, styles[row], 0.0, *rest) for row, (n, *rest) in enumerate(details)]
     what = humanize(y)
-    headline, finding = _leader(names, values, unit, what)
-    headline *= rows.stands_out(y, values == values[0], ends)
-    finding = "; ".join([finding, *(f"{why}: {n}" for why, n in lacking.items())])
+    headline = _leader(names, values, unit, what) * rows.stands_out(y, values == values[0], ends)
     return row_panel(
         "bars", rows, capitalized(f"{what} by {humanize(rows.row_noun(x))}")
         + first_of(len(kept), measured), names, cells,
         reach(np.concatenate([values, ends.high]), unit, label=rows.axis_label(y),
               is_whole=rows.is_count(y)),
-        [y], finding=finding, headline=headline,
-        drawn=drawn_of(rows, [y], *by, bounds=ends.result),
+        [y], headline=headline, by=by, bounds=ends.result,
+        n=f"{hidden} more without a number" * bool(hidden),
         how=f"Lines: {in_words(ends.method.partition(';')[0])}" * (not np.isnan(ends.low).all()),
     )  # fmt: skip
 
 
-def _leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) -> tuple[str, str]:
-    """Say which row leads and what the own brand has, as a title and as a sentence."""
-    words = [f"{name.text} {number(n, unit)}" for name, n in zip(names, values, strict=True)]
-    count = int((~np.isnan(values)).sum())  # of the first rows, as they are sorted
-    if not count:
-        return "", "none has a number"
-    own_rows = [row for row in range(1, count) if names[row].is_own][:1]
-    headline = ""
+def _leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) -> str:
+    """Say which of the rows, the best one first, leads, and what the own brand has."""
+    count = int((~np.isnan(values)).sum())
     first = (quoted(n.text) for n, value in zip(names, values, strict=True) if value == values[0])
     leaders = [*dict.fromkeys(first)]
-    if len(leaders) < min(3, count) and unit != RANK:
-        most = f"the {'most' if what.endswith('s') else 'highest'} {what}"
-        verb = "have" if leaders[1:] else "has"
-        headline = f"{' and '.join(leaders)} {verb} {most}, {number(values[0], unit)}"
-        headline += "".join(f"; {quoted(names[m].text)} {number(values[m], unit)}"
-                            for m in own_rows if values[m] < values[0])  # fmt: skip
-    down = f", down to {words[count - 1]}" * (count > 1)
-    return headline, "; ".join([words[0] + down, *(f"own brand {words[m]}" for m in own_rows)])
+    if len(leaders) >= min(3, count) or unit == RANK:
+        return ""
+    most = f"the {'most' if what.endswith('s') else 'highest'} {what}"
+    verb = "have" if leaders[1:] else "has"
+    own = [f"; {quoted(name.text)} {number(float(n), unit)}"
+           for name, n in zip(names, values, strict=True)
+           if name.is_own and n < values[0]]  # fmt: skip
+    return f"{' and '.join(leaders)} {verb} {most}, {number(values[0], unit)}{''.join(own[:1])}"
 
 
 def gap(data: PlotData, options: Options) -> Spec | None:
@@ -286,6 +280,8 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     unit, first, second = rows.unit(now), rows.values(before), rows.values(now)
     names, whys = names_of(rows, rows.row_labels(x)), whys_missing(rows, now)
     tips = [tips_of(rows, name, names) for name in pair]
+    has_own = any(name.is_own for name in names)
+    inks = [OWN if name.is_own or not has_own else MUTED for name in names]
     moves = [signed(b - a, unit) if a + b == a + b else "only one measured"
              for a, b in zip(first, second, strict=True)]  # fmt: skip
     cells = []
@@ -293,23 +289,24 @@ def gap(data: PlotData, options: Options) -> Spec | None:
         why = whys[row] * bool(a != a and b != b)
         cells += [
             Cell(row, a, REST, 0.0, a, b, "", "", tips[0][row], "dots"),
-            Cell(row, b, OWN, 0.0, NAN, NAN, words, why, tips[1][row], "dots",
+            Cell(row, b, inks[row], 0.0, NAN, NAN, words, why, tips[1][row], "dots",
                  at=float(np.fmax(a, b))),
         ]  # fmt: skip
-    what, other, headline, finding = humanize(now), humanize(before), "", "no row has both numbers"
-    told = [f"{quoted(name.text)}: {what} {number(b, unit)} beside {number(a, unit)} ({move})"
+    what, other, headline = humanize(now), humanize(before), ""
+    side = before.partition("_")[0] if before.startswith(_REFERENCES) else other
+    told = [f"{quoted(name.text)}: {what} {number(b, unit)}, {side} {number(a, unit)} ({move})"
             for name, a, b, move in zip(names, first, second, moves, strict=True)]  # fmt: skip
     if not np.isnan(wide).all():
         widest = told[int(np.nanargmax(np.abs(second - first)))]
         own = [words for words, name in zip(told, names, strict=True) if name.is_own]
-        headline, finding = widest if is_gap else "".join(own[:1]), f"the widest gap is {widest}"
+        headline = widest if is_gap else "".join(own[:1])
     title = capitalized(f"{what} and {other} by {humanize(data.row_noun(x))}")
     scale = reach(np.concatenate([first, second]), unit, 1.03)
     return row_panel(
         "gap", rows, title + first_of(len(rows), len(data)), names, cells,
         scale, (now, before),
-        legend=[(what, OWN, "dots"), (other, REST, "dots")], finding=finding, headline=headline,
-        drawn=drawn_of(rows, (now, before), x, *data.apart(x)),
+        legend=[(what, MUTED if has_own else OWN, "dots"), (other, REST, "dots")],
+        headline=headline, by=[x, *data.apart(x)],
     )  # fmt: skip
 
 
@@ -349,41 +346,40 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     if sums.isna().all() or not np.allclose(sums.dropna(), 1, atol=0.01):
         return None
     return _stacked(
-        "shares", rows, drawn_of(data, columns, x, *data.apart(x)),
+        "shares", rows, columns, [x, *data.apart(x)],
         f"Shares by {humanize(x)}: {', '.join(map(str, parts))}" + first_of(len(rows), len(data)),
         parts, names_of(rows, rows.row_labels(x)), sizes_of(rows, sample), FRACTION,
         whys_missing(rows, columns[0]),
-        f"share; n: {humanize(sample)}" if sample else "",
+        f"n: {humanize(sample)}" if sample else "",
     )  # fmt: skip
 
 
 def _stacked(
-    kind: str, data: PlotData, drawn: Drawn, title: str, parts: pd.DataFrame,
-    names: Sequence[Name], totals: Sequence[str], unit: str | None,
-    whys: Sequence[str], label: str, headline: str = "",
+    kind: str, data: PlotData, columns: Sequence[str], by: Sequence[str], title: str,
+    parts: pd.DataFrame, names: Sequence[Name], totals: Sequence[str], unit: str | None,
+    whys: Sequence[str], n: str, headline: str = "",
 ) -> Spec:  # fmt: skip
     """A box for each part of each row, one after the other."""
     pieces, filled = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
     styles = styles_for(pieces) | {p: style_without(p) for p in pieces if p in _LACKING}
-    cells, row_texts = [], []
+    cells = []
     for row, (name, why, total, values) in enumerate(zip(names, whys, totals, filled, strict=True)):
         words = [f"{p} {number(n, unit)}" for p, n in zip(pieces, values, strict=True)]
-        row_texts.append(why or ", ".join(w for w, n in zip(words, values, strict=True) if n > 0))
         ends = values.cumsum()
         cells += [
             Cell(row, end, styles[piece], end - n, words=total if end == ends[-1] else "",
                  tip=f"{name.text}\n{word}\nof {total}")
             for piece, n, end, word in zip(pieces, values, ends, words, strict=True) if n > 0
         ] or [Cell(row, NAN, why=why, tip=f"{name.text}\n{why}")]  # fmt: skip
-    own_row = [row for row, name in enumerate(names) if name.is_own][:1]
-    texts = [f"{name.full}: {text}" for name, text in zip(names, row_texts, strict=True)]
-    scale = reach(filled.sum(axis=1), unit, 1.0 if unit == FRACTION else 1.02, label=label,
-                  is_whole=unit is None)  # fmt: skip
+    for name, values in zip(names, filled, strict=True):
+        if name.is_own and unit and not headline and values.any():
+            facts = (f"{p} {number(n, unit)}" for p, n in zip(pieces, values, strict=True))
+            headline = f"{name.text}: {', '.join(facts)}"
+    room = 1.0 if unit == FRACTION else 1.02
+    scale = reach(filled.sum(axis=1), unit, room, is_whole=unit is None)
     return row_panel(
-        kind, data, title, names, cells, scale, (), drawn=drawn,
-        finding="; ".join(texts[row] for row in dict.fromkeys([0, *own_row])),
-        headline=headline or "".join(texts[row] for row in own_row if unit),
-        legend=[(humanize(p), styles[p], "boxes") for p in pieces if len(pieces) > 1],
+        kind, data, title, names, cells, scale, columns, by=by, headline=headline,
+        legend=[(humanize(p), styles[p], "boxes") for p in pieces if len(pieces) > 1], n=n,
     )  # fmt: skip
 
 
@@ -397,6 +393,8 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     is_small = data.metadata.key and len(data) <= _FEW_ROWS
     if is_small and not (is_chosen or by):
         return None
+    if by and not (options.x or data.varies(x)):
+        x, by = by, None  # one row of all is no comparison
     columns = [*data.apart(x, by), x, *filter(None, [by])]
     # Rows that a join repeated are no number of the things that they were rows of.
     if any(map(data.is_repeated, columns)):
@@ -420,16 +418,21 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     own_names = {*rows["x"][data.own()]} if x in ("brand", "advertiser") else {}
     noun, totals = data.table_words or "rows", kept.sum(axis=1)
     first, most, headline = quoted(str(kept.index[0])), int(totals.iloc[0]), ""
-    if by and totals.nunique() == 1:
+    if by and are_states(levels):
+        each = ", ".join(
+            f"{int(n):,} {humanize(str(level))}" for level, n in kept.sum().items() if n
+        )
+        headline = f"{capitalized(noun)}: {each}"
+    elif by and totals.nunique() == 1:
         headline = f"{first}: {int(kept[levels[0]].iloc[0]):,} of {most:,} {humanize(levels[0])}"
     elif len(kept) > 1 and most > totals.iloc[1]:
         headline = f"{first} has the most {noun}, {most:,} of {len(data):,}"
     return _stacked(
-        "counts", data, drawn_of(data, columns, x),
+        "counts", data, columns, [x],
         f"Number of {noun} by {' and '.join(map(humanize, filter(None, (x, by))))}"
         + first_of(len(kept), len(table)), kept, [Name(str(n), n in own_names) for n in kept.index],
         [number(float(n)) for n in totals], None, [""] * len(kept),
-        f"rows ({len(data):,} in all)", headline,
+        f"n = {len(data):,}", headline,
     )  # fmt: skip
 
 

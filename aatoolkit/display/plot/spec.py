@@ -154,52 +154,26 @@ def strokes(
     return Mark("line", xs[is_there].ravel(), ys.ravel(), replace(style, symbol=""), size=size)
 
 
-# --- the rows behind the marks ----------------------------------------------------------------
-
-_MOST_ROWS = 500
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """The rows and columns that the marks of a picture were drawn from.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The rows that are drawn, one a mark; of a picture of counts, those that are counted.
-    columns : sequence of str
-        The numbers that are drawn, the first one first; of a picture of counts, what is counted.
-    labels : sequence of str
-        The columns that name a mark.
-    bounds : pandas.DataFrame, optional
-        The ends of the intervals that are drawn.
-    """
-
-    frame: pd.DataFrame
-    columns: Sequence[str]
-    labels: Sequence[str] = ()
-    bounds: pd.DataFrame | None = None
-
-
-def drawn_of(data: PlotData, columns: Sequence[str], *labels: str | None, **more: Any) -> Drawn:
-    """The rows behind a panel, whose marks are named by its labels and its keys."""
-    names = (*(labels or [data.label_column]), *data.keys)
-    return Drawn(data.frame, columns, [*dict.fromkeys(filter(None, names))], **more)
-
-
 # --- panels and pictures ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class WordColumn:
-    """Words beside the rows, under a heading."""
+    """Words beside the rows, under a heading; those with a style have its sign before them."""
 
     words: Sequence[str]
     heading: str = ""
     align: str = "left"
     is_bold: bool = False
     is_muted: bool = False
+    signs: Sequence[Style | None] = ()
 
+    def sign(self, row: int) -> Style | None:
+        """The style of the sign before the words of a row."""
+        return self.signs[row] if self.signs else None
+
+
+_MOST_ROWS = 500
 
 Legend = Sequence[tuple[str, Style, str]]
 """What looks stand for: the words, the style, and the kind of its marks."""
@@ -215,8 +189,8 @@ class Spec:
         The kind of picture.
     data : PlotData
         The rows that are drawn, with their metadata.
-    drawn : Drawn
-        The rows and columns behind the marks.
+    columns : sequence of str
+        The numbers that are drawn, the first one first; of a picture of counts, what is counted.
     title : str
         What it shows.
     finding : str
@@ -229,6 +203,8 @@ class Spec:
         The main result, as short as a title; empty where there is none.
     how : str
         How it is read, in a sentence.
+    window : str
+        The days and filters that it is about.
     n : str
         The sample, or what is left out, in a few words of the caption.
     caption : sequence of str
@@ -241,11 +217,15 @@ class Spec:
         The names of lines at their right ends.
     height : float
         The height of the area of marks in points, where there is room.
+    by : sequence of str
+        The columns that name a mark, besides the keys.
+    bounds : pandas.DataFrame, optional
+        The ends of the intervals that are drawn.
     """
 
     kind: str
     data: PlotData
-    drawn: Drawn
+    columns: Sequence[str]
     title: str
     finding: str
     x: Scale
@@ -253,12 +233,15 @@ class Spec:
     marks: Sequence[Mark]
     headline: str = ""
     how: str = ""
+    window: str = ""
     n: str = ""
     caption: Sequence[str] = ()
     legend: Legend = ()
     beside: Sequence[WordColumn] = ()
     labels: Sequence[tuple[float, str, Style]] = ()
     height: float = 180.0
+    by: Sequence[str] = ()
+    bounds: pd.DataFrame | None = None
 
     @property
     def has_rows(self) -> bool:
@@ -269,27 +252,33 @@ class Spec:
         self, mark: Any = None, column: str | None = None, *, within: Any = None
     ) -> Explanation:
         """Explain a mark; see `Picture.explain`."""
-        drawn, explainer = self.drawn, Explainer(within)
-        row, frame, bounds = self._row(mark), drawn.frame, drawn.bounds
+        frame, bounds, explainer = self.data.frame, self.bounds, Explainer(within)
+        row = self._row(mark)
         if self.kind == "counts":
             return self._count(row, explainer)
         if bounds is None or column in frame or column not in bounds:
-            return explainer.explain(frame, row, column or next(iter(drawn.columns), None))
+            return explainer.explain(frame, row, column or next(iter(self.columns), None))
         # The end of an interval stands in another frame: in the same row, or named by its keys.
         if isinstance(row, Mapping):
             rows = np.flatnonzero(explainer.rows_with(frame, row)).tolist()
             if len(rows) != 1:
-                return explainer.explain(frame, row, drawn.columns[0])
+                return explainer.explain(frame, row, self.columns[0])
             row = rows[0]
-        keys = [name for name in drawn.labels if name in bounds]
+        keys = [name for name in self._labels if name in bounds]
         place = {name: frame[name].iloc[row] for name in keys} if row is not None else {}
         return explainer.explain(bounds, place or row, column)
+
+    @property
+    def _labels(self) -> list[str]:
+        """The columns that name a mark: its labels and its keys."""
+        names = (*(self.by or (self.data.label_column or "",)), *self.data.keys)
+        return [*dict.fromkeys(filter(None, names))]
 
     def _row(self, mark: Any) -> Any:
         if mark is None or isinstance(mark, Mapping | int):
             return mark
         word = pd.Timestamp(mark).date().isoformat() if hasattr(mark, "isoformat") else str(mark)
-        texts = {name: [*map(str, self.drawn.frame[name])] for name in self.drawn.labels}
+        texts = {name: [*map(str, self.data.frame[name])] for name in self._labels}
         for name, words in texts.items():
             # The text of a time begins with its day.
             if {word, f"{word} 00:00:00"} & {*words}:
@@ -299,7 +288,7 @@ class Spec:
 
     def _count(self, row: Any, explainer: Explainer) -> Explanation:
         """Explain the number of rows that a mark counts, with those rows."""
-        frame, columns = self.drawn.frame, self.drawn.columns
+        frame, columns = self.data.frame, self.columns
         if not isinstance(row, Mapping):
             words = f"a mark counts rows: name it by {' and '.join(columns)}"
             raise ArgumentError(words, argument="mark")

@@ -66,10 +66,10 @@ OWN, REST = Style("blue"), Style("rest")
 """The project's own brand, and all others."""
 
 GOOD, WARNING, BAD = Style("green"), Style("amber", "^", (1, 1)), Style("orange", "s")
-UNKNOWN, NOT_APPLICABLE = Style("rest", look="hollow"), Style("rest", look="tint")
+UNKNOWN, NOT_APPLICABLE = Style("rest", "D", look="pale"), Style("rest", look="tint")
 """What states mean: good, to be looked at, bad, not known, and not applicable."""
 
-INK, MUTED = Style("ink", ""), Style("muted", "")
+INK, MUTED = Style("ink", ""), Style("muted")
 UNMEASURED, NO_VALUE, NO_NUMBER = (Style("lack", look=look) for look in _LACKING)
 
 REST_LEVEL = "all others"
@@ -77,13 +77,14 @@ REST_LEVEL = "all others"
 
 _STATES = {
     GOOD: "positive passed ok improved allowed available accurate answered strong unique high yes "
-    "observed verified present active accepted connected valid healthy complete completed",
-    WARNING: "warning partial limited refused truncated stale pending degraded mixed",
+    "observed verified present active accepted connected valid healthy complete completed done "
+    "exposed supported",
+    WARNING: "warning partial limited refused truncated stale pending degraded mixed in_progress",
     BAD: "negative failed declined blocked unavailable inaccurate error missing no disallowed "
     "expired invalid disconnected",
     REST: "neutral unverified skipped no_detectable_change shared medium too_early empty low "
-    "none_observed",
-    UNKNOWN: "unknown not_checked",
+    "none_observed open",
+    UNKNOWN: "unknown not_checked not_run never_ran no_runs_yet",
     NOT_APPLICABLE: "not_applicable",
 }
 _STYLE_OF = {word: style for style, words in _STATES.items() for word in words.split()}
@@ -172,8 +173,9 @@ def rgb(colour: str) -> tuple[int, ...]:
 
 
 def are_states(levels: Iterable[str]) -> bool:
-    """Whether any level is a state."""
-    return any(level in _STYLE_OF for level in levels)
+    """Whether at least half of the levels are states."""
+    stated = [level.lower() in _STYLE_OF for level in levels]
+    return 2 * sum(stated) >= max(len(stated), 1)
 
 
 def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Style]:
@@ -188,18 +190,29 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
     """
     # What remains is named last.
     names = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, BLANK))
-    chosen = {n: REST for n in names if n in (REST_LEVEL, BLANK) or n.startswith(("not ", "not_"))}
-    engines = zip(ENGINES, SERIES, strict=True)
-    chosen |= {engine: style for engine, style in engines if engine in names}
-    stated = [level for level in names if level in _STYLE_OF]
-    for level in stated if states or len(stated) > 1 else ():
+    stated = [level for level in names if level.lower() in _STYLE_OF]
+    stated = stated if states or len(stated) > 1 else []
+    engines = {name: style for name in names for style in [engine_style(name)] if style}
+    chosen = dict(engines)
+    for level in stated:
         # Two states of one meaning differ by their shade.
-        style = _STYLE_OF[level]
+        style = _STYLE_OF[level.lower()]
         shades = [replace(style, look=look) for look in (style.look, *_LIGHTER)]
         chosen[level] = next((s for s in shades if s not in chosen.values()), style)
+    for level in names:
+        if level in (REST_LEVEL, BLANK) or level.startswith(("not ", "not_")):
+            chosen.setdefault(level, REST)
     taken = {style.colour for style in chosen.values()}
-    free = cycle([style for style in SERIES if style.colour not in taken] or SERIES)
-    return {level: chosen.get(level) or next(free) for level in names}
+    free = [style for style in SERIES if style.colour not in taken] or SERIES
+    # An engine without a colour of its own has not that of another.
+    turns = cycle([replace(style, colour="rest") for style in SERIES] if engines else free)
+    return {level: chosen.get(level) or next(turns) for level in names}
+
+
+def engine_style(name: str) -> Style | None:
+    """The style that an engine has in every picture; None for other words."""
+    engines = zip(ENGINES, SERIES, strict=True)
+    return next((style for engine, style in engines if name.lower().startswith(engine)), None)
 
 
 # --- words ------------------------------------------------------------------------------------
@@ -221,14 +234,14 @@ def in_words(text: str) -> str:
 
 
 def source_facts(sources: tuple[Source, ...]) -> list[str]:
-    """Describe the source of a frame: host, section and scope; time."""
+    """Describe the source of a frame: host, section, time."""
     if len(sources) != 1:
         hosts = ", ".join(dict.fromkeys(source.host or "unknown" for source in sources))
         return [f"{len(sources)} responses", hosts] if sources else ["Source unknown"]
     (source,) = sources
     fetched = (source.fetched_at or "")[:16].replace("T", " ")
     return [
-        source.host or "unknown host", source.section or "", describe_scope(source.scope),
+        source.host or "unknown host", source.section or "",
         fetched and f"fetched {fetched} UTC", "expired cache" if source.stale else "",
     ]  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from aatoolkit.display.plot.data import (
     whys_missing,
 )
 from aatoolkit.display.plot.rows import quoted, reach, style_without, tips_of
-from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec, drawn_of
+from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec
 from aatoolkit.display.plot.style import (
     OWN,
     SERIES,
@@ -109,7 +110,11 @@ def _moment(when: pd.Timestamp) -> str:
 
 
 def _years(moments: Sequence[pd.Timestamp]) -> str:
-    return "–".join(dict.fromkeys(f"{when:%Y}" for when in (moments[0], moments[-1])))
+    ends = moments[0], moments[-1]
+    if ends[1].year - ends[0].year > 1:
+        return ""  # the ticks name years
+    form = "%Y" if all(when == when.normalize() for when in moments) else "%d %b %Y"
+    return "–".join(dict.fromkeys(f"{when:{form}}" for when in ends))
 
 
 # --- lines ------------------------------------------------------------------------------------
@@ -174,7 +179,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     unit, noun, moments = data.unit(y), humanize(data.time_noun(x)), tables[0].columns
     step = float(min(np.diff(at), default=1.0))
     gaps = np.isnan([line.values for line in series]).all(axis=0)
-    panels, legend, reached = [], [], [np.zeros(1)]
+    panels, legend, reached = [], [], [np.empty(0)]
     texts = [_course(line, unit, humanize(y)) for line in series]
     if gaps.any():
         starts, stops = (np.flatnonzero(np.diff(gaps, **{side: False}) & gaps)
@@ -213,14 +218,44 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     words = ", ".join(f"{name} {number(float(best * n), unit)}" for n, name in last[:3])
     of = f" of {banded.name.text}" if banded and len(series) > 1 else ""
     return Spec(
-        "line", data, drawn_of(data, ys, *marks, bounds=ends[0].result), title, "; ".join(texts),
+        "line", data, ys, title, "; ".join(texts),
         Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", label=_years(moments),
               days=tuple(at.tolist())), scale, panels,
-        headline=f"In the last {noun}: {words}" if words else "", n=_sample(data, y, by),
+        headline=f"Last {noun}: {words}" if words else "", n=_sample(data, y, by),
         how=f"Band{of}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
-        height=175.0,
+        height=175.0, by=marks, bounds=ends[0].result,
         labels=[(float(line.there[-1]), line.name.full, line.style)
                 for line in measured if len(series) > 1],
+    )  # fmt: skip
+
+
+def changes(data: PlotData, options: Options) -> Spec | None:
+    """The levels of a rate between the days on which it changed, and when that may have been."""
+    if options.is_chosen or not data.table.startswith("statistics:changes"):
+        return None
+    day, first, last, start, end = (
+        data.days(name) for name in ("day", "first_day", "last_day", "from_day", "to_day")
+    )
+    before, after, verdicts = data.values("before"), data.values("after"), data.text("verdict")
+    is_known = ~np.isnan(day)
+    levels, unit = np.array([*before[:1], *after[is_known]]), data.unit("before")
+    edges = np.array([start.min(), *day[is_known], end.max() + 1])
+    texts = numbers(levels, unit)
+    found = [f"{when} {a} to {b}" for when, (a, b) in zip(
+        np.array(data.text("day"), object)[is_known], pairwise(texts), strict=True)]  # fmt: skip
+    marks = [
+        Mark("boxes", first[is_known], levels[1:], Style("rest", look="pale"),
+             to=last[is_known] + 1, size=np.inf, tips=found),
+        Mark("line", np.repeat(edges, 2)[1:-1], np.repeat(levels, 2), OWN, size=2.4),
+        Mark("words", (edges[1:] + edges[:-1]) / 2, levels, words=texts, shift=0, has_paper=True),
+    ]  # fmt: skip
+    days = tuple(np.arange(edges[0], edges[-1]).tolist())
+    moments = [pd.Timestamp(0) + pd.Timedelta(days=at) for at in edges]
+    return Spec(
+        "changes", data, ["day"], "When the rate changed", "; ".join(found) or verdicts[0],
+        Scale(float(edges[0]), float(edges[-1]), "time", label=_years(moments), days=days),
+        reach(levels, unit, 1.3), marks, headline="; ".join(found) or "No change is shown",
+        how="Grey: when it may have been" * bool(found), height=120.0, by=["day"],
     )  # fmt: skip
 
 
@@ -231,7 +266,8 @@ def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
         return False
     sizes = pd.Series(data.values(sample))
     series = [data.frame[name] for name in marks[1:]] or np.zeros(len(data))
-    is_small = (sizes.where(sizes > 0).groupby(series).median() < _NOISY).any()
+    # One day in ten is enough to make a zigzag of a line.
+    is_small = (sizes.where(sizes > 0).groupby(series).quantile(0.1) < _NOISY).any()
     return (
         bool(is_small)
         and data.frame[x].nunique() >= _DAYS
@@ -375,7 +411,8 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, en
     if len(finite):
         most = min(finite) if is_rank else max(finite)
         places = [named[at] for at in np.flatnonzero(values == most)]
-        best = f"{'best' if is_rank else 'highest'} {what}: {some_of(places, 1)}, "
+        word = "best" if is_rank else "most" if what.endswith("s") else "highest"
+        best = f"{word} {what}: {some_of(places, 1)}, "
         best += number(float(most), unit)
         is_sure = data.stands_out(y, data.values(y) == most, ends)
         headline = capitalized(best) * (len(places) == 1 and is_sure)
@@ -384,14 +421,14 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, en
     noun = data.time_noun(x) if is_time else x.removesuffix("_id")
     title = capitalized(f"{what} by {humanize(by.removesuffix('_id'))} and {humanize(noun)}")
     return Spec(
-        "heatmap", data, drawn_of(data, (y,), by, x, *data.apart(x, by)),
+        "heatmap", data, (y,),
         title + first_of(len(names_y), table.total[0]), finding,
         Scale(-0.5, len(columns) - 0.5, "names", unit, names=tuple(names_x),
               label=_years(columns) if is_time else "",
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
         Scale(len(names_y) - 0.5, -0.5, "names", names=tuple(names_y)), marks,
         headline=headline, how="Stronger is better" * is_rank,
-        height=PITCH * len(names_y), legend=legend,
+        height=PITCH * len(names_y), legend=legend, by=[by, x, *data.apart(x, by)],
         n=f"{len(columns)} of {table.total[1]} columns are drawn, those with most"
         * (len(columns) < table.total[1] and not is_time),
     )  # fmt: skip
