@@ -1220,7 +1220,7 @@ class Accessor(NamesNear):
         kind : str, optional
             ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``verdicts``,
             ``counts``; of results of statistics ``comparison``, ``decomposition``, ``ranks``,
-            ``overlap``, ``effect``, ``concentration``, ``samples`` or ``changes``;
+            ``overlap``, ``effect``, ``concentration``, ``samples``, ``changes`` or ``stages``;
             by default the first that fits.
         x : str, optional
             What the marks stand for: a time, a brand, an engine. Rows that share a mark are

@@ -15,7 +15,7 @@ import pandas as pd
 
 from aatoolkit._util.text import humanize
 from aatoolkit.availability import Availability, Status, combine
-from aatoolkit.display.plot.style import BLANK, are_states
+from aatoolkit.display.plot.style import BLANK, are_states, engine_style
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.duplicates import is_joined, once
@@ -31,6 +31,7 @@ from aatoolkit.metadata.attrs import (
     stored_of,
 )  # fmt: skip
 from aatoolkit.metadata.recorded import attach_changed, checked_once
+from aatoolkit.normalizer.tables import AT_HAND
 from aatoolkit.sections.aggregation import (
     COUNT,
     FRACTION,
@@ -143,6 +144,10 @@ class PlotData:
         """Whether a column holds words that say what is good, bad or not known."""
         levels = {*self.text(name)} - {BLANK} if self.kinds[name] == "word" else ()
         return bool(levels) and are_states(levels)
+
+    def has_engines(self, name: str) -> bool:
+        """Whether a column names engines, of which some have a colour of their own."""
+        return name.endswith("engine") and any(map(engine_style, self.text(name)))
 
     @property
     def is_known(self) -> bool:
@@ -341,17 +346,21 @@ class PlotData:
             values = values.dt.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M")
         return [*values.astype(object).where(values.notna(), BLANK).map(str)]
 
-    def labels(self, name: str) -> list[str]:
-        """A column as text for people: metrics in words, and what identifiers stand for."""
+    def labels(self, name: str, anywhere: bool = True) -> list[str]:
+        """A column as text for people: metrics in words, and what identifiers stand for.
+
+        That is said ``anywhere``: in the answer, or in others of the host that are at hand.
+        """
         words = self.text(name)
         if name == "metric":
             return [*map(humanize, words)]
-        if name == "url":
-            return [re.sub(r"^https?://", "", word) for word in words]
         titles: dict[str, str] = {}
-        for _, facts in _told(self) if name.endswith(_ID) else ():
-            titles = facts.titles.get(name, {}) | titles
-        return [titles.get(word, word) for word in words]
+        for _, facts in _told(self, anywhere) if name.endswith(_ID) or name == "value" else ():
+            named = facts.titles if name == "value" else {name: facts.titles.get(name, {})}
+            titles = {key: title for part in named.values() for key, title in part.items()} | titles
+            if titles.keys() >= {*words}:
+                break
+        return [titles.get(word) or re.sub(r"^https?://", "", word) for word in words]
 
     def apart(self, *but: str | None) -> list[str]:
         """The columns that distinguish hosts or windows, where there are several."""
@@ -385,7 +394,7 @@ class PlotData:
 
     def is_bare_key(self, name: str) -> bool:
         """Whether a column holds identifiers, and nothing says what they stand for."""
-        return f"_{name}".endswith(_ID) and self.labels(name) == self.text(name)
+        return f"_{name}".endswith(_ID) and self.labels(name, False) == self.text(name)
 
     @cached_property
     def label_column(self) -> str | None:
@@ -539,12 +548,17 @@ def _are_own(values: pd.Series) -> Mask:
 _TOLD: WeakKeyDictionary[HeldResponse, Told] = WeakKeyDictionary()
 
 
-def _told(data: PlotData) -> Iterator[tuple[str, Told]]:
-    """Yield what the frame itself adds, then each of its responses, with the host first."""
+def _told(data: PlotData, anywhere: bool = False) -> Iterator[tuple[str, Told]]:
+    """Yield what the frame itself adds, then each of its responses, with the host first.
+
+    What is said ``anywhere`` is said in other responses of its hosts, too.
+    """
     facts = Told()
     facts.learn(data.frame)
     yield "", Told(titles=facts.titles)
-    for answer in data.responses:
+    hosts = {answer.source.host for answer in data.responses}
+    others = [answer for answer in AT_HAND if answer.source.host in hosts] if anywhere else []
+    for answer in (*data.responses, *others):
         if answer not in _TOLD:
             facts = _TOLD[answer] = Told()
             is_small = answer.body is not None and len(answer.body) <= _LARGEST

@@ -44,6 +44,7 @@ from aatoolkit.stats.explain import Explanation
 KINDS: Mapping[str, Callable[[PlotData, Options], Spec | None]] = {
     **{kind: partial(tables.result, kind) for kind in tables.RESULTS},
     "changes": times.changes,
+    "stages": tables.stages,
     "figures": tables.figures,
     "line": times.lines,
     "heatmap": times.heatmap,
@@ -282,7 +283,7 @@ def _look(text: Text, palette: Palette) -> dict[str, Any]:
     """How a text looks; one of one line is at its baseline."""
     return {
         "parse_math": False, "usetex": False, "fontfamily": [*families()], "fontsize": text.size,
-        "color": palette[text.colour], "ha": text.align, "linespacing": 1.3,
+        "color": palette[text.colour], "ha": text.align, "linespacing": 1.15,
         "va": "top" if "\n" in text.text else "baseline",
         "fontweight": "bold" if text.is_bold else "normal",
     }  # fmt: skip

@@ -64,7 +64,9 @@ def interactive_form(picture: Axes) -> InteractivePicture:
     high = layout.height + _TOOLS
     traces: list[Any] = []
     for mark in spec.marks:
-        tips = [*map(_plain, mark.tips)]
+        # One line for each series where the mouse is on all of them at once.
+        lines = ", " if spec.kind == "line" else "\n"
+        tips = [_plain(tip.replace("\n", lines)) for tip in mark.tips]
         for trace, look in _traces(mark, spec, layout, palette) if len(mark) else ():
             hover = {"hoverinfo": "skip"}
             if tips:

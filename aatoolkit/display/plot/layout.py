@@ -227,11 +227,11 @@ def _attempt(
     # Left: names of rows, in two lines where rows are high; without marks they are a column.
     names, columns = spec.y.names, [*spec.beside]
     tall = (height - top - 5 * size) / len(names) if height and names else math.inf
-    deep = 2 if tall > size * 2.5 else 1
+    deep, share = 2 if tall > size * 2.3 else 1, 0.42 + max(1 - scale, 0) * 0.9
     is_table = spec.has_rows and not spec.marks
     if is_table and any(name.text for name in names):
         columns.insert(0, WordColumn([name.full for name in names]))
-    labels_cut = [] if is_table else [_label(name, cell * 0.42, size, deep) for name in names]
+    labels_cut = [] if is_table else [_label(name, cell * share, size, deep) for name in names]
     y_ticks = tuple(Tick(at, text, name.is_own)
                     for at, (name, (text, _)) in enumerate(zip(names, labels_cut, strict=False))
                     if text) or number_ticks(spec.y, 5)  # fmt: skip
@@ -330,7 +330,7 @@ def _attempt(
     ending = Text(MARGIN, tall - below + under + 8, caption, small, "muted")
     least = min(70.0, spec.height * 0.6)
     if spec.has_rows:
-        least = abs(spec.y.high - spec.y.low) * size * (1.12 + 0.2 * lines)
+        least = len(names) * size * max(1.5 * bool(rules), 1.12 + 0.2 * lines)
     layout = Layout(width, tall, left, top, wide, high, x_ticks, y_ticks[::every], size,
                     is_turned, title, ending, texts, rules)  # fmt: skip
     has_room = (not height or high >= least) and (not spec.marks or fits >= 0.35 * right)
@@ -344,7 +344,7 @@ def _words(
     (cell, right, wide, high), scale, strength = room_of, spec.x, mark.strength
     if strength is not None:
         most = max((width_of(word, small) for word in mark.words), default=0.0)
-        if high / len(spec.y.names) < small * 1.1 or wide / len(scale.names) < most:
+        if every > 1 or high / len(spec.y.names) < small * 1.1 or wide / len(scale.names) < most:
             return  # numbers in cells that are lower or narrower than these would meet
     shift = mark.shift if strength is None else 0.0
     for at, word in enumerate(mark.words):

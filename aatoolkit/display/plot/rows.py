@@ -91,8 +91,8 @@ def row_panel(
     for cell in cells:
         said[cell.row][cell.tip.split("\n")[1].replace(": ", " ")] = None
         if cell.why:
-            cell = cell._replace(start=-FAR, x=FAR, style=style_without(cell.why), at=-FAR,
-                                 words=cell.why, kind="boxes", size=0.66)  # fmt: skip
+            style = style_without(cell.why)
+            cell = Cell(cell.row, FAR, style, -FAR, words=cell.why, tip=cell.tip, at=-FAR)
         shapes.setdefault((cell.kind, cell.style, cell.size), []).append(cell)
         if cell.words:
             words.setdefault(bool(cell.why), []).append(cell)
@@ -155,7 +155,8 @@ def tips_of(
     sizes = [n for n in dict.fromkeys([*data.parts(name), data.sample(name)]) if n and n != name]
     counts = [(humanize(size), data.values(size)) for size in sizes]
     codes, is_known, tips = data.cells(name).codes.tolist(), data.is_known, []
-    states, per = [(state, str(state)) for state in data.cells(name).states], data.unit_column(name)
+    states = [(state, str(state.status).replace("_", " ")) for state in data.cells(name).states]
+    per = data.unit_column(name)
     metrics = data.text(per) if per else [name] * len(data)
     for row, (label, value, unit) in enumerate(zip(labels, values, data.units(name), strict=True)):
         lines = [label.text, f"{humanize(metrics[row])}: {whys[row] or number(value, unit)}"]
@@ -234,7 +235,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     others = REST if any(name.is_own for name in names) else OWN
     details = zip(values, ends.low, ends.high, _beside(numbers(values, unit), rows, y),
                   whys_missing(rows, y), tips_of(rows, y, names, ends), strict=True)  # fmt: skip
-    hues = styles_for(rows.text(x)) if x.endswith("engine") else {}
+    hues = styles_for(rows.text(x)) if rows.has_engines(x) else {}
     styles = [hues.get(word) or (OWN if name.is_own else others)
               for name, word in zip(names, rows.text(x), strict=True)]  # fmt: skip
     cells = [Cell(row, n, styles[row], 0.0, *rest) for row, (n, *rest) in enumerate(details)]
@@ -345,12 +346,15 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     sums = parts.sum(axis=1, skipna=False)
     if sums.isna().all() or not np.allclose(sums.dropna(), 1, atol=0.01):
         return None
+    names = names_of(rows, rows.row_labels(x))
+    own = [f"{names[at].text}: " + ", ".join(f"{part} {number(n, FRACTION)}"
+                                            for part, n in parts.iloc[at].items())
+           for at in np.flatnonzero(sums.notna()) if names[at].is_own]  # fmt: skip
     return _stacked(
         "shares", rows, columns, [x, *data.apart(x)],
         f"Shares by {humanize(x)}: {', '.join(map(str, parts))}" + first_of(len(rows), len(data)),
-        parts, names_of(rows, rows.row_labels(x)), sizes_of(rows, sample), FRACTION,
-        whys_missing(rows, columns[0]),
-        f"n: {humanize(sample)}" if sample else "",
+        parts, names, sizes_of(rows, sample), FRACTION, whys_missing(rows, columns[0]),
+        f"n: {humanize(sample)}" if sample else "", "".join(own[:1]),
     )  # fmt: skip
 
 
@@ -371,15 +375,12 @@ def _stacked(
                  tip=f"{name.text}\n{word}\nof {total}")
             for piece, n, end, word in zip(pieces, values, ends, words, strict=True) if n > 0
         ] or [Cell(row, NAN, why=why, tip=f"{name.text}\n{why}")]  # fmt: skip
-    for name, values in zip(names, filled, strict=True):
-        if name.is_own and unit and not headline and values.any():
-            facts = (f"{p} {number(n, unit)}" for p, n in zip(pieces, values, strict=True))
-            headline = f"{name.text}: {', '.join(facts)}"
+    has_parts = (filled > 0).sum(axis=1).max(initial=0) > 1
     room = 1.0 if unit == FRACTION else 1.02
     scale = reach(filled.sum(axis=1), unit, room, is_whole=unit is None)
     return row_panel(
         kind, data, title, names, cells, scale, columns, by=by, headline=headline,
-        legend=[(humanize(p), styles[p], "boxes") for p in pieces if len(pieces) > 1], n=n,
+        legend=[(humanize(p), styles[p], "boxes") for p in pieces if has_parts], n=n,
     )  # fmt: skip
 
 
@@ -401,7 +402,9 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         return None
     words = _levels(data, x)
     names = data.row_labels(x, by, words=[*map(humanize, words)] if data.is_category(x) else words)
-    rows = pd.DataFrame({"x": names, "by": _levels(data, by, True) if by else "rows"})
+    rows = pd.DataFrame({"x": names, "by": names})
+    if by or not data.has_engines(x):  # whose bars have each a colour of its own
+        rows["by"] = _levels(data, by, True) if by else "rows"
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     # Bars of one length, and each of one colour, say nothing.
     totals = table.sum(axis=1)
@@ -419,10 +422,8 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     noun, totals = data.table_words or "rows", kept.sum(axis=1)
     first, most, headline = quoted(str(kept.index[0])), int(totals.iloc[0]), ""
     if by and are_states(levels):
-        each = ", ".join(
-            f"{int(n):,} {humanize(str(level))}" for level, n in kept.sum().items() if n
-        )
-        headline = f"{capitalized(noun)}: {each}"
+        sums = (f"{int(kept[level].sum()):,} {humanize(str(level))}" for level in kept)
+        headline = f"{capitalized(noun)}: {', '.join(sums)}"
     elif by and totals.nunique() == 1:
         headline = f"{first}: {int(kept[levels[0]].iloc[0]):,} of {most:,} {humanize(levels[0])}"
     elif len(kept) > 1 and most > totals.iloc[1]:

@@ -205,14 +205,17 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
     taken = {style.colour for style in chosen.values()}
     free = [style for style in SERIES if style.colour not in taken] or SERIES
     # An engine without a colour of its own has not that of another.
-    turns = cycle([replace(style, colour="rest") for style in SERIES] if engines else free)
+    greys = [replace(style, colour="rest") for style in SERIES]
+    turns = cycle([REST] if states else greys if engines else free)
     return {level: chosen.get(level) or next(turns) for level in names}
 
 
 def engine_style(name: str) -> Style | None:
     """The style that an engine has in every picture; None for other words."""
     engines = zip(ENGINES, SERIES, strict=True)
-    return next((style for engine, style in engines if name.lower().startswith(engine)), None)
+    # A crawler such as ChatGPT-User is no engine.
+    return next((style for engine, style in engines
+                 if name.lower() == engine or name.startswith(f"{engine}-")), None)  # fmt: skip
 
 
 # --- words ------------------------------------------------------------------------------------

@@ -179,7 +179,8 @@ def _metrics(data: PlotData, options: Options) -> tuple[list[_Card], Sequence[st
     is_of_units = data.unit_column(now) is not None or x == "metric" or options.kind
     if not is_of_units or data.frame.duplicated([x, *data.apart(x)]).any():
         return [], ()
-    labels = [*map(capitalized if x == "metric" else str, data.row_labels(x))]
+    is_metric = x == "metric" and not data.apart(x)
+    labels = [*map(capitalized if is_metric else str, data.row_labels(x))]
     if "metric" in data.kinds and x != "metric":
         labels = [f"{label} · {metric}"
                   for label, metric in zip(labels, data.labels("metric"), strict=True)]  # fmt: skip
@@ -213,11 +214,13 @@ def states(data: PlotData, options: Options) -> Spec | None:
     x = options.x or data.label_column
     if x is None or options.color or options.y or data.frame.duplicated([x, *data.apart(x)]).any():
         return None
-    if not options.kind and (len(data) > _STATE_ROWS or data.measures or data.is_bare_key(x)):
+    is_nameless = data.is_bare_key(x) or bool(data.frame[x].isna().any())
+    if not options.kind and (len(data) > _STATE_ROWS or data.measures or is_nameless):
         return None
     others = [name for name in data.kinds if name not in (x, *data.keys, *CONTEXT, *APART)]
     stated = [n for n in others if data.kinds[n] == "flag" or data.has_states(n)]
-    columns = [*stated, *(n for n in others if data.is_category(n) and n not in stated)]
+    more = [n for n in others if data.is_category(n) and n not in stated]
+    columns = [*stated, *more, *(n for n in data.numbers if n in others)]
     if not stated:
         return None
     rows, columns = data.first(options.top or _STATE_ROWS), columns[:_STATE_COLUMNS]
@@ -288,6 +291,20 @@ def _texts(data: PlotData, title: str) -> Spec:
     return row_panel(
         "table", rows, title + first_of(len(rows), len(data)), [Name("")] * len(rows), (), NONE,
         columns, beside=[_words(rows, name, at) for at, name in enumerate(columns)],
+    )  # fmt: skip
+
+
+def stages(data: PlotData, options: Options) -> Spec | None:
+    """A table of how many are left at each stage."""
+    x = data.label_column
+    if options.is_chosen or x is None or not data.table.startswith("statistics:funnel"):
+        return None
+    rows, columns = data.first(options.top or _STATE_ROWS), [n for n in data.numbers if n != "n"]
+    sums = (f"{number(np.nansum(data.values(name)))} {humanize(name)}" for name in columns[:4])
+    return row_panel(
+        "stages", rows, f"Stages by {humanize(x)}" + first_of(len(rows), len(data)),
+        names_of(rows, rows.row_labels(x)), (), NONE, columns,
+        headline=", ".join(sums), beside=[_words(rows, name) for name in columns],
     )  # fmt: skip
 
 
