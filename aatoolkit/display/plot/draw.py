@@ -20,7 +20,6 @@ from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from aatoolkit._util.text import visible
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
@@ -117,8 +116,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
     source, missing = source_facts(data.metadata.sources), _missing(spec)
     windows = {describe_scope(source.scope) for source in data.metadata.sources}
     return replace(
-        spec, finding=visible(f"{spec.title}: {spec.finding}"),
-        window=windows.pop() if len(windows) == 1 else "",
+        spec, window=windows.pop() if len(windows) == 1 else "",
         caption=[*filter(None, [*source[:2], spec.n, *missing, *source[2:]])],
     )  # fmt: skip
 
@@ -134,7 +132,7 @@ def _missing(spec: Spec) -> list[str]:
         return []
     short = {Status.PARTIAL: "measured in part", Status.UNKNOWN: "availability unknown"}
     words = short.get(state.status, str(state.status).replace("_", " "))
-    return [words, *filter(None, [in_words((state.reason or "").rstrip("."))])]
+    return [words, in_words((state.reason or "").rstrip("."))]
 
 
 def _check_hosts(data: PlotData) -> None:

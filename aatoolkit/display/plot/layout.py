@@ -227,7 +227,7 @@ def _attempt(
     # Left: names of rows, in two lines where rows are high; without marks they are a column.
     names, columns = spec.y.names, [*spec.beside]
     tall = (height - top - 5 * size) / len(names) if height and names else math.inf
-    deep, share = 2 if tall > size * 2.3 else 1, 0.42 + max(1 - scale, 0) * 0.9
+    deep, share = 2 if tall > size * 2.3 else 1, 0.42 + max(1 - scale, 0) * (not spec.x.names)
     is_table = spec.has_rows and not spec.marks
     if is_table and any(name.text for name in names):
         columns.insert(0, WordColumn([name.full for name in names]))
@@ -246,7 +246,9 @@ def _attempt(
                  + max(width_of(word, size, column.is_bold) for word in column.words))
         for column in columns
     ]  # fmt: skip
-    room = max(cell + MARGIN - left, 1.0) * (0.66 if spec.marks else 1.0)
+    room = max(cell + MARGIN - left, 1.0) * (
+        1.0 if is_table else 0.66 if spec.x.kind == "number" else 0.8
+    )
     least = min(110.0, room / 2.1) if is_table else 110.0
     while sum(min(wide, least) for wide in sized) > room:
         last = max(range(len(sized)), key=lambda at: (not columns[at].is_bold, at))
@@ -269,7 +271,7 @@ def _attempt(
                 fits = min(fits, (right - mark.shift - width_of(word, small)) / part)
     wide = max(fits, 0.35 * right, 1.0) * bool(spec.marks)
     # Below: the names of columns or round numbers, the label, and the caption.
-    x_ticks, is_turned = _x_ticks(spec.x, wide, size, min(size * 13, (height or 999) * 0.3))
+    x_ticks, is_turned = _x_ticks(spec.x, wide, size, min(size * 13, (height or 999) * 0.42))
     if is_turned:
         # Turned names end below their column, and begin inside of the picture.
         reach = (left - MARGIN + wide * spec.x.share(t.at) for t in x_ticks)
@@ -285,10 +287,12 @@ def _attempt(
         longer = f"{caption} · {text}" if caption else fitted(text, cell, small)
         caption = longer if width_of(longer, small) <= cell else caption
     below = under + _high(caption, small) + (8 if caption else 2) + 5
-    wrapped = [
-        [_wrapped(word, room - 10 - sign * bool(column.signs), size, deep, column.is_bold)[0]
+    fitting = [
+        [_wrapped(word, room - 10 - sign * bool(column.signs), size, deep, column.is_bold)
          for word in column.words] for column, room in zip(columns, sized, strict=True)
     ]  # fmt: skip
+    wrapped = [[text for text, _ in column] for column in fitting]
+    labels_cut = fitting[0] if is_table and fitting and names[0].text else labels_cut
     is_deep = any("\n" in text for text in chain((t.text for t in y_ticks), *wrapped))
     tall = height or top + spec.height * (1.4 if is_deep else 1) + below
     high = max(tall - top - below, 12.0)
@@ -370,13 +374,11 @@ def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layo
     """Place a picture in a width, and a height if there is one."""
     # On a large figure, which is looked at from afar, text is larger.
     large = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
-    best = None
     for ease in ((2, large, True), *_EASES):
         layout, has_room, is_cut = _attempt(spec, width, height, *ease)
-        best = best or layout if has_room else best
         # Smaller text is better than names that are cut, as long as it can be read.
-        if (has_room and not is_cut) or (best and ease[1] < 0.85):
-            return layout if has_room and not is_cut else best or layout
+        if has_room and (not is_cut or ease[1] < 0.85):
+            return layout
     return layout
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers, signed
-from aatoolkit._util.text import capitalized, humanize, some_of
+from aatoolkit._util.text import capitalized, humanize
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     NOT_GIVEN,
@@ -84,15 +84,13 @@ def row_panel(
     kind: str, data: PlotData, title: str, names: Sequence[Name], cells: Iterable[Cell], x: Scale,
     columns: Sequence[str], *, over: Sequence[Mark] = (), **more: Any,
 ) -> Spec:  # fmt: skip
-    """A panel of rows with names, whose finding is what the tips of marks say, or the words."""
-    said: dict[int, dict[str, None]] = {row: {} for row in range(len(names))}
+    """A panel of rows with names."""
     shapes: dict[tuple[str, Style, float], list[Cell]] = {}
     words: dict[bool, list[Cell]] = {}
     for cell in cells:
-        said[cell.row][cell.tip.split("\n")[1].replace(": ", " ")] = None
         if cell.why:
             style = style_without(cell.why)
-            cell = Cell(cell.row, FAR, style, -FAR, words=cell.why, tip=cell.tip, at=-FAR)
+            cell = Cell(cell.row, FAR, style, -FAR, NAN, NAN, cell.why, cell.why, cell.tip, at=-FAR)
         shapes.setdefault((cell.kind, cell.style, cell.size), []).append(cell)
         if cell.words:
             words.setdefault(bool(cell.why), []).append(cell)
@@ -117,13 +115,8 @@ def row_panel(
             "words", ends, some([cell.row for cell in group]), words=[c.words for c in group],
             shift=9.0 if group[0].kind == "dots" else 5.0, has_paper=is_why,
         ))  # fmt: skip
-    texts = []
-    for row, facts in said.items():
-        beside = [f"{column.heading} {column.words[row]}" for column in more.get("beside", ())]
-        texts.append(f"{names[row].full}: {', '.join([*facts] or beside)}".lstrip(": "))
-    finding = "; ".join(filter(None, [more.get("headline"), some_of(texts, 12, "; ")]))
     return Spec(
-        kind, data, columns, title, finding, x,
+        kind, data, columns, title, x,
         Scale(len(names) - 0.5, -0.5, "names", names=tuple(names)), [*marks, *over],
         height=PITCH * len(names), **more,
     )  # fmt: skip
@@ -159,7 +152,7 @@ def tips_of(
     per = data.unit_column(name)
     metrics = data.text(per) if per else [name] * len(data)
     for row, (label, value, unit) in enumerate(zip(labels, values, data.units(name), strict=True)):
-        lines = [label.text, f"{humanize(metrics[row])}: {whys[row] or number(value, unit)}"]
+        lines = [label.full, f"{humanize(metrics[row])}: {whys[row] or number(value, unit)}"]
         if ends and ends.low[row] + ends.high[row] == ends.low[row] + ends.high[row]:
             low, high = (number(float(end[row]), unit) for end in (ends.low, ends.high))
             lines.append(f"interval: {low} to {high}")
@@ -283,8 +276,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     tips = [tips_of(rows, name, names) for name in pair]
     has_own = any(name.is_own for name in names)
     inks = [OWN if name.is_own or not has_own else MUTED for name in names]
-    moves = [signed(b - a, unit) if a + b == a + b else "only one measured"
-             for a, b in zip(first, second, strict=True)]  # fmt: skip
+    moves = [signed(n, unit) if n == n else "only one measured" for n in second - first]
     cells = []
     for row, (a, b, words) in enumerate(zip(first, second, _beside(moves, rows, now), strict=True)):
         why = whys[row] * bool(a != a and b != b)
@@ -295,12 +287,12 @@ def gap(data: PlotData, options: Options) -> Spec | None:
         ]  # fmt: skip
     what, other, headline = humanize(now), humanize(before), ""
     side = before.partition("_")[0] if before.startswith(_REFERENCES) else other
-    told = [f"{quoted(name.text)}: {what} {number(b, unit)}, {side} {number(a, unit)} ({move})"
-            for name, a, b, move in zip(names, first, second, moves, strict=True)]  # fmt: skip
-    if not np.isnan(wide).all():
-        widest = told[int(np.nanargmax(np.abs(second - first)))]
-        own = [words for words, name in zip(told, names, strict=True) if name.is_own]
-        headline = widest if is_gap else "".join(own[:1])
+    # The widest gap, or that of the own brand.
+    owned = [row for row, name in enumerate(names) if name.is_own]
+    for row in [int(np.nanargmax(-wide[order]))] if is_gap and not np.isnan(wide).all() else owned:
+        if (a := first[row]) + (b := second[row]) == a + b and not headline:
+            headline = f"{quoted(names[row].text)}: {what} {number(b, unit)}, {side} "
+            headline += f"{number(a, unit)} ({moves[row]})"
     title = capitalized(f"{what} and {other} by {humanize(data.row_noun(x))}")
     scale = reach(np.concatenate([first, second]), unit, 1.03)
     return row_panel(
@@ -372,9 +364,9 @@ def _stacked(
         ends = values.cumsum()
         cells += [
             Cell(row, end, styles[piece], end - n, words=total if end == ends[-1] else "",
-                 tip=f"{name.text}\n{word}\nof {total}")
+                 tip=f"{name.full}\n{word}\nof {total}")
             for piece, n, end, word in zip(pieces, values, ends, words, strict=True) if n > 0
-        ] or [Cell(row, NAN, why=why, tip=f"{name.text}\n{why}")]  # fmt: skip
+        ] or [Cell(row, NAN, why=why, tip=f"{name.full}\n{why}")]  # fmt: skip
     has_parts = (filled > 0).sum(axis=1).max(initial=0) > 1
     room = 1.0 if unit == FRACTION else 1.02
     scale = reach(filled.sum(axis=1), unit, room, is_whole=unit is None)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from aatoolkit._util.text import some_of, visible
 from aatoolkit.display.plot.data import Numbers, PlotData
 from aatoolkit.display.plot.style import INK, Style
 from aatoolkit.errors import ArgumentError, ItemNotFound
@@ -193,8 +194,6 @@ class Spec:
         The numbers that are drawn, the first one first; of a picture of counts, what is counted.
     title : str
         What it shows.
-    finding : str
-        The main result in words.
     x, y : Scale
         What lies along it.
     marks : sequence of Mark
@@ -227,7 +226,6 @@ class Spec:
     data: PlotData
     columns: Sequence[str]
     title: str
-    finding: str
     x: Scale
     y: Scale
     marks: Sequence[Mark]
@@ -242,6 +240,27 @@ class Spec:
     height: float = 180.0
     by: Sequence[str] = ()
     bounds: pd.DataFrame | None = None
+
+    @property
+    def finding(self) -> str:
+        """What it shows in words: its headline, and what is said of its marks or of its rows."""
+        said: dict[str, list[str]] = {}
+        for mark in self.marks:
+            for tip in mark.tips:
+                label, fact = f"{tip}\n".split("\n")[:2]
+                if self.x.kind in ("time", "names"):
+                    label, _, at = label.rpartition(", ")
+                    fact = f"{at} {fact}"
+                said.setdefault(label, []).append(fact.replace(": ", " "))
+        for row, name in enumerate(self.y.names if not said else ()):
+            words = [f"{c.heading} {c.words[row]}".strip() for c in self.beside if c.words[row]]
+            said[name.full or str(row + 1)] = words
+        texts = [f"{label}: {some_of([*dict.fromkeys(facts)], 6)}" for label, facts in said.items()]
+        order = {name.full: row for row, name in enumerate(self.y.names)}
+        texts.sort(key=lambda text: order.get(text.partition(": ")[0], len(order)))
+        notes = [word for mark in self.marks if not said for word in mark.words]
+        parts = filter(None, [self.headline, *notes, some_of(texts, 12, "; ")])
+        return visible(f"{self.title}: {'; '.join(parts)}")
 
     @property
     def has_rows(self) -> bool:

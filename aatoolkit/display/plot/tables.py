@@ -52,7 +52,6 @@ from aatoolkit.display.plot.style import (
     OWN,
     REST,
     UNMEASURED,
-    Style,
     first_of,
     in_words,
     styles_for,
@@ -68,20 +67,10 @@ _SIDES = (
 )  # fmt: skip
 _OF_RESULTS = ("low", "high", "p", "n", "clusters")
 """Of a result of statistics: what describes its numbers and is none of its own."""
-_MOST = {FRACTION: 1.0, SCORE: 100.0}
 
 
-class _Card(NamedTuple):
-    """A key figure: its number, the one before, its sample, why it has none, and its interval."""
-
-    label: str
-    value: float
-    before: float
-    unit: str | None
-    size: str
-    why: str
-    low: float
-    high: float
+_Card = tuple[str, str, str, str, str]
+"""A key figure in words: its label, number, change, interval and sample."""
 
 
 def figures(data: PlotData, options: Options) -> Spec | None:
@@ -92,60 +81,47 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     cards, sides = (_facts if is_single else _metrics)(data, options)
     if not cards:
         return None
-    title = capitalized(data.table_words or "figures")
-    headline = ""
+    title, kept = capitalized(data.table_words or "figures"), cards[: options.top or 12]
+    # A change in points is one of a rate.
+    headline = ", ".join([f"{label} {value} ({change})" for label, value, change, *_ in kept
+                          if change.endswith("pp")][:2])  # fmt: skip
     if is_single:
         title = ": ".join(filter(None, [data.row_name, title]))
         verdict = data.text("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
-        rates = [card for card in cards if card.unit in _MOST and not card.why][:1]
-        headline = (
-            f"{title}: {verdict}"
-            if verdict
-            else "".join(f"{card.label} {number(card.value, card.unit)}" for card in rates)
-        )
-    cells, courses, moved, names = [], [], [], []
-    texts: dict[str, list[str]] = {n: [] for n in ("value", "change", "95% interval", "sample")}
-    for row, card in enumerate(cards[: options.top or 12]):
-        label, value, before, unit, size, why, low, high = card
-        text, change, ends = why or number(value, unit), "", ""
-        tip = f"{label}\n{text}"
-        if low + high == low + high:
-            ends = f"{number(low, unit)} to {number(high, unit)}"
-            tip += f" ({ends})"
-        if before + value == before + value:
-            change = signed(value - before, unit)
-            moved += [f"{label} {text} ({change})"] * (unit == FRACTION)
-            tip += f", before {number(before, unit)}"
-        names.append(Name(label + " (lower is better)" * (unit == RANK)))
-        for column, word in zip(
-            texts.values(), (text * (not why), change, ends, size), strict=True
-        ):
-            column.append(word)
-        most = _MOST.get(unit or "", NAN)
-        share, low, high = (
-            part / most if 0 <= part <= most else NAN for part in (value, low, high)
-        )
-        track = Cell(row, share / share, Style("grid"), size=0.3, tip=tip, why=why)
-        cells += [track, track._replace(x=share, style=OWN, low=low, high=high, why="")]
+        rates = (data.unit(name) in (FRACTION, SCORE) for name in sides)
+        rate = next((f"{card[0]} {card[1]}" for card, is_rate in zip(cards, rates, strict=True)
+                     if is_rate), "")  # fmt: skip
+        headline = f"{title}: {verdict}" if 0 < len(verdict) < 15 else capitalized(verdict) or rate
+    labels, *texts = zip(*kept, strict=True)
+    courses = []
+    for row, label in enumerate(labels):
         values = data.course(label)
         if (finite := values[~np.isnan(values)]).size > 1:
             # A line of a few numbers in the row, which breaks where there is none.
             heights = row + 0.3 - 0.6 * (values - finite.min()) / (np.ptp(finite) or 1.0)
-            along = np.linspace(1.12, 2.0, len(values))
-            courses.append(Mark("line", along, heights, OWN, size=1.2))
-    keys = ["line: 95% interval"] * any(c.low == c.low for c in cells)
-    keys += ["right: by day"] * bool(courses)
+            courses.append(Mark("line", np.linspace(0, 1, len(values)), heights, OWN, size=1.2))
     beside = [
         WordColumn(words, heading, "right", heading == "value", heading == "95% interval")
-        for heading, words in texts.items() if any(words)
+        for heading, words in zip(("value", "change", "95% interval", "sample"), texts, strict=True)
+        if any(words)
     ]  # fmt: skip
-    has_track = courses or any(cell.x == cell.x or cell.why for cell in cells)
     return row_panel(
-        "figures", data, title + first_of(len(names), len(cards)), names,
-        cells if has_track else (), replace(NONE, high=2.0 if courses else 1.0), sides,
-        beside=beside, over=courses, how=capitalized(", ".join(keys)),
-        headline=headline or ", ".join(moved[:2]),
+        "figures", data, title + first_of(len(kept), len(cards)), [*map(Name, labels)], (), NONE,
+        sides, beside=beside, over=courses, how="Lines: by day" * bool(courses), headline=headline,
     )  # fmt: skip
+
+
+def _card(
+    label: str, value: float, before: float, unit: str | None, size: str, why: str, low: float,
+    high: float,
+) -> _Card:  # fmt: skip
+    return (
+        label + " (lower is better)" * (unit == RANK),
+        why or number(value, unit),
+        signed(value - before, unit) if value + before == value + before else "",
+        f"{number(low, unit)} to {number(high, unit)}" if low + high == low + high else "",
+        size,
+    )
 
 
 def _facts(data: PlotData, options: Options) -> tuple[list[_Card], Sequence[str]]:
@@ -159,11 +135,9 @@ def _facts(data: PlotData, options: Options) -> tuple[list[_Card], Sequence[str]
     for name in names:
         ends = whiskers(data, name)
         low, high = map(data.values, ("low", "high")) if name == of else (ends.low, ends.high)
-        size = sizes_of(data, data.sample(name) if data.rule(name) else None)[0]
-        cards.append(_Card(
-            capitalized(humanize(name)), data.values(name)[0], NAN, data.unit(name), size,
-            whys_missing(data, name)[0], low[0], high[0],
-        ))  # fmt: skip
+        size = sizes_of(data, data.sample(name) if data.rule(name) else None)
+        facts = data.values(name)[0], NAN, data.unit(name), size[0], whys_missing(data, name)[0]
+        cards.append(_card(capitalized(humanize(name)), *facts, low[0], high[0]))
     return cards, names
 
 
@@ -184,9 +158,9 @@ def _metrics(data: PlotData, options: Options) -> tuple[list[_Card], Sequence[st
     if "metric" in data.kinds and x != "metric":
         labels = [f"{label} · {metric}"
                   for label, metric in zip(labels, data.labels("metric"), strict=True)]  # fmt: skip
-    now_values, before = data.values(now), data.values(sides[0])
+    before = data.values(sides[0]) * (1.0 if len(sides) > 1 else NAN)
     return [*map(
-        _Card, labels, now_values, before if len(sides) > 1 else before * NAN, data.units(now),
+        _card, labels, data.values(now), before, data.units(now),
         sizes_of(data, data.sample(now)), whys_missing(data, now), *_ends_of_parts(data, now),
     )], sides[::-1]  # fmt: skip
 
@@ -261,7 +235,7 @@ def empty(data: PlotData) -> Spec:
     names = [name for name in data.metadata.columns if name not in data.keys]
     state = data.state(names or data.metadata.columns)
     reason = joined(state.reason or "")
-    finding, style = {
+    words, style = {
         Status.AVAILABLE: ("Measured, with no rows.", NO_NUMBER),
         Status.UNKNOWN: ("No rows; the reason is not known.", NO_VALUE),
         Status.PARTIAL: (f"No rows. What was read was measured in part: {reason}", UNMEASURED),
@@ -269,10 +243,9 @@ def empty(data: PlotData) -> Spec:
     far, middle = some(FAR), some(0.5)
     marks = [
         Mark("boxes", -far, middle, style, to=far, size=FAR),
-        Mark("words", middle, middle, words=[finding], shift=0, has_paper=True),
+        Mark("words", middle, middle, words=[words], shift=0, has_paper=True),
     ]
-    return Spec("empty", data, (), title or "No rows", finding, NONE, NONE, marks,
-                 height=90.0)  # fmt: skip
+    return Spec("empty", data, (), title or "No rows", NONE, NONE, marks, height=90.0)
 
 
 def _texts(data: PlotData, title: str) -> Spec:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers, tick
-from aatoolkit._util.text import capitalized, humanize, some_of
+from aatoolkit._util.text import capitalized, humanize
 from aatoolkit.display.plot.data import (
     APART,
     NOT_GIVEN,
@@ -180,7 +180,6 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     step = float(min(np.diff(at), default=1.0))
     gaps = np.isnan([line.values for line in series]).all(axis=0)
     panels, legend, reached = [], [], [np.empty(0)]
-    texts = [_course(line, unit, humanize(y)) for line in series]
     if gaps.any():
         starts, stops = (np.flatnonzero(np.diff(gaps, **{side: False}) & gaps)
                          for side in ("prepend", "append"))  # fmt: skip
@@ -188,7 +187,6 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         panels.append(Mark("boxes", at[starts] - step / 2, 0 * at[starts], style_without(why),
                            to=at[stops] + step / 2, size=np.inf))  # fmt: skip
         legend.append((why, style_without(why), "boxes"))
-        texts.append(f"{why}: {int(gaps.sum())} of {len(at)} points in time")
     measured = [line for line in series if len(line.there)]
     # One band at a time: the first one's, which is the own one's.
     banded = next((line for line in measured[:1] if line.ends.method), None)
@@ -218,10 +216,10 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     words = ", ".join(f"{name} {number(float(best * n), unit)}" for n, name in last[:3])
     of = f" of {banded.name.text}" if banded and len(series) > 1 else ""
     return Spec(
-        "line", data, ys, title, "; ".join(texts),
+        "line", data, ys, title,
         Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", label=_years(moments),
               days=tuple(at.tolist())), scale, panels,
-        headline=f"Last {noun}: {words}" if words else "", n=_sample(data, y, by),
+        headline=f"Last {noun}: {words}" if words else "", n=_sample(data, y),
         how=f"Band{of}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
         height=175.0, by=marks, bounds=ends[0].result,
         labels=[(float(line.there[-1]), line.name.full, line.style)
@@ -233,28 +231,24 @@ def changes(data: PlotData, options: Options) -> Spec | None:
     """The levels of a rate between the days on which it changed, and when that may have been."""
     if options.is_chosen or not data.table.startswith("statistics:changes"):
         return None
-    day, first, last, start, end = (
-        data.days(name) for name in ("day", "first_day", "last_day", "from_day", "to_day")
-    )
-    before, after, verdicts = data.values("before"), data.values("after"), data.text("verdict")
-    is_known = ~np.isnan(day)
-    levels, unit = np.array([*before[:1], *after[is_known]]), data.unit("before")
-    edges = np.array([start.min(), *day[is_known], end.max() + 1])
-    texts = numbers(levels, unit)
-    found = [f"{when} {a} to {b}" for when, (a, b) in zip(
-        np.array(data.text("day"), object)[is_known], pairwise(texts), strict=True)]  # fmt: skip
+    is_known = data.frame["day"].notna().to_numpy()
+    first, last, day = (data.days(name)[is_known] for name in ("first_day", "last_day", "day"))
+    levels = np.append(data.values("before")[:1], data.values("after")[is_known])
+    low, high = data.days("from_day").min(), data.days("to_day").max() + 1
+    edges, texts = np.array([low, *day, high]), numbers(levels, data.unit("before"))
+    found = [f"{when} {a} to {b}"
+             for when, (a, b) in zip(data.text("day"), pairwise(texts), strict=False)]  # fmt: skip
     marks = [
-        Mark("boxes", first[is_known], levels[1:], Style("rest", look="pale"),
-             to=last[is_known] + 1, size=np.inf, tips=found),
+        Mark("boxes", first, levels[1:], Style("rest", look="pale"), to=last + 1, size=np.inf,
+             tips=[f"{word}\nmay have been in these days" for word in found]),
         Mark("line", np.repeat(edges, 2)[1:-1], np.repeat(levels, 2), OWN, size=2.4),
         Mark("words", (edges[1:] + edges[:-1]) / 2, levels, words=texts, shift=0, has_paper=True),
     ]  # fmt: skip
-    days = tuple(np.arange(edges[0], edges[-1]).tolist())
-    moments = [pd.Timestamp(0) + pd.Timedelta(days=at) for at in edges]
     return Spec(
-        "changes", data, ["day"], "When the rate changed", "; ".join(found) or verdicts[0],
-        Scale(float(edges[0]), float(edges[-1]), "time", label=_years(moments), days=days),
-        reach(levels, unit, 1.3), marks, headline="; ".join(found) or "No change is shown",
+        "changes", data, ["day"], "When the rate changed",
+        Scale(low, high, "time", days=tuple(np.arange(low, high).tolist())),
+        reach(levels, data.unit("before"), 1.3), marks,
+        headline="; ".join(found) or "No change is shown",
         how="Grey: when it may have been" * bool(found), height=120.0, by=["day"],
     )  # fmt: skip
 
@@ -311,25 +305,13 @@ def _tips(
     return [tips[row] if row >= 0 else name for row, name in zip(rows, names, strict=True)]
 
 
-def _course(line: _Line, unit: str | None, what: str) -> str:
-    name, values = line.name.text or what, line.there
-    if not len(values):
-        return f"{name} was not measured"
-    ends = (values[0], values[-1], values.min(), values.max())
-    first, last, low, high = (number(float(n), unit) for n in ends)
-    return f"{name} from {first} to {last}, lowest {low}, highest {high}"
-
-
-def _sample(data: PlotData, y: str, by: str | None) -> str:
+def _sample(data: PlotData, y: str) -> str:
     """The sample of the points of a rate, in a few words."""
     name = data.sample(y)
     sizes = data.values(name) if name and data.unit(y) == FRACTION else np.empty(0)
     sizes = sizes[sizes > 0]
-    if not len(sizes):
-        return ""
-    ends = "–".join(dict.fromkeys(number(float(n)) for n in (sizes.min(), sizes.max())))
-    # One answer may stand in several series: only those of one are added up.
-    return f"n = {ends} each" + ("" if by else f", {number(float(sizes.sum()))} in all")
+    ends = [number(float(n)) for n in (min(sizes, default=0.0), max(sizes, default=0.0))]
+    return f"n = {'–'.join(dict.fromkeys(ends))} each" * bool(len(sizes))
 
 
 # --- heat maps --------------------------------------------------------------------------------
@@ -402,27 +384,20 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, en
         marks.append(Mark("boxes", right[blank] - 0.5, down[blank], style, to=right[blank] + 0.5,
                           size=1.0))  # fmt: skip
     if not is_written:
-        legend = [
-            ({0: tick(low, unit), 4: tick(high, unit)}.get(part, ""),
-             Style(f"ramp/{1 - part / 4 if is_rank else part / 4}"), "boxes")
-            for part in range(5)
-        ] + legend  # fmt: skip
-    headline, finding = "", "none of it was measured"
+        legend = [(tick(n, unit), Style(f"ramp/{float(share)}"), "boxes")
+                  for n, share in ((low, is_rank), (high, not is_rank))] + legend  # fmt: skip
+    headline = ""
     if len(finite):
         most = min(finite) if is_rank else max(finite)
         places = [named[at] for at in np.flatnonzero(values == most)]
         word = "best" if is_rank else "most" if what.endswith("s") else "highest"
-        best = f"{word} {what}: {some_of(places, 1)}, "
-        best += number(float(most), unit)
-        is_sure = data.stands_out(y, data.values(y) == most, ends)
-        headline = capitalized(best) * (len(places) == 1 and is_sure)
-        lacking = [f"{int((whys == why).sum())} of {values.size} cells {why}" for why in reasons]
-        finding = "; ".join([best, *lacking])
+        if len(places) == 1 and data.stands_out(y, data.values(y) == most, ends):
+            headline = capitalized(f"{word} {what}: {places[0]}, {number(float(most), unit)}")
     noun = data.time_noun(x) if is_time else x.removesuffix("_id")
     title = capitalized(f"{what} by {humanize(by.removesuffix('_id'))} and {humanize(noun)}")
     return Spec(
         "heatmap", data, (y,),
-        title + first_of(len(names_y), table.total[0]), finding,
+        title + first_of(len(names_y), table.total[0]),
         Scale(-0.5, len(columns) - 0.5, "names", unit, names=tuple(names_x),
               label=_years(columns) if is_time else "",
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
