@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -18,7 +17,6 @@ from typing import NamedTuple
 import matplotlib as mpl
 import pandas as pd
 from matplotlib import font_manager
-from matplotlib.dates import AutoDateLocator
 from matplotlib.ft2font import FT2Font, LoadFlags
 from matplotlib.ticker import MaxNLocator
 
@@ -442,21 +440,14 @@ def number_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
 
 
 def _time_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
-    """Ticks at every so many marks, or at round times; a day always has its month."""
-    times, many = [*scale.days], len(scale.days) > 60
-    if many:
-        ends = [datetime.fromtimestamp(86400 * day, UTC) for day in (scale.low, scale.high)]
-        times = [float(n) for n in AutoDateLocator(maxticks=most).tick_values(*ends)]
-        times = [at for at in times if scale.low <= at <= scale.high]
-    every = 1 if many else math.ceil(len(times) / most)
+    """Ticks at every so many marks; a day always has its month."""
+    times = scale.days[:: math.ceil(len(scale.days) / most)]
     moments = [(pd.Timestamp(0) + pd.Timedelta(days=at)).round("min") for at in times]
-    # Steps of months and years begin with one.
-    is_long = scale.high - scale.low > 150 and all(when.day == 1 for when in moments)
+    is_long = scale.high - scale.low > 300
     return tuple(
         Tick(at, f"{when:{form}}")
-        for at, when in [*zip(times, moments, strict=True)][::every]
+        for at, when in zip(times, moments, strict=True)
         for form in [
-            ("%Y" if when.month == 1 else "%b") if is_long
-            else "%d %b" if when == when.normalize() else "%H:%M"
+            "%b %Y" if is_long else "%d %b" if when == when.normalize() else "%H:%M"
         ]
     )  # fmt: skip

@@ -256,8 +256,6 @@ class Spec:
             words = [f"{c.heading} {c.words[row]}".strip() for c in self.beside if c.words[row]]
             said[name.full or str(row + 1)] = words
         texts = [f"{label}: {some_of([*dict.fromkeys(facts)], 6)}" for label, facts in said.items()]
-        order = {name.full: row for row, name in enumerate(self.y.names)}
-        texts.sort(key=lambda text: order.get(text.partition(": ")[0], len(order)))
         notes = [word for mark in self.marks if not said for word in mark.words]
         parts = filter(None, [self.headline, *notes, some_of(texts, 12, "; ")])
         return visible(f"{self.title}: {'; '.join(parts)}")

@@ -238,15 +238,13 @@ def in_words(text: str) -> str:
 
 def source_facts(sources: tuple[Source, ...]) -> list[str]:
     """Describe the source of a frame: host, section, time."""
+    hosts = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
     if len(sources) != 1:
-        hosts = ", ".join(dict.fromkeys(source.host or "unknown" for source in sources))
         return [f"{len(sources)} responses", hosts] if sources else ["Source unknown"]
     (source,) = sources
     fetched = (source.fetched_at or "")[:16].replace("T", " ")
-    return [
-        source.host or "unknown host", source.section or "",
-        fetched and f"fetched {fetched} UTC", "expired cache" if source.stale else "",
-    ]  # fmt: skip
+    stale = ", expired cache" * bool(source.stale)
+    return [hosts, source.section or "", fetched and f"fetched {fetched} UTC{stale}"]
 
 
 def describe_scope(query: str | None) -> str:

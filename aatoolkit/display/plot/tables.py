@@ -179,8 +179,7 @@ def _ends_of_parts(data: PlotData, y: str) -> Iterable[Numbers]:
 
 # --- tables of states and of text -------------------------------------------------------------
 
-_STATE_ROWS, _STATE_COLUMNS = 15, 4
-_TEXT_ROWS, _TEXT_COLUMNS, _LONGEST = 8, 4, 160
+_ROWS, _TEXT_ROWS, _COLUMNS, _LONGEST = 15, 8, 5, 160
 
 
 def states(data: PlotData, options: Options) -> Spec | None:
@@ -189,30 +188,49 @@ def states(data: PlotData, options: Options) -> Spec | None:
     if x is None or options.color or options.y or data.frame.duplicated([x, *data.apart(x)]).any():
         return None
     is_nameless = data.is_bare_key(x) or bool(data.frame[x].isna().any())
-    if not options.kind and (len(data) > _STATE_ROWS or data.measures or is_nameless):
+    if not options.kind and (len(data) > _ROWS or data.measures or is_nameless):
         return None
     others = [name for name in data.kinds if name not in (x, *data.keys, *CONTEXT, *APART)]
     stated = [n for n in others if data.kinds[n] == "flag" or data.has_states(n)]
-    more = [n for n in others if data.is_category(n) and n not in stated]
-    columns = [*stated, *more, *(n for n in data.numbers if n in others)]
     if not stated:
         return None
-    rows, columns = data.first(options.top or _STATE_ROWS), columns[:_STATE_COLUMNS]
-    beside, heads = [_words(rows, name) for name in columns], ", ".join(map(humanize, columns))
+    more = [n for n in others if n not in stated and (data.is_category(n) or n in data.numbers)]
+    columns = [*stated, *more][: _COLUMNS - 1]
     # How often each state is there, of the first column.
-    often = ", ".join(f"{n} {state}" for state, n in Counter(beside[0].words).most_common(4))
-    if len(rows) == 1:
-        often = ", ".join(f"{column.heading} {column.words[0]}" for column in beside)
+    often = Counter(_words(data, columns[0]).words).most_common(4)
+    heads = ", ".join(map(humanize, columns))
     title = heads if len(columns) < 3 else data.table_words or heads
-    return row_panel(
-        "verdicts", rows, capitalized(f"{title} by {humanize(rows.row_noun(x))}"),
-        names_of(rows, rows.row_labels(x)), (), NONE, columns, beside=beside,
-        headline=often if len(rows) == 1 else f"{beside[0].heading}: {often}",
+    return _table(
+        "verdicts", data, options, columns, f"{title} by {humanize(data.row_noun(x))}", x,
+        f"{humanize(columns[0])}: {', '.join(f'{n} {state}' for state, n in often)}",
     )  # fmt: skip
 
 
-def _words(data: PlotData, name: str, at: int = 0) -> WordColumn:
-    """A column of a table, with signs where it holds states, or has no value."""
+def stages(data: PlotData, options: Options) -> Spec | None:
+    """A table of how many are left at each stage."""
+    if options.is_chosen or not data.table.startswith("statistics:funnel"):
+        return None
+    columns = [name for name in data.numbers if name != "n"]
+    sums = [f"{number(np.nansum(data.values(name)))} {humanize(name)}" for name in columns[:4]]
+    x, *_ = data.keys
+    return _table("stages", data, options, columns, f"stages by {x}", x, ", ".join(sums))
+
+
+def _table(
+    kind: str, data: PlotData, options: Options, columns: Sequence[str], title: str,
+    x: str | None = None, headline: str = "",
+) -> Spec:  # fmt: skip
+    """The first rows of some columns, under their names."""
+    rows = data.first(options.top or (_ROWS if x else _TEXT_ROWS))
+    names = names_of(rows, rows.row_labels(x)) if x else [Name("")] * len(rows)
+    return row_panel(
+        kind, rows, capitalized(title) + first_of(len(rows), len(data)), names, (), NONE, columns,
+        headline=capitalized(headline), beside=[_words(rows, name) for name in columns],
+    )  # fmt: skip
+
+
+def _words(data: PlotData, name: str) -> WordColumn:
+    """A column of a table, with signs where it holds states."""
     words, whys, texts = data.text(name), whys_missing(data, name), cell_texts(data, name)
     styles = styles_for(words, states=True) if data.has_states(name) else {}
     if data.kinds[name] == "flag":
@@ -221,17 +239,27 @@ def _words(data: PlotData, name: str, at: int = 0) -> WordColumn:
              for why, word in zip(whys, words, strict=True)] if styles else ()  # fmt: skip
     texts = [(why if signs else "–") if why else text
              for why, text in zip(whys, texts, strict=True)]  # fmt: skip
-    return WordColumn(
-        texts, capitalized(humanize(name.removesuffix("_id"))),
-        "right" if data.kinds[name] == "number" else "left", is_muted=at > 0, signs=signs,
-    )  # fmt: skip
+    heading = capitalized(humanize(name.removesuffix("_id")))
+    align = "right" if data.kinds[name] == "number" else "left"
+    return WordColumn(texts, heading, align, signs=signs)
 
 
 def empty(data: PlotData) -> Spec:
     """A few rows of text as they are, or why there are none; hatched where nothing was measured."""
     title = capitalized(data.table_words)
     if len(data):
-        return _texts(data, title)
+        columns = [
+            name for name in data.kinds
+            if name not in CONTEXT and data.frame[name].notna().any()
+        ] or [*data.kinds]  # fmt: skip
+        # Text first, and identifiers that nothing stands for last.
+        rows = data.first(_TEXT_ROWS)
+        columns.sort(key=rows.is_bare_key)
+        columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
+        amounts = [name for name in columns if data.kinds[name] == "number"]
+        columns = [n for n in columns if n not in amounts][: _COLUMNS - 2] + amounts[:2]
+        title = title or ", ".join(map(humanize, columns)) or "No columns"
+        return _table("table", data, Options(top=_TEXT_ROWS), columns, title)
     names = [name for name in data.metadata.columns if name not in data.keys]
     state = data.state(names or data.metadata.columns)
     reason = joined(state.reason or "")
@@ -246,39 +274,6 @@ def empty(data: PlotData) -> Spec:
         Mark("words", middle, middle, words=[words], shift=0, has_paper=True),
     ]
     return Spec("empty", data, (), title or "No rows", NONE, NONE, marks, height=90.0)
-
-
-def _texts(data: PlotData, title: str) -> Spec:
-    """The first rows of text columns, under the names of the columns."""
-    rows = data.first(_TEXT_ROWS)
-    columns = [
-        name for name in data.kinds
-        if name not in CONTEXT and data.frame[name].notna().any()
-    ] or [*data.kinds]  # fmt: skip
-    # Text first, and identifiers that nothing stands for last.
-    columns.sort(key=rows.is_bare_key)
-    columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
-    amounts = [name for name in columns if data.kinds[name] == "number"][:2]
-    columns = [n for n in columns if data.kinds[n] != "number"][: _TEXT_COLUMNS - 1] + amounts
-    title = title or capitalized(", ".join(map(humanize, columns))) or "No columns"
-    return row_panel(
-        "table", rows, title + first_of(len(rows), len(data)), [Name("")] * len(rows), (), NONE,
-        columns, beside=[_words(rows, name, at) for at, name in enumerate(columns)],
-    )  # fmt: skip
-
-
-def stages(data: PlotData, options: Options) -> Spec | None:
-    """A table of how many are left at each stage."""
-    x = data.label_column
-    if options.is_chosen or x is None or not data.table.startswith("statistics:funnel"):
-        return None
-    rows, columns = data.first(options.top or _STATE_ROWS), [n for n in data.numbers if n != "n"]
-    sums = (f"{number(np.nansum(data.values(name)))} {humanize(name)}" for name in columns[:4])
-    return row_panel(
-        "stages", rows, f"Stages by {humanize(x)}" + first_of(len(rows), len(data)),
-        names_of(rows, rows.row_labels(x)), (), NONE, columns,
-        headline=", ".join(sums), beside=[_words(rows, name) for name in columns],
-    )  # fmt: skip
 
 
 def cell_texts(data: PlotData, name: str) -> list[str]:

@@ -110,11 +110,11 @@ def _moment(when: pd.Timestamp) -> str:
 
 
 def _years(moments: Sequence[pd.Timestamp]) -> str:
-    ends = moments[0], moments[-1]
-    if ends[1].year - ends[0].year > 1:
-        return ""  # the ticks name years
+    """The years, or the days of hours, where ticks do not say them."""
+    if moments[-1] - moments[0] > pd.Timedelta(days=300):
+        return ""
     form = "%Y" if all(when == when.normalize() for when in moments) else "%d %b %Y"
-    return "–".join(dict.fromkeys(f"{when:{form}}" for when in ends))
+    return "–".join(dict.fromkeys(f"{when:{form}}" for when in (moments[0], moments[-1])))
 
 
 # --- lines ------------------------------------------------------------------------------------
