@@ -24,20 +24,13 @@ Drawing = tuple[str, Callable[..., Any]]
 COLUMNS, ROWS, WIDTH, CAPTION = 3, 4, 640, 18
 OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("conversions", "conversion_daily", {"x": "date", "y": "sessions", "color": "engine"}),
-    ("conversions", "conversion_daily", {"kind": "line", "y": "sessions", "top": 4}),
-    ("overview", "overview_trend", {"y": ["mention_rate", "share_of_voice"]}),
-    ("overview", "overview_trend", {"title": "What the boss wants to read, in a long title"}),
-    ("overview", "overview_top_brands", {"kind": "bars", "y": "average_position"}),
     ("prompts", "prompts", {"x": "topic", "y": "mention_rate", "color": "intent"}),
 )
 VERBS: tuple[tuple[str, str, str, tuple[Any, ...]], ...] = (
     ("overview", "overview_engines", "interval", ("mention_rate",)),
     ("overview", "overview_trend", "changes", ("mention_rate",)),
     ("prompts", "prompt_engines", "rank", ("mentioned", "engine")),
-    ("prompts", "prompt_engines", "aggregate", ("engine",)),
-    ("prompts", "prompts", "compare", ("previous", "mention_rate")),
     ("domains", "source_domains", "concentration", ("citation_count",)),
-    ("chats", "chat_mentions", "aggregate", ("brand",)),
 )
 
 

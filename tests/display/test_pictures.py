@@ -255,6 +255,10 @@ def test_series_differ_by_more_than_colour_and_engines_keep_theirs() -> None:
 
     every = styles(frame)
     assert styles(frame[frame["engine"].isin(["gemini", "claude"])]).items() <= every.items()
+    bars = frame.tail(6).aa.plot("bars", x="engine", y="n").spec
+    assert {mark.style.colour for mark in bars.marks if mark.tips} == {
+        style.colour for style in every.values()
+    }
     colours = frame.aa.plot("line", x="day", y="n", color="engine").palette
     for first, second in combinations(every.values(), 2):
         assert first.symbol != second.symbol

@@ -209,9 +209,7 @@ PLAIN = {
     ),
     "index": (pd.DataFrame({"n": [1, 2]}, index=pd.Index(["a", "b"], name="who")), "bars"),
     "one row": (pd.DataFrame({"n": [1], "m": [2.5]}), "figures"),
-    "metrics": (pd.DataFrame({"metric": ["mentionRate", "n"], "value": [0.5, 12.0]}), "bars"),
     "flags": (pd.DataFrame({"ok": [True, False, True], "id": [1, 2, 3]}), "counts"),
-    "numbered columns": (pd.DataFrame({0: ["a", "b"], 1: [1, 2]}), "bars"),
     "infinite": (pd.DataFrame({"who": ["a", "b"], "n": [np.inf, -1.0]}), "bars"),
     "alike": (pd.DataFrame({"brand": [*"abc"] * 8, "engine": [*"xyz"] * 8}), "table"),
     "rows of a time": (
@@ -361,6 +359,9 @@ def test_what_has_no_room_is_left_out_and_not_cut() -> None:
         axes = read(name).aa.plot(figsize=(3, 2))
         assert axes.figure.get_suptitle().replace("\n", " ") == axes.spec.title
         assert not [text for text in axes.texts if text.get_text().endswith(" …")]
+    claims = labels(read("perception_claims").aa.plot())
+    assert any("\n" in label for label in claims)
+    assert "…" not in "".join(claims)
     assert "ChatGPT model update" in words_of(read("impact_annotations").aa.plot(figsize=(3, 2)))
     long = pd.DataFrame({"a": ["much " * 60]})
     assert min(text.get_fontsize() for text in long.aa.plot(figsize=(6, 4)).texts) >= 8
@@ -414,6 +415,7 @@ def test_rows_are_named_by_what_identifiers_stand_for() -> None:
     titles = {*read("actions")["title"]}
     assert {*steps.spec.beside[0].words} <= titles
     prompts = {*read("prompts")["prompt"]}
+    assert {*read("fanout_query_prompts").aa.plot().spec.beside[1].words} <= prompts
     assert {name.text for name in read("prompts").aa.plot().spec.y.names} <= prompts
     frame = pd.DataFrame({"topic": pd.array(["CRM", None], dtype="string"), "n": [1, 3]})
     axes = frame.aa.plot(x="topic", y="n")
@@ -428,6 +430,9 @@ def test_an_identifier_beside_its_text_is_named_by_the_text() -> None:
 
 
 def test_a_state_looks_alike_in_the_legend_and_in_the_marks() -> None:
+    access = read("crawlability_bot_access").aa.plot().spec.beside[0]
+    colours = {w: s.colour for w, s in zip(access.words, access.signs, strict=True)}
+    assert (colours["allowed"], colours["blocked"]) == ("green", "orange")
     frame = pd.DataFrame({"engine": [*"aabb"], "state": ["ok", "unknown", "failed", "unknown"]})
     axes = frame.aa.plot("counts", x="engine", color="state")
     looks = {words: style for words, style, _ in axes.spec.legend}

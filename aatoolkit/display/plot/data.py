@@ -356,8 +356,8 @@ class PlotData:
             return [*map(humanize, words)]
         titles: dict[str, str] = {}
         for _, facts in _told(self, anywhere) if name.endswith(_ID) or name == "value" else ():
-            named = facts.titles if name == "value" else {name: facts.titles.get(name, {})}
-            titles = {key: title for part in named.values() for key, title in part.items()} | titles
+            for part in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
+                titles = part | titles
             if titles.keys() >= {*words}:
                 break
         return [titles.get(word) or re.sub(r"^https?://", "", word) for word in words]

@@ -342,7 +342,8 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
         is_pair = len(data.keys) == 2 + len(data.apart(x, by))
         is_complete = is_pair and (y in placed or data.column(y) is None)
         fits = options.x or (len(data.keys) > 1 if data.adds(y) else is_complete)
-        if data.is_bare_key(x) or data.is_bare_key(by) or is_flat or not fits:
+        is_line = not (data.varies(x) and data.varies(by))
+        if data.is_bare_key(x) or data.is_bare_key(by) or is_flat or is_line or not fits:
             return None
     original = data.of_one_metric(y)
     per = data.unit_column(y)
