@@ -1274,7 +1274,7 @@ class Accessor(NamesNear):
         --------
         >>> frame = pd.DataFrame({"engine": ["chatgpt", "claude"], "n": [3, None]})
         >>> frame.aa.plot(y="n")
-        <Picture: N by engine: chatgpt 3; no value given: 1>
+        <Picture: N by engine: chatgpt: n 3; claude: n no value given>
         """
         for name in others:
             raise TypeError(f"plot() has no argument {name!r}; color= tells series apart")

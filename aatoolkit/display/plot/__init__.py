@@ -8,8 +8,8 @@ as 0, and nothing else is hatched. In reading order:
 - ``data``: `PlotData`, a frame with the role of each column, own rows, and titles that only
   another table of the answer names; rows that share a mark, and why a mark has no number.
 - The kinds, each a function that returns a `Spec`, or None if it does not fit: ``rows`` (bars,
-  gaps, shares, counts), ``tables`` (figures, funnels, states, texts, and the results of
-  statistics, a line of a table each), ``times`` (lines and heat maps).
+  gaps, shares, counts), ``tables`` (figures, stages, states, texts, and the results of
+  statistics, a line of a table each), ``times`` (lines, changes and heat maps).
 - ``spec``: the value, the rows behind its marks and their explanation; ``style``: names and reasons
   as text, colours and looks on light and dark paper.
 - ``layout``: where everything is, in points, from measured text.

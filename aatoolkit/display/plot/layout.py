@@ -307,9 +307,9 @@ def _attempt(
         texts.append(Text(edge, top - size * 1.7, heading, small, "muted", align=column.align))
         for row in range(0, len(cells), every):
             middle = top + (row + 0.5) * pitch
-            if (sign_style := column.sign(row)) is not None:
-                glyph, key = sign_style.glyph("dots"), sign_style.key
-                texts.append(Text(edge, middle - small * 0.66, glyph, small * 1.1, key))
+            for style in filter(None, column.signs[row : row + 1]):
+                glyph = style.glyph("dots")
+                texts.append(Text(edge, middle - small * 0.66, glyph, small * 1.1, style.key))
             is_bold = column.is_bold or (is_first and names[row].is_own)
             beside = edge + sign * bool(column.signs)
             y, colour = middle - _high(cells[row], size) / 2, "muted" if column.is_muted else "ink"

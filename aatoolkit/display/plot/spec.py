@@ -169,10 +169,6 @@ class WordColumn:
     is_muted: bool = False
     signs: Sequence[Style | None] = ()
 
-    def sign(self, row: int) -> Style | None:
-        """The style of the sign before the words of a row."""
-        return self.signs[row] if self.signs else None
-
 
 _MOST_ROWS = 500
 
