@@ -61,6 +61,8 @@ SERIES = (
     Style("sky", "P", (8, 2)),
 )
 """The styles of series, in the order in which they are assigned."""
+GREYS = tuple(replace(style, colour="rest") for style in SERIES)
+"""Those of series beside one that has the accent."""
 
 OWN, REST = Style("blue"), Style("rest")
 """The project's own brand, and all others."""
@@ -205,8 +207,7 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
     taken = {style.colour for style in chosen.values()}
     free = [style for style in SERIES if style.colour not in taken] or SERIES
     # An engine without a colour of its own has not that of another.
-    greys = [replace(style, colour="rest") for style in SERIES]
-    turns = cycle([REST] if states else greys if engines else free)
+    turns = cycle([REST] if states else GREYS if engines else free)
     return {level: chosen.get(level) or next(turns) for level in names}
 
 

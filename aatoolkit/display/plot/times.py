@@ -29,6 +29,7 @@ from aatoolkit.display.plot.data import (
 from aatoolkit.display.plot.rows import quoted, reach, style_without, tips_of
 from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec
 from aatoolkit.display.plot.style import (
+    GREYS,
     OWN,
     SERIES,
     Style,
@@ -275,8 +276,7 @@ def _styled(series: Sequence[_Line]) -> list[_Line]:
     if len(series) == 1:
         styles = dict.fromkeys(styles, OWN)
     if any(line.name.is_own for line in series):
-        greys = (replace(style, colour="rest") for style in SERIES)
-        styles = dict(zip(styles, greys, strict=False))
+        styles = dict(zip(styles, GREYS, strict=False))
     return [line._replace(style=OWN if line.name.is_own else styles[line.name.text])
             for line in series]  # fmt: skip
 
