@@ -32,7 +32,7 @@ from aatoolkit.availability.detect.words import (
     state_of_flag,
     word_in_sentences,
 )
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, leaves
+from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, leaf_values
 from aatoolkit.sections.availability_rule import word_of
 from aatoolkit.sections.inference.relations import Relation
 from aatoolkit.sections.inference.words import meaning
@@ -510,7 +510,7 @@ def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 def _constants(responses: Sequence[Any]) -> set[str]:
     """The fields whose numbers are the same in all responses: periods, limits, versions."""
     told = [
-        {(path.rpartition(".")[2], text) for path, text in leaves(response, "$")}
+        {(path.rpartition(".")[2], text) for path, text in leaf_values(response, "$")}
         for response in responses
         if response is not None
     ]
