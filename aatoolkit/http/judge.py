@@ -34,17 +34,20 @@ def judge(
     headers: Mapping[str, str],
     body: bytes,
     mask: Mask = bytes,
+    *,
+    has_token: bool = True,
 ) -> errors.FetchError | None:
     """Return the error that a response means; None if it has data.
 
     Readable is one JSON object or list with a status of success, or what explains why a section
-    has no data. ``mask`` is applied to whatever of the body an error repeats.
+    has no data. ``mask`` is applied to whatever of the body an error repeats; ``has_token`` says
+    whether the request had a token.
     """
     facts = {"url": url, "status": status}
     if is_explanation(url, status, body):
         return None
     if status not in SUCCESSES:
-        return _refusal(status, headers, body, mask, facts)
+        return _refusal(status, headers, body, mask, facts, has_token)
     try:
         value = decode.decode(body)
     except errors.DecodeError as error:
@@ -90,14 +93,19 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _refusal(
-    status: int, headers: Mapping[str, str], body: bytes, mask: Mask, facts: dict[str, Any]
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    mask: Mask,
+    facts: dict[str, Any],
+    has_token: bool,
 ) -> errors.StatusError:
     """Return the error for an HTTP status, with the service's own message, if any."""
     body = mask(body)
     words = _words(body, mask)
     facts |= {"excerpt": excerpt(body), "body": body}
     facts["code"] = _first_text(words, "code")
-    message = _first_text(words, "message", "detail", "title", "error") or ""
+    message = _first_text(words, "message", "detail", "msg", "title", "error", "errors") or ""
     message = message.rstrip(" .;")
     quote = f": {message}" if message else ""
     if 300 <= status < 400:
@@ -106,15 +114,17 @@ def _refusal(
     problem, hint = "the service responded with a status that is not expected", ""
     if status == 401:
         kind, problem = errors.NotAuthorized, "the service accepts no request without a valid token"
-        hint = "; check the token that is used (token=, --token-file or AATOOLKIT_TOKEN)"
+        remedy = "check the token that is used" if has_token else "no token was given; set one"
+        hint = f"; {remedy} (token=, --token-file or AATOOLKIT_TOKEN)"
     elif status in (403, 404, 410):
         kind, problem = errors.NotVisible, "the service shows the account no such host or section"
         hint = "; check the host, and that the account may see it"
     elif status in (400, 422):
-        kind, problem = errors.BadRequest, "the service refused the request"
+        parameter = facts["parameter"] = _first_text(words, "parameter")
+        subject = f"parameter {parameter}" if parameter else "request"
+        kind, problem = errors.BadRequest, f"the service refused the {subject}"
         suggestions = _texts_in(words, "suggestions")
         hint = f"; {did_you_mean(suggestions, 'the scope options list the allowed values')}"
-        facts["parameter"] = _first_text(words, "parameter")
         facts["suggestions"] = suggestions or _texts_in(words, "allowed")
     elif status == 429 or status >= 500:
         is_limit = status == 429
@@ -142,16 +152,20 @@ def _redirect(headers: Mapping[str, str], facts: dict[str, Any]) -> errors.Statu
 def _words(body: bytes, mask: Mask) -> dict[str, Any]:
     """Return the texts of an error message by field name, each on one printable line.
 
-    They are those of the object at the top, or of the one under ``error``.
+    They are those of the object at the top, and before them those of the first error in it
+    (``error``, ``errors`` as in JSON:API, a list as ``detail``) and of its ``source``.
     """
     try:
         value = decode.decode(body)
     except errors.DecodeError:
         return {}
-    inner = value.get("error") if isinstance(value, dict) else None
-    fields = inner if isinstance(inner, dict) else value
-    if not isinstance(fields, dict):
+    if not isinstance(value, dict):
         return {}
+    fields = dict(value)
+    for name in ("errors", "detail", "error", "source"):
+        inner = fields.get(name)
+        inner = inner[0] if inner and isinstance(inner, list) else inner
+        fields |= inner if isinstance(inner, dict) else {name: inner}
 
     def clean(value: object) -> Any:
         if isinstance(value, str):

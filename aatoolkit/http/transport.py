@@ -413,7 +413,14 @@ class Transport(HTTPAdapter):
                 **self._facts(request, attempt),
             )
         else:
-            error = judge(request.url, status, attempt.headers, body, self._masked)
+            error = judge(
+                request.url,
+                status,
+                attempt.headers,
+                body,
+                self._masked,
+                has_token=self._token is not None,
+            )
         if error is not None:
             cut_off = isinstance(error, errors.DecodeError) and error.problem == "truncated"
             return Failure(error, status in _RETRYABLE or cut_off, retry_after(attempt.headers))
