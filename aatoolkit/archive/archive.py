@@ -283,7 +283,8 @@ class Archive(metaclass=Chaptered):
         ArchiveError
             If there is no archive, or it cannot be read.
         ScopeError
-            If it has no such section or table, or a day cannot be read.
+            If it has no such section or table, no response of it for a host, the scope or until
+            the time, or a day cannot be read.
         """
         reader = TableReader(self._snapshot(), section, table)
         selection = Selection.of(hosts, since, until, scope).before(self._until)

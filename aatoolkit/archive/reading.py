@@ -92,8 +92,39 @@ class TableReader:
         self.stored = declaration_of(snapshot.store, self.path)
         self.place = {"section": owner, "table": self.stored.table.name}
 
+    def check(self, selection: Selection) -> None:
+        """Raise if the section has no response of a host, of the scope, or until the time.
+
+        Raises
+        ------
+        ScopeError
+            With what it has: near matches, the archived scopes, or the time of the first response.
+        """
+        section, scope = self.place["section"], selection.scope
+        responses = self.snapshot.rows(
+            "SELECT host, scope, min(fetched_at) AS first FROM responses WHERE section = $1 "
+            "GROUP BY ALL ORDER BY ALL",
+            "responses",
+            values=[section],
+        )
+        required = {"host": selection.hosts, "scope": scope and (scope._to_query(),)}
+        for parameter, values in required.items():
+            if values is None:
+                continue
+            names = dict.fromkeys(row[parameter] for row in responses)
+            for value in values:
+                if value not in names:
+                    problem = unknown(f"archived {parameter} of {section}", value, names)
+                    raise ScopeError(problem, parameter=parameter, unknown=(value,))
+            responses = [row for row in responses if row[parameter] in values]
+        first = min((row["first"] for row in responses), default=None)
+        if first and selection.until and selection.until < first:
+            problem = f"the archive has no response of {section} until {selection.until}; "
+            raise ScopeError(f"{problem}the first is of {first}", parameter="until")
+
     def read(self, selection: Selection) -> pd.DataFrame:
         """Return the rows of a selection, ordered by host, time and key."""
+        self.check(selection)
         order = ["host", "fetched_at", "days", *self.stored.key, "_row"]
         sql = (
             f"SELECT * FROM {identifier(_ROWS)} WHERE {selection.where} "
@@ -105,6 +136,7 @@ class TableReader:
 
     def history(self, fetched: Selection, days: Selection) -> pd.DataFrame:
         """Return one row per key and day, of responses fetched in one period about another."""
+        self.check(fetched)
         rows = self._query(_history_sql(self.stored, fetched.where, days), FRAMES)
         context = ["host", *(name for name in _FILTERS if rows[name].null_count < rows.num_rows)]
         moment = {"as_of": fetched.until.isoformat()} if fetched.until else {}

@@ -413,8 +413,15 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
     for odd in ({"hosts": 5}, {"since": "9999-12-31T23:59:59-12:00"}, {"section": None}):
         with pytest.raises(ScopeError, match=r"domain|no moment|no archived section 'None'"):
             filled.read(**{"section": "domains"} | odd)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'as_of'"):
-        filled.read("domains", as_of="2026-10-01")  # type: ignore[call-arg]
+    for absent, says in (
+        ({"hosts": ["acme.example", "acne.example"]}, "host of domains 'acne.*mean 'acme.example"),
+        ({"scope": aa.Scope()}, "scope of domains 'days=30'; did you mean 'days=7'"),
+        ({"until": "2026-09-01"}, "the first is of 2026-09-28 06:00"),
+    ):
+        with pytest.raises(ScopeError, match=says):
+            filled.read("domains", **absent)
+    with pytest.raises(ScopeError, match="the first is of"):
+        filled.history("ranking", as_of="2026-09-01")
     for source in (None, [1]):
         with pytest.raises(ScopeError, match="is no response"):
             filled.add(source, progress=False)  # type: ignore[arg-type]
