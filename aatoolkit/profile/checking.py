@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.show import show_as
+from aatoolkit._util.text import some_of
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, raw, read_word
 from aatoolkit.errors import AAToolkitError, did_you_mean, near_matches
@@ -141,9 +142,14 @@ def _drift(tables: Tables) -> list[Change]:
 
 
 def problem_of(
-    rule: Rule, responses: Sequence[Any], headers: Iterable[Mapping[str, str]] = ()
+    rule: Rule,
+    responses: Sequence[Any],
+    headers: Iterable[Mapping[str, str]] = (),
+    candidates: Sequence[str] = (),
 ) -> str | None:
     """Describe what is wrong with a rule for the responses seen; None if it reads some of them.
+
+    Where none has its place, candidates for the place are named.
 
     Examples
     --------
@@ -174,7 +180,9 @@ def problem_of(
             re.sub(r"\[\d+\]", "[]", path)[2:] for r in responses for path, _ in leaf_values(r, "$")
         }
         near = near_matches(rule.at, sorted({*paths, *(p.rpartition(".")[0] for p in paths)}))
-        hint = did_you_mean(near, "look at the response for its fields")
+        places = f"candidates of the section: {some_of(candidates)}" if candidates else ""
+        hints = filter(None, [did_you_mean(near), places])
+        hint = " ".join(hints) or "look at the response for its fields"
         return f"no response has {rule.at!r}; {hint}" if responses else None
     texts = dict.fromkeys(raw(value)[:80] for value in values)
     return (

@@ -249,7 +249,8 @@ class SectionDraft:
         ArgumentError
             If no response of the draft has the place, or no value there has a meaning by it.
         """
-        problem = problem_of(rule, self._responses, self._headers)
+        places = [proposal["at"] for proposal in self.proposals()]
+        problem = problem_of(rule, self._responses, self._headers, places)
         if problem is not None:
             raise ArgumentError(problem, argument="rule")
         self.analysis.rules = with_rule(self.analysis.rules, rule)

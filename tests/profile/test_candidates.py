@@ -166,6 +166,10 @@ def test_a_rule_that_cannot_be_one_is_refused(draft):
         draft["crawl"].set_rule(at="rows[0].inner")
     with pytest.raises(ArgumentError, match="no rule"):
         draft["crawl"].set_rule(where="states")
+    with pytest.raises(
+        ArgumentError, match=r"did you mean .*\? candidates of the section: visibleTo\{\}"
+    ):
+        draft["crawl"].set_rule(at="visible", words={"a": "available"})
 
 
 def test_the_words_are_proposed_by_the_numbers_beside_them(draft):
