@@ -270,6 +270,8 @@ def test_titles_sizes_colours_and_kinds_are_those_given() -> None:
     axes = counted([1, 2]).aa.plot(title="Mine <b>\u202e", figsize=(4, 2.5))
     assert axes.figure.get_suptitle() == "Mine <b>\\u202e"
     assert tuple(axes.figure.get_size_inches()) == (4, 2.5)
+    with pytest.raises(AttributeError, match=r"figure\.savefig"):
+        axes.save("mine.png")
     doc = pd.DataFrame.aa.plot.__doc__
     with pytest.raises(ArgumentError, match="there are ") as caught:
         counted([1, 2]).aa.plot("zzzzzzzz")
@@ -539,6 +541,19 @@ def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     assert "Low" not in axes.finding
     shares = shared_dataset()["domains"].main.aa.concentration("citation_count").aa.plot()
     assert shares.figure.get_suptitle().startswith("As concentrated as ")
+    totals = shared_dataset()["conversions"]["conversion_totals"].aa.plot()
+    assert "AI revenue (USD): value" in totals.finding
+
+
+def test_the_groups_without_a_name_are_not_all() -> None:
+    labels = [row.text for row in shared_dataset().compare().aa.plot(top=30).spec.y.names]
+    assert {"mention rate · all prompts", "mention rate · topic · (none)"} <= {*labels}
+
+
+def test_a_headline_counts_the_series_that_it_does_not_name() -> None:
+    days = pd.date_range("2026-10-01", periods=3).repeat(4)
+    frame = pd.DataFrame({"date": days, "engine": [*"abcd"] * 3, "n": range(12)})
+    assert "d 11, c 10, b 9 and 1 more" in frame.aa.plot(x="date", y="n", color="engine").finding
 
 
 def of_units() -> pd.DataFrame:
@@ -567,6 +582,7 @@ def test_changes_in_other_units_are_counted_and_a_lower_position_is_better() -> 
         [m.style.colour for m in p.spec.marks if m.kind == "dots"][-1] for p in (rates, places)
     )
     assert (good, bad) == ("green", "orange")
+    assert "Average position: +0.80, up" in places.finding
     assert "not drawn, in other units: 2 changes" in notes(rates)
 
 

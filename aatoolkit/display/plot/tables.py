@@ -135,9 +135,11 @@ def _facts(data: PlotData, options: Options) -> tuple[list[_Card], Sequence[str]
     for name in names:
         ends = whiskers(data, name)
         low, high = map(data.values, ("low", "high")) if name == of else (ends.low, ends.high)
-        size = sizes_of(data, data.sample(name) if data.rule(name) else None)
+        rule = data.rule(name)
+        size = sizes_of(data, data.sample(name) if rule else None)
         facts = data.values(name)[0], NAN, data.unit(name), size[0], whys_missing(data, name)[0]
-        cards.append(_card(capitalized(humanize(name)), *facts, low[0], high[0]))
+        currency = f" ({data.text(rule.within)[0]})" if rule and rule.within in data.kinds else ""
+        cards.append(_card(capitalized(humanize(name)) + currency, *facts, low[0], high[0]))
     return cards, names
 
 
@@ -395,7 +397,9 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     keys = [n for n in rows.metadata.key or rows.keys[:2] if n in rows.kinds and n != "verdict"]
     several = [*filter(rows.varies, keys)] or keys
     columns = zip(*(texts[name] for name in plot.names or several), strict=True)
-    labels = [plot.join.join(dict.fromkeys(word for word in row if word != BLANK)) or BLANK
+    # Without a name are all prompts, and the group without a topic: only that one is (none).
+    labels = [plot.join.join(word for word in dict.fromkeys(row)
+                             if word != BLANK or "all prompts" not in row)
               for row in columns] or ["all"] * len(rows)  # fmt: skip
     cells, words = [], []
     for row, verdict in enumerate(verdicts):
@@ -411,9 +415,11 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         words.append(text if np.isfinite(ends).any() else verdict.partition(" (")[0])
         cells.append(Cell(row, ends[0], style, 0.0, *ends[1:], kind="dots",
                           tip=f"{labels[row]}\n{words[row]}"))  # fmt: skip
-    headline = f"{labels[0]}: {words[0]}".replace("  ", ", ") * plot.has_lead
-    headline = capitalized(headline) if plot.names else headline
-    if plot.needs:
+    headline = f"{labels[0]}: {words[0]}".replace("  ", ", ")
+    headline *= plot.has_lead or len(rows) == 1
+    is_measure = labels[:1] == texts.get("measure", [])[:1]
+    headline = capitalized(headline) if plot.names or is_measure else headline
+    if plot.needs and len(rows) > 1:
         count = sum(verdict in ("up", "down") for verdict in verdicts)
         headline = f"{count} of {len(rows)} are shown to have changed"
         headline = headline if count else "Nothing is shown to have changed"

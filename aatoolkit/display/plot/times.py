@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers, tick
-from aatoolkit._util.text import capitalized, humanize
+from aatoolkit._util.text import capitalized, humanize, some_of
 from aatoolkit.display.plot.data import (
     APART,
     NOT_GIVEN,
@@ -214,7 +214,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     best = 1 if unit == RANK else -1
     last = sorted((best * line.values[-1], line.name.text)
                   for line in measured if line.values[-1] == line.values[-1])  # fmt: skip
-    words = ", ".join(f"{name} {number(float(best * n), unit)}" for n, name in last[:3])
+    words = some_of([f"{name} {number(float(best * n), unit)}" for n, name in last])
     of = f" of {banded.name.text}" if banded and len(series) > 1 else ""
     return Spec(
         "line", data, ys, title,
