@@ -107,7 +107,7 @@ class TableReader:
             "responses",
             values=[section],
         )
-        required = {"host": selection.hosts, "scope": scope and (scope._to_query(),)}
+        required = {"host": selection.hosts, "scope": (scope._to_query(),) if scope else None}
         for parameter, values in required.items():
             if values is None:
                 continue

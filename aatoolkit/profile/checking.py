@@ -181,8 +181,7 @@ def problem_of(
         }
         near = near_matches(rule.at, sorted({*paths, *(p.rpartition(".")[0] for p in paths)}))
         places = f"candidates of the section: {some_of(candidates)}" if candidates else ""
-        hints = filter(None, [did_you_mean(near), places])
-        hint = " ".join(hints) or "look at the response for its fields"
+        hint = f"{did_you_mean(near)} {places}".strip() or "look at the response for its fields"
         return f"no response has {rule.at!r}; {hint}" if responses else None
     texts = dict.fromkeys(raw(value)[:80] for value in values)
     return (
