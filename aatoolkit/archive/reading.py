@@ -119,8 +119,8 @@ class TableReader:
             responses = [row for row in responses if row[parameter] in values]
         first = min((row["first"] for row in responses), default=None)
         if first and selection.until and selection.until < first:
-            problem = f"the archive has no response of {section} until {selection.until}; "
-            raise ScopeError(f"{problem}the first is of {first}", parameter="until")
+            problem = f"the first response of {section} is of {first}; read until a later time"
+            raise ScopeError(problem, parameter="until")
 
     def read(self, selection: Selection) -> pd.DataFrame:
         """Return the rows of a selection, ordered by host, time and key."""

@@ -416,11 +416,11 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
     for absent, says in (
         ({"hosts": ["acme.example", "acne.example"]}, "host of domains 'acne.*mean 'acme.example"),
         ({"scope": aa.Scope()}, "scope of domains 'days=30'; did you mean 'days=7'"),
-        ({"until": "2026-09-01"}, "the first is of 2026-09-28 06:00"),
+        ({"until": "2026-09-01"}, "the first response of domains is of 2026-09-28 06:00"),
     ):
         with pytest.raises(ScopeError, match=says):
             filled.read("domains", **absent)
-    with pytest.raises(ScopeError, match="the first is of"):
+    with pytest.raises(ScopeError, match="the first response"):
         filled.history("ranking", as_of="2026-09-01")
     for source in (None, [1]):
         with pytest.raises(ScopeError, match="is no response"):

@@ -210,7 +210,7 @@ class Picture(Axes):
         return self.spec.explain(mark, column, within=within)
 
     def __getattr__(self, name: str) -> NoReturn:
-        hint = "picture.figure.savefig(path) writes it to a file; help(picture) lists its members"
+        hint = "picture.figure.savefig(path) writes it to a file"
         raise missing_attribute("Picture", name, (), hint)
 
     def svg(self, salt: str) -> str:
