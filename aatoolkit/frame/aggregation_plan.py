@@ -285,7 +285,7 @@ class _Planner:
             if self._is_mixed(name, texts):
                 why = f"a group holds more than one {rule.within}; add {rule.within!r} to by"
                 raise Refused(why)
-        if rule.across and planned.of:
+        if planned.of:
             self._check_across(planned)
 
     def _is_mixed(self, name: str, kinds: pd.Series) -> bool:
@@ -296,20 +296,28 @@ class _Planner:
         return bool((several | (kinds.isna().groupby(ids).sum() > 1)).any())
 
     def _check_across(self, planned: Plan) -> None:
-        """Raise if a sum is over a part of the key over which the column may not add."""
-        table, across = (planned.of or "").partition(".")[0], planned.rule.across
-        names, lost = _columns_of(self.metadata, table), []
-        for part in sections.table(table).key:
+        """Raise if rows combine over a key column over which a part of the rule may not add."""
+        table, column = (planned.of or "").partition(".")[0], planned.column
+        names, bounds = _columns_of(self.metadata, table), {column: planned.rule.across}
+        for part in planned.parts:  # a mean counts twice what its weight counts twice
+            declaration = declared(self.metadata.columns[part])
+            if part != column and declaration is not None:
+                bounds[part] = declaration.aggregate.across
+        rule = planned.rule
+        remedy = "'sum'" if rule.rule == "sum" else f"aa.sections.{rule!r}"
+        for key in sections.table(table).key:
             rows = pd.DataFrame({"group": self.groups.ids})
-            for name in names.get(part, ())[-1:]:
-                rows = rows.assign(part=self.frame[name].array).drop_duplicates()
-            if part not in across and rows["group"].duplicated().any():
-                lost.append(part)
-        if lost:
-            raise Refused(
-                f"it adds over {', '.join(across)}, and nothing shows that it adds over "
-                f"{', '.join(lost)}; if it does, say rules={{{planned.column!r}: 'sum'}}"
-            )
+            for name in names.get(key, ())[-1:]:
+                rows = rows.assign(key=self.frame[name].array).drop_duplicates()
+            if not rows["group"].duplicated().any():
+                continue
+            for part, across in bounds.items():
+                if across and key not in across:
+                    raise Refused(
+                        f"{'it' if part == column else part} adds over {', '.join(across)}, and "
+                        f"nothing shows that it adds over {key}; if it does, say "
+                        f"rules={{{column!r}: {remedy}}}"
+                    )
 
     def _plan_of_one_kind(self, planned: Plan, is_asked: bool) -> Plan:
         """Return the plan with a rule for rows of one metric, if those of several do not combine.

@@ -285,6 +285,15 @@ def test_citations_of_competitors_add_over_domains_and_not_over_brands() -> None
     for by in (None, "source_domain"):
         with pytest.raises(AvailabilityError, match="nothing shows that it adds over brand"):
             frame.aa.aggregate(by, columns="citations")
+    # A mean counts twice what its weight counts twice.
+    counts = aa.Column("answers", "Int64", aggregate=Aggregation("sum", across=("engine",)))
+    rate = aa.Column("rate", "Float64", aggregate=weighted("answers"))
+    columns = (aa.Column("domain", "string"), aa.Column("kind", "string"), counts, rate)
+    table = aa.Table("t", "Domains.", aa.sections.records("rows"), "domain", columns)
+    domains = [{"domain": name, "kind": "blog", "answers": 3, "rate": 0.5} for name in "ab"]
+    frame = aa.normalize(aa.Section("mine", "Mine.", table), {"rows": domains}).main
+    with pytest.raises(AvailabilityError, match="answers adds over engine, .* over domain"):
+        frame.aa.aggregate("kind", "rate")
 
 
 def test_values_of_several_units_are_not_added_and_one_unit_is_reported() -> None:
