@@ -54,6 +54,7 @@ from aatoolkit.stats.trace import (
     column_values,
     count_of,
     name_all,
+    named,
     normal_quantile,
     number,
     setting,
@@ -181,6 +182,10 @@ def compare_measure(
                 sides, groups, pair, cluster, level, design
             )
             why = refusal or limitation or why
+            if is_rate and max(-number(change.low), number(change.high)) > 1:
+                # No rate changes by more than 100 points.
+                low, high = np.maximum(change.low, -1.0), np.minimum(change.high, 1.0)
+                change = named(replace(change, low=low, high=high))
             row = replace(row, change=change, method=method, why=why, notes=(*group_notes, *notes))
         yield row
 

@@ -526,9 +526,14 @@ def judge(
         if verdict == "cannot say":
             why = row.why or "it cannot be computed"
         elif verdict == "no evidence":
-            size = points(number(smallest), is_rate).lstrip("+")
-            size = f"no {noun} at all" if math.isnan(number(smallest)) else f"a {noun} of {size}"
-            why += f"; {size} would have shown in 4 of 5 such samples"
+            shown = f"no {noun} is sure to have shown"
+            if math.isfinite(number(smallest)):
+                size = points(number(smallest), is_rate).lstrip("+")
+                shown = f"a {noun} of {size} would have shown"
+            why += f"; {shown} in 4 of 5 such samples"
+            why += f", with p corrected for {number(tests):g} tests" * (number(tests) > 1)
+        if verdict != "cannot say" and (assumption := row.method.partition("; ")[2]):
+            why += f"; {assumption}"
         if isinstance(p, Traced):
             condition = p < threshold if p.value < threshold.value else p >= threshold
             condition.value = verdict

@@ -100,6 +100,8 @@ def figures(data: PlotData, options: Options) -> Spec | None:
             # A line of a few numbers in the row, which breaks where there is none.
             heights = row + 0.3 - 0.6 * (values - finite.min()) / (np.ptp(finite) or 1.0)
             courses.append(Mark("line", np.linspace(0, 1, len(values)), heights, OWN, size=1.2))
+    keys = ["The interval takes what is counted for independent"] * any(texts[2])
+    keys += ["lines: by day"] * bool(courses)
     beside = [
         WordColumn(words, heading, "right", heading == "value", heading == "95% interval")
         for heading, words in zip(("value", "change", "95% interval", "sample"), texts, strict=True)
@@ -107,7 +109,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     ]  # fmt: skip
     return row_panel(
         "figures", data, title + first_of(len(kept), len(cards)), [*map(Name, labels)], (), NONE,
-        sides, beside=beside, over=courses, how="Lines: by day" * bool(courses), headline=headline,
+        sides, beside=beside, over=courses, how=capitalized("; ".join(keys)), headline=headline,
     )  # fmt: skip
 
 
@@ -439,10 +441,12 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         scale = replace(scale, low=0.5, high=np.nanmax(parts) + 0.5, unit=RANK)
     declared = data.column(plot.low) if plot.low else None
     level = re.search(r"\d+%", declared.doc if declared else "")
+    assumption = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
     return row_panel(
         kind, rows, title + first_of(len(rows), len(data)), names_of(rows, labels), cells, scale,
         [plot.value], headline=headline, beside=[WordColumn(words)],
         over=[strokes(tick, tick, middle - 0.28, middle + 0.28, INK, 1.6)],
-        how=plot.how.format(level=level[0] if level else ""),
+        how=plot.how.format(level=level[0] if level else "")
+        + (f". The test {assumption[0]}" if assumption else ""),
         n=f"not drawn, in other units: {counted(left_out, 'change')}" * bool(left_out),
     )  # fmt: skip
