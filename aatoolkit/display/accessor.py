@@ -427,11 +427,12 @@ class Accessor(NamesNear):
         Plain ``left.merge(own)`` keeps that of ``left``, where ``own`` is a table without any.
 
         A column keeps its metadata under its new name, suffixes included. Where rows have no match,
-        the columns that they lack are ``partial`` with the cause ``no_row``. A column on which both
-        are merged has the metadata of the side with all its values; where neither has them, what
-        holds for both. The sources of both are kept. Columns of a frame of your own, such as a CSV
-        file, count once for each of its rows, however often the merge repeats them: rows are
-        distinguished by what they are merged on, or by the columns that it takes beside.
+        the columns that they lack are ``partial`` with the cause ``no_row``; a warning says so
+        where no row has one. A column on which both are merged has the metadata of the side with
+        all its values; where neither has them, what holds for both. The sources of both are kept.
+        Columns of a frame of your own, such as a CSV file, count once for each of its rows, however
+        often the merge repeats them. Its rows are told apart by the merge keys; where several rows
+        have the same keys, by the fewest further columns that tell them apart.
 
         Parameters
         ----------

@@ -20,7 +20,7 @@ import pandas as pd
 
 from aatoolkit.availability import Availability, Cause, Condition, Statement, Status, combine
 from aatoolkit.availability.subject import as_text
-from aatoolkit.errors import ArgumentError, ItemNotFound, unknown
+from aatoolkit.errors import ArgumentError, ItemNotFound, unknown, warn
 from aatoolkit.frame.cell_status import can_list_keys, key_statements
 from aatoolkit.frame.duplicates import JOINED, NO_KEY, extent_of, is_joined
 from aatoolkit.frame.groupby import flattened, nullable
@@ -69,10 +69,14 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         merged = frames[0].merge(frames[1], **options)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         problem = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
-        raise ArgumentError(f"the frames cannot be merged: {problem}") from None
+        hint = "; give the keys one dtype, by astype or pd.to_datetime" * ("trying to" in problem)
+        raise ArgumentError(f"the frames cannot be merged: {problem}{hint}") from None
     repeats = [bool(merged[name].dropna().duplicated().any()) for name in _ROWS]
     unmatched_masks = [merged[name].isna().to_numpy(bool) for name in _ROWS]
     counts = [int(rows.sum()) for rows in unmatched_masks]
+    is_anti = "anti" in options.get("how", "inner")
+    if len(left) and len(right) and (unmatched_masks[0] | unmatched_masks[1]).all() and not is_anti:
+        warn("no row of the one frame matches a row of the other; look at the spelling of the keys")
     merged = merged.drop(columns=[*_ROWS])
     stored = [metadata_of(frame, levels=True) for frame in (left, right)]
     tabled = [_as_table(*parts) for parts in zip((left, right), stored, keys, strict=True)]

@@ -18,7 +18,7 @@ from serving import shared_dataset
 import aatoolkit as aa
 from aatoolkit import Availability, Cause, Status
 from aatoolkit.availability import UNKNOWN
-from aatoolkit.errors import ArgumentError
+from aatoolkit.errors import AAToolkitWarning, ArgumentError
 
 AVAILABLE = Availability(Status.AVAILABLE)
 PARTIAL = Availability(Status.PARTIAL, Cause.TRUNCATED, "2 of 800.")
@@ -152,7 +152,6 @@ def test_what_has_no_match_is_said_of_its_own_rows_and_groups() -> None:
     ("options", "expected"),
     [
         ({"on": ["domain"], "suffixes": (None, "_of_url")}, ["count", "count_of_url"]),
-        ({"left_on": "domain", "right_on": "url"}, ["domain_x", "domain_y", "url"]),
         ({"how": "cross"}, ["domain_x", "domain_y", "url", "gone"]),
         ({"left_index": True, "right_index": True}, ["domain_x", "count_y"]),
         ({"how": "left_anti", "on": "domain"}, ["domain", "count_x"]),
@@ -190,6 +189,8 @@ def test_a_merge_on_an_index_keeps_what_is_known_of_it() -> None:
 def test_a_merge_that_pandas_refuses_is_refused() -> None:
     with pytest.raises(KeyError, match="nonsense"):
         left().aa.merge(right(), on="nonsense")
+    with pytest.warns(AAToolkitWarning, match="no row"):
+        left().aa.merge(right(), left_on="domain", right_on="url")
 
 
 # --- rename ---------------------------------------------------------------------------------
