@@ -339,8 +339,11 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         )
     ]
     if metadata.holds(name) or not tables:
-        rule = "sum" if pd.api.types.is_numeric_dtype(frame[name].dtype) else "count"
-        return f"it has no declared rule; give one, such as rules={{{name!r}: {rule!r}}}"
+        values, rule = frame[name], "'count'"
+        if pd.api.types.is_numeric_dtype(values.dtype):
+            is_rate = bool((values % 1 > 0).any()) and values.abs().max() <= 1
+            rule = "aa.sections.weighted(COUNTS)" if is_rate else "'sum'"
+        return f"it has no declared rule; give one, such as rules={{{name!r}: {rule}}}"
     lost = "a plain pandas step lost its declaration"
     if bare_name == name and any({*map(str, frame.columns)} <= columns for columns in tables):
         return (

@@ -285,15 +285,6 @@ def test_citations_of_competitors_add_over_domains_and_not_over_brands() -> None
     for by in (None, "source_domain"):
         with pytest.raises(AvailabilityError, match="nothing shows that it adds over brand"):
             frame.aa.aggregate(by, columns="citations")
-    # A mean counts twice what its weight counts twice.
-    counts = aa.Column("answers", "Int64", aggregate=Aggregation("sum", across=("engine",)))
-    rate = aa.Column("rate", "Float64", aggregate=weighted("answers"))
-    columns = (aa.Column("domain", "string"), aa.Column("kind", "string"), counts, rate)
-    table = aa.Table("t", "Domains.", aa.sections.records("rows"), "domain", columns)
-    domains = [{"domain": name, "kind": "blog", "answers": 3, "rate": 0.5} for name in "ab"]
-    frame = aa.normalize(aa.Section("mine", "Mine.", table), {"rows": domains}).main
-    with pytest.raises(AvailabilityError, match="answers adds over engine, .* over domain"):
-        frame.aa.aggregate("kind", "rate")
 
 
 def test_values_of_several_units_are_not_added_and_one_unit_is_reported() -> None:
@@ -320,21 +311,6 @@ def test_values_of_several_units_are_not_added_and_one_unit_is_reported() -> Non
         odd.aa.aggregate("page", columns="value", rules={"value": "sum"})
     bare = demo_dataset()["overview"]["overview_kpis"].assign(unit=None)
     assert bare.aa.codebook.loc["value", "unit"] == "per `unit`"
-
-
-def test_a_refusal_names_the_rule_to_give() -> None:
-    columns = (aa.Column("day", "string"), aa.Column("rate", "Float64"), aa.Column("n", "Int64"))
-    items = aa.Table("items", "Days.", aa.sections.records("items"), "day", columns)
-    rows = [{"day": "a", "rate": 0.5, "n": 1}, {"day": "b", "rate": 0.25, "n": 3}]
-    frame = aa.normalize(aa.Section("mine", "Days.", items), {"items": rows}).main
-    with pytest.raises(AvailabilityError, match=r"rules=\{'n': 'sum'\}"):
-        frame.aa.aggregate(columns="n")
-    with pytest.raises(AvailabilityError, match=r"'rate': aa.sections.weighted\('n'\)"):
-        frame.aa.aggregate(columns="rate")
-    result = frame.aa.aggregate(columns="rate", rules={"rate": aa.sections.weighted("n")})
-    assert result["rate"].tolist() == [0.3125]
-    with pytest.raises(AvailabilityError, match="with the table of the counts joined"):
-        frame.drop(columns="n").aa.aggregate(columns="rate")
 
 
 def test_a_table_without_measures_is_counted() -> None:

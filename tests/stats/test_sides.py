@@ -14,7 +14,7 @@ from serving import shared_client
 
 import aatoolkit as aa
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
-from aatoolkit.sections import SUM, Column, Profile, Section, Table, records
+from aatoolkit.sections import SUM, Column, Profile, Section, Table, records, weighted
 from aatoolkit.stats import estimate
 
 
@@ -102,6 +102,7 @@ COUNTED = Profile(
                     unit="count",
                     aggregate=replace(SUM, across=("engine",)),
                 ),
+                Column("rate", "Float64", optional=True, aggregate=weighted("citations_previous")),
             ),
         ),
     ),
@@ -117,6 +118,9 @@ def test_counts_of_the_window_before_compare_by_what_they_are_counted_of() -> No
     frame = aa.normalize("domains", {"rows": rows}, profile=COUNTED).main
     total = frame.aa.compare("previous", "citation_count")
     assert total["verdict"].tolist() == ["cannot say"]  # domains are no sample of anything
+    # A mean counts twice what its weight counts twice.
+    with pytest.raises(AvailabilityError, match="citations_previous adds over engine"):
+        frame.aa.aggregate("kind", "rate")
     changes = frame.aa.compare("previous", "citation_count", pair="domain")
     ends = frame[["citations_previous", "citation_count"]].sum().tolist()
     for result in (changes, total):
