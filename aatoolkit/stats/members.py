@@ -78,8 +78,9 @@ def rank(
     if cluster == PROMPT and cluster not in flat.columns:
         why = (
             f"a rank compares {by} over prompts, and this frame has no {PROMPT}: it takes one row "
-            f"for each prompt and {by}, as project.read('prompts', split='engine') for engines; "
-            "where other things repeat, cluster= names them"
+            f"for each prompt and {by}, as project.read('prompts', split='engine') for engines or "
+            "project.read('ranking')['ranking_prompts'] for brands; where other things repeat, "
+            "cluster= names them"
         )
         raise ItemNotFound(f"{column} has no ranks: {why}", columns={cluster: why})
     sums = cluster_sums(frame, column, by, cluster, rules, counts=True)

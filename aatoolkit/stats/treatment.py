@@ -253,7 +253,8 @@ def _selected_prompts(
     members = {*flat[cluster][mask].dropna()}
     if split := members & {*flat[cluster][~mask].dropna()}:
         raise ArgumentError(
-            f"{len(split)} {cluster} are {group} in some rows only, such as {min(split)}"
+            f"{len(split)} {cluster} are {group} in some rows only, such as {min(split)}; give "
+            "cluster= a column with other values in the other rows, such as prompt and engine"
         )
     if not members:
         raise ArgumentError(f"{group}={selection!r} names no {cluster} that is in the frame")
