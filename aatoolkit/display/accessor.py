@@ -315,14 +315,14 @@ class Accessor(NamesNear):
             in ``columns`` needs none: it becomes the share of rows that are true.
             A column that ``df.aa.merge`` took from another frame counts once for each row of
             that frame. Of other columns a sum is refused where their values are repeated, as
-            after a plain merge: one value for each value of a text or day, over several rows.
+            after a plain merge: as if rows with the same text or day all had the same value.
         observed : bool
             Whether to leave out levels of categories that no row has. Otherwise their groups
             are unknown.
         status : bool
             Whether every column has its status beside it, as ``x_availability`` and the cause and
-            reason, also where all groups are alike. It is missing beside a number of which nothing
-            is stated, as of all that a profile without availability reads.
+            reason, also where all groups are alike. The status is missing where nothing is stated
+            of a number, as with a profile that reads no availability.
 
         Returns
         -------
@@ -706,12 +706,13 @@ class Accessor(NamesNear):
         where one has most of the answers, nothing is said. ``detectable`` is the change that the
         same t test finds in 80 % of such samples (Miller, "Adding Error Bars to Evals", 2024), with
         α divided by the number of rows where they are corrected for. It is larger where few prompts
-        make the error uncertain, and where paired prompts would not move alike: by p(1-p) each, if
-        their log odds do. Where sizes of prompts differ by a factor of 2.7, 70 to 80 % find it.
+        make the error uncertain, and where paired prompts differ in their rates: those near 0 or 1
+        then move less than those of a half. Where sizes of prompts differ by a factor of 2.7, 70 to
+        80 % find it. Where it would be beyond what a rate can change by, it is missing.
 
         How many answers show a change of 5 points? Compare two windows that you have: it takes
-        (``detectable`` / 0.05)² times as many. Of paired prompts, all asked as often, these may be
-        answers to the same ones, as in longer windows; of two samples they are other prompts.
+        (``detectable`` / 0.05)² times as many. With paired prompts that are all asked as often, ask
+        the same prompts more often, as in longer windows; with two samples, ask more prompts.
 
         Do not use it to look for the one of many cuts that differs: ask for all of them in one
         call, so that they are corrected for. It says that something changed, not why.
@@ -1314,7 +1315,9 @@ class Accessor(NamesNear):
         return write_parquet(self._frame, path)
 
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
-        """Write the frame to a workbook, with a second sheet that describes its columns.
+        """Write the frame to a workbook of three sheets: an overview, the data, their columns.
+
+        ``pd.read_excel(path, sheet_name="Data")`` reads the rows; the first sheet is the overview.
 
         No cell is a formula or a link, and none is rounded: what a spreadsheet cannot hold
         exactly is written as text, and rates are only shown in per cent. Moments are in UTC. A
