@@ -423,8 +423,10 @@ def test_no_change_beyond_the_scale_is_promised() -> None:
     row = now.aa.compare(before, "rate", rules=RULES).iloc[0]
     assert row["verdict"] == "no evidence"
     assert "no change is sure to have shown in 4 of 5" in row["why"]
-    before, now = (frame.assign(hits=hits, runs=1, rate=hits)
-                   for frame, hits in ((before, [0, 0, 0, 1, 1.0]), (now, [1, 1, 1, 0, 1.0])))  # fmt: skip
+    before, now = (
+        frame.assign(hits=hits, runs=1, rate=hits)
+        for frame, hits in ((before, [0, 0, 0, 1, 1.0]), (now, [1, 1, 1, 0, 1.0]))
+    )
     assert now.aa.compare(before, "rate", rules=RULES)["high"].item() == 1  # 100 points at most
     naive = now.drop(columns="prompt_id").aa.compare(before, "rate", rules=RULES)
     assert "independent" in naive["why"].item()

@@ -171,9 +171,6 @@ def test_totals_are_refused_where_nothing_says_how_prompts_differ(
     assert "two samples of prompt_id" in headline["method"]
     assert headline["why"].count("This engine has not run yet") == 1
     tested = changes[changes["p"].notna() & (changes["unit"] == "fraction 0-1")]
-    silent = tested[tested["detectable"].isna() & (tested["verdict"] == "no evidence")]
-    assert len(silent)
-    assert silent["why"].str.contains("no change is sure to have shown").all()
     room = np.maximum(tested["before"], 1 - tested["before"])
     assert (tested["detectable"].fillna(0.0) <= room).all()
 
