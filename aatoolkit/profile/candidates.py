@@ -176,7 +176,7 @@ def candidates(
         if is_silent or all(_is_read(at, paths) for paths in holding or [read[0][1]]):
             continue
         if blank is not None and blank == current:  # so it is not about the engine
-            sightings = sightings[:-1]
+            sightings = sightings[:-1] or sightings
         is_alone = current in nothing and {s.has_numbers for s in sightings} == {False}
         evidence = search.evidence.get(path, _ALONE if is_alone and has_numbers(document) else "")
         score, why = _score(path, sightings, evidence)
