@@ -289,13 +289,9 @@ def explains_absence(status: int, body: Any) -> bool:
     [True, False]
     >>> [explains_absence(404, {"detail": text}) for text in ("No data yet.", "Unknown domain.")]
     [True, False]
-    >>> explains_absence(424, {"fault": "EDGE_UNWIRED"})
-    True
     """
     if status not in _EXPLAINING or not isinstance(body, dict) or _names_parameter(body):
         return False
-    if status == 424:  # what the section is measured from failed, whatever it is called
-        return True
     pairs = [*error_texts(body)]
     texts = [text for key, text in pairs if ends(key, "reason") or is_word(key)]
     code = strongest_word([text for _, text in pairs if is_code(text)], STRONG)

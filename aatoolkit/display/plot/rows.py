@@ -148,7 +148,10 @@ def tips_of(
     sizes = [n for n in dict.fromkeys([*data.parts(name), data.sample(name)]) if n and n != name]
     counts = [(humanize(size), data.values(size)) for size in sizes]
     codes, is_known, tips = data.cells(name).codes.tolist(), data.is_known, []
-    states = [(state, str(state.status).replace("_", " ")) for state in data.cells(name).states]
+    states = [
+        (state, ": ".join(filter(None, (str(state.status).replace("_", " "), state.reason))))
+        for state in data.cells(name).states
+    ]
     per = data.unit_column(name)
     metrics = data.text(per) if per else [name] * len(data)
     for row, (label, value, unit) in enumerate(zip(labels, values, data.units(name), strict=True)):

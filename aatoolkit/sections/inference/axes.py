@@ -294,7 +294,8 @@ class Structure:
         are_records = len(keys) >= 3 <= len(members) and all(
             isinstance(member, dict) and len(member) > 1 for member in members
         )
-        return are_records or (is_text and not is_measure)
+        last = snake(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
+        return are_records or (is_text and not is_measure) or last.startswith(("by_", "per_"))
 
     def _open_maps(self, axis: Axis, maps: list[Stream]) -> None:
         """Open the maps of an axis; those of equal keys in every row share one."""
