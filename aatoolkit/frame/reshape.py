@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +34,6 @@ from aatoolkit.metadata.attrs import (
     attach,
     metadata_of,
     over_rows,
-    tables_of,
 )
 from aatoolkit.metadata.column import load_state
 from aatoolkit.metadata.recorded import recorded
@@ -187,7 +186,6 @@ def complete(
         **{name: flat[name].astype(values.dtype) for name, values in cast_levels.items()}
     )
     new_rows = _missing_rows(flat, metadata, cast_levels)
-    filled = _fill_attributes(new_rows, flat, metadata, [*metadata.key, *levels])
     rows = new_rows[[*levels]].drop_duplicates().itertuples(index=False)
     why = f"no row in the response for {some_of([' '.join(map(as_text, row)) for row in rows])}"
     new_states = _row_states(new_rows, metadata, engines, replace(NO_ROW, reason=why))
@@ -202,7 +200,7 @@ def complete(
     statements = tuple(row_statements(new_states, ROW, keys, metadata))
     described = {
         name: column
-        if name in (*metadata.key, *levels, *filled)
+        if name in (*metadata.key, *levels)
         else replace(
             column, statements=(*column.statements, *statements), otherwise=column.elsewhere
         )
@@ -251,27 +249,6 @@ def _missing_rows(
     for name in key:
         blank[name] = missing[name].array
     return blank
-
-
-def _fill_attributes(
-    new_rows: pd.DataFrame, frame: pd.DataFrame, metadata: FrameMetadata, key: Sequence[str]
-) -> list[str]:
-    """Fill columns that depend on a part of the key, such as the maker of an engine.
-
-    Returns the columns that were filled in all new rows.
-    """
-    filled = []
-    for table in tables_of(metadata):
-        grain = [*(metadata.grain(table) or ())]
-        if not grain or not {*grain} < {*key} or not {*grain} <= {*frame.columns}:
-            continue
-        by_grain = frame.drop_duplicates(grain).set_index(grain)
-        keys = pd.MultiIndex.from_frame(new_rows[grain]) if len(grain) > 1 else new_rows[grain[0]]
-        for name, column in metadata.columns.items():
-            if column.table == table and name in by_grain.columns and name not in key:
-                new_rows[name] = by_grain[name].reindex(keys).array
-                filled += [name] if keys.isin(by_grain.index).all() else []
-    return filled
 
 
 def _row_states(

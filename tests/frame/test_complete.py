@@ -207,18 +207,3 @@ def test_a_column_without_a_value_in_the_rows_that_are_left_is_not_required(
     with pytest.raises(AvailabilityError, match="hold no measurement: n"):
         rest.aa.require("n")
     assert frame.iloc[:0].aa.availability.loc["n", "status"] == status
-
-
-def test_an_attribute_of_a_known_key_is_as_measured_in_new_rows_as_in_old_ones() -> None:
-    data = shared_dataset()["prompts"]
-    topics = data.main[["prompt_id", "topic"]]
-    joined = data["prompt_engines"].aa.merge(topics, on="prompt_id", how="left")
-    completed = joined.aa.complete(engine=["chatgpt", "claude", "new"])
-    assert len(completed) > len(joined)
-    assert completed.aa.require("topic") is completed
-    assert completed.aa.availability.loc["answer_count", "status"] == "unknown"
-    strange = joined.aa.complete(prompt_id=["pr_1", "of nobody"])
-    assert strange.aa.availability.loc["topic", "status"] == "unknown"
-    assert strange[strange["prompt_id"] == "pr_1"].aa.availability.loc["topic", "status"] == (
-        "available"
-    )
