@@ -149,7 +149,7 @@ def aggregate(
     plans = planned_of(flat, by, columns, rules, observed)
     metadata, groups = plans[0].metadata, plans[0].groups
     parts = part_periods(flat, by, groups, metadata)
-    tables = {metadata.columns[it.plan.described].table for it in plans} & {*metadata.repeated}
+    tables = {metadata.columns[it.plan.column].table for it in plans} & {*metadata.repeated}
     several: tuple[str, ...] = ()
     if len(groups) > 1 and tables:  # a row of such a table may count in several groups
         several = tuple(sorted(filter(Duplicates(flat, metadata, groups).is_in_several, tables)))
@@ -157,7 +157,7 @@ def aggregate(
     described = {str(name): metadata.columns[str(name)] for name in result_columns}
     for planned in plans:
         values, state, companions = _outcome(planned, parts, skip_missing, status or bool(parts))
-        name, source_column = planned.plan.column, metadata.columns[planned.plan.described]
+        name, source_column = planned.plan.column, metadata.columns[planned.plan.column]
         within = planned.plan.rule.within
         if within and within not in result_columns:
             mask = (flat[name].notna() & flat[within].notna()).to_numpy(bool)

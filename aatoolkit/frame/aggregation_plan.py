@@ -18,7 +18,7 @@ from aatoolkit.frame.duplicates import Duplicates, Refused, why_no_rule
 from aatoolkit.frame.groupby import Floats, Groups, as_floats, find, names_of
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import FrameMetadata, tables_of
+from aatoolkit.metadata.attrs import FrameMetadata
 from aatoolkit.sections.aggregation import COUNT, FRACTION, ISO_4217, NONE, Aggregation
 from aatoolkit.sections.registry import neighbours
 
@@ -86,8 +86,6 @@ class Plan:
         Why the result is approximate.
     wholes : ResponseTotals, optional
         The denominators of a ratio over several responses.
-    source : str, optional
-        The column that it is computed from, if the frame has no column of its name.
     """
 
     column: str
@@ -97,18 +95,12 @@ class Plan:
     repeats: Mask | None = field(default=None, compare=False)
     caution: str | None = None
     wholes: ResponseTotals | None = field(default=None, compare=False)
-    source: str | None = None
-
-    @property
-    def described(self) -> str:
-        """The column of the frame from which the result takes its metadata."""
-        return self.source or self.column
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The columns that it is computed from."""
         weight = (self.rule.by,) if self.rule.by else ()
-        return self.rule.over or (self.described, *weight)
+        return self.rule.over or (self.column, *weight)
 
 
 def plan(
@@ -146,8 +138,6 @@ def plan(
             plans.append(planner.plan(name, rules, is_asked=bool(given_columns)))
         except Refused as refusal:
             refused[name] = str(refusal)
-    if not plans and not (given_columns or rules):
-        plans = planner.count_of_rows()
     refused_columns = {
         name: why for name, why in refused.items() if name in (*given_columns, *rules)
     }
@@ -230,20 +220,9 @@ class _Planner:
             self._check(planned)
         return self._without_repeats(planned)
 
-    def count_of_rows(self) -> list[Plan]:
-        """Plan the count of rows, for a table without columns to aggregate, such as ads."""
-        tables, metadata = tables_of(self.metadata), self.metadata
-        if len(tables) != 1 or not metadata.key or not are_rows_of(metadata, tables[0]):
-            return []
-        name = f"{tables[0].rpartition(':')[2].removesuffix('s')}_count"
-        names = [*map(str, self.frame.columns)]
-        if name in names or any(_has_rule(metadata, other) for other in names):
-            return []
-        return [self._without_repeats(Plan(name, Aggregation("count"), source=metadata.key[0]))]
-
     def _without_repeats(self, planned: Plan) -> Plan:
         """Add to a plan the rows that would count twice."""
-        table, rule = self.metadata.columns[planned.described].table, planned.rule.rule
+        table, rule = self.metadata.columns[planned.column].table, planned.rule.rule
         if rule not in (*_OF_NUMBERS, "count") or not table:
             return planned
         return replace(planned, repeats=self.duplicates.of(table, planned.parts))

@@ -313,17 +313,6 @@ def test_values_of_several_units_are_not_added_and_one_unit_is_reported() -> Non
     assert bare.aa.codebook.loc["value", "unit"] == "per `unit`"
 
 
-def test_a_table_without_measures_is_counted() -> None:
-    ads = demo_dataset()["ads"].main
-    counted = ads.aa.aggregate("engine")
-    assert (
-        counted.set_index("engine")["ad_count"].to_dict() == ads["engine"].value_counts().to_dict()
-    )
-    assert pd.concat([ads, ads]).aa.aggregate()["ad_count"].item() == len(ads)
-    with pytest.raises(AvailabilityError, match="cannot be aggregated"):
-        ads.drop(columns="ad_id").aa.aggregate("engine")
-
-
 def test_an_aggregate_of_aggregates_is_covered_as_they_were() -> None:
     frame = pd.DataFrame({"day": [*"aabb"], "n": [1, None, 2, 3]})
     days = frame.aa.aggregate("day", skip_missing=True, rules={"n": "sum"})
