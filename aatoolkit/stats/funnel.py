@@ -141,10 +141,6 @@ def funnel_of(
     if is_complete:
         visits = "visits of the days whose conversions are complete"
         of_visits = "Conversions per visit, on days whose conversions are complete."
-    states = {
-        column: combine(stages[stage].state for stage in stage_names)
-        for column, stage_names in _STAGES_OF.items()
-    }
     return result(
         "funnel",
         {
@@ -161,8 +157,8 @@ def funnel_of(
         key=("path",),
         level=level,
         states={
-            name: replace(state, reason=_without_repeats(state.reason))
-            for name, state in states.items()
+            column: combine(stages[stage].state for stage in stage_names)
+            for column, stage_names in _STAGES_OF.items()
         },
         of_visits=of_visits,
     )
@@ -259,16 +255,6 @@ _STAGES_OF = {
     **dict.fromkeys([f"conversion_rate{end}" for end in ("", "_low", "_high")], STAGES[2:]),
 }
 """By column, the stages that it is computed from."""
-
-
-def _without_repeats(reason: str | None) -> str | None:
-    """Remove the parts of a reason that an earlier part says already."""
-    parts: list[str] = []
-    for part in (reason or "").split("; "):
-        text = part.partition(": ")[2] or part
-        if not any(text in other for other in parts if ": " not in other):
-            parts.append(part)
-    return "; ".join(parts) or None
 
 
 NOT_SET = "(not set)"
