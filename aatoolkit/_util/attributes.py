@@ -39,7 +39,7 @@ class Chaptered(ABCMeta):
     def __init__(cls, name: str, bases: tuple[type, ...], names: dict[str, Any], **_: Any) -> None:
         super().__init__(name, bases, names)
         cls.__doc__ = doc = inspect.cleandoc(names.get("__doc__") or "")
-        members = [*_members(cls)]
+        members = [*members_of(cls)]
         if doc and members:
             lines = [f"{member:{_INDENT}}{line}" for member, line in members]
             last = f"``help({name}.{members[0][0]})`` has the arguments and examples of one."
@@ -54,7 +54,7 @@ class Chaptered(ABCMeta):
 _INDENT = 17
 
 
-def _members(kind: type) -> list[tuple[str, str]]:
+def members_of(kind: type) -> list[tuple[str, str]]:
     """List the public members of a class with the first line of their docstrings."""
     members = {}
     for base in reversed(kind.__mro__):

@@ -1,4 +1,4 @@
-"""``df.aa``: what every frame can do; the verbs, by purpose, are in `aatoolkit.frame.overview`.
+"""``df.aa``: what every frame can do; the verbs, in the order of their purposes.
 
 Here are signatures and documentation; the work is done by the other modules.
 """
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from aatoolkit._util.attributes import NamesNear
+from aatoolkit._util.attributes import NamesNear, members_of
 from aatoolkit._util.defaults import needed
-from aatoolkit._util.show import show_as
+from aatoolkit._util.show import fold, show_as
+from aatoolkit._util.text import Described, wrap_lines
 from aatoolkit.availability import Status
 from aatoolkit.errors import ArgumentError
 from aatoolkit.frame import merge, reshape, views
@@ -24,7 +25,6 @@ from aatoolkit.frame.aggregation_plan import Rules
 from aatoolkit.frame.cell_status import availability_of
 from aatoolkit.frame.excel import SheetTable, write_workbook
 from aatoolkit.frame.groupby import By, by_period, names_of
-from aatoolkit.frame.overview import as_html, as_text
 from aatoolkit.frame.parquet import arrow_table, write_parquet
 from aatoolkit.jsontree.coerce import coerce_values
 from aatoolkit.metadata.attrs import Source, metadata_of
@@ -46,7 +46,7 @@ def _baseline(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
     return None if isinstance(baseline, str) else baseline
 
 
-class Accessor(NamesNear):
+class Accessor(NamesNear, Described):
     """What can be done with a frame that was read: ``print(df.aa)`` lists it, a line per verb.
 
     All work on any frame, never change it, and need no network. ``help(df.aa.merge)`` has the
@@ -138,14 +138,18 @@ class Accessor(NamesNear):
         table["fetched_at"] = moments.to_pandas()
         return table
 
-    def __repr__(self) -> str:
+    def _described(self) -> tuple[str, Sequence[str]]:
         counts = self.availability["status"].value_counts()
         states = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        return as_text(type(self), f"<df.aa of {self._frame.shape[1]} columns: {states or 'none'}>")
+        lines = [f"{verb:16} {line}" for verb, line in members_of(type(self))]
+        return f"<df.aa of {self._frame.shape[1]} columns: {states or 'none'}>", lines
+
+    def __repr__(self) -> str:
+        return wrap_lines(str(self))
 
     def _repr_html_(self) -> str:
         table = show_as(self.availability)._repr_html_() or ""
-        return table + as_html(type(self), "df.aa: what can be done with this frame")
+        return table + fold("df.aa: what can be done with this frame", super()._repr_html_())
 
     def explain(
         self,

@@ -1,8 +1,8 @@
 """The verbs of ``df.aa`` that make frames of frames, and Parquet.
 
-In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata. In reading order:
+In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata;
+`aatoolkit.display.accessor` has the signatures of the verbs. In reading order:
 
-- ``overview``: the verbs by purpose; `aatoolkit.display.accessor` has their signatures
 - ``cell_status``: the availability of each cell, which the verbs below share, and how it prints
 - ``groupby``: rows in groups, weeks and months; the numbers and the availability of each
 - ``reshape``: ``to_long``, ``with_context``, and ``complete``: rows for what was not reported
