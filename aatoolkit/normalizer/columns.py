@@ -194,11 +194,6 @@ class BuiltTable:
             self._positions["_row"] = len(self._blocks), 0
             self._blocks.append(("Int64", pa.array(np.arange(self.size)), ["_row"]))
 
-    def release(self) -> None:
-        """Compute the metadata, and drop the reference to the response."""
-        assert self.metadata
-        self.__dict__.pop("rows", None)
-
     def array(self, name: str) -> pa.Array:
         """Return the values of one column."""
         block, number = self._positions[name]

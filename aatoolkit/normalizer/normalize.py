@@ -9,7 +9,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ from aatoolkit.normalizer.rows import (
     plans,
     unread_values,
 )
-from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables, quietly
+from aatoolkit.normalizer.tables import ResponseAtHand, TableParts, Tables
 from aatoolkit.payload import NO_CONTENT, Payload, window_of
 from aatoolkit.scope import ScopeOptions
 from aatoolkit.sections import Profile, Section
@@ -55,9 +55,6 @@ OWNER = "draft"
 """The name, in metadata, of the profile that a drafted declaration is of."""
 
 _BACKENDS = ("numpy_nullable", "pyarrow")
-
-_MANY_KEYS = 20_000
-"""The decoded response is kept in memory for ``extra`` only if it has no more keys than this."""
 
 _SILENT = "empty without a reason: perhaps nothing was measured, so it is not read as zero"
 _EMPTY: tuple[Any, ...] = (None, MISSING, "", [], {})
@@ -174,7 +171,6 @@ class _Reader:
         declared: Section,
         owner: str,
         is_tentative: bool = False,
-        is_kept: bool = False,
     ) -> Tables:
         """Read a response by a declaration, or by a draft if that is tentative and does not fit."""
 
@@ -248,26 +244,7 @@ class _Reader:
         is_immutable = isinstance(response, Payload | bytes | str)
         responses = [ResponseAtHand(source, response, again)] if is_immutable else []
 
-        @cache
-        def reread() -> Tables:
-            return quietly(again, response, is_kept=True)
-
-        is_released = is_immutable and not is_kept and walk.keys > _MANY_KEYS
-        if is_released:
-            for table in built.values():
-                table.release()
-            report.extra_values.clear()
-            del document, rows
-
-        def rows_of_tables() -> dict[str, TableRows]:
-            return reread()._parts.rows() if is_released else rows
-
-        def provenance_tables() -> Any:
-            if is_released:
-                return reread()._provenance
-            return provenance(document, [*built.values()], report.extra)
-
-        parts = TableParts(built, rows_of_tables, signals, responses)
+        parts = TableParts(built, lambda: rows, signals, responses)
         return Tables(
             declared.name,
             {name: partial(table.frame, self.backend, responses) for name, table in built.items()},
@@ -281,8 +258,8 @@ class _Reader:
             availability=lambda: signal_table(signals),
             hints=lambda: _hint_table([*_hints(declared, response, signals), *detection.hints]),
             drift=report.drift_frame,
-            extra=lambda: reread().extra if is_released else report.extra_frame(),
-            provenance=provenance_tables,
+            extra=report.extra_frame,
+            provenance=lambda: provenance(document, [*built.values()], report.extra),
         )
 
 
