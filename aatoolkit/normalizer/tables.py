@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-from weakref import WeakSet
 
 from aatoolkit._util.attributes import Keyed
 from aatoolkit._util.files import FileList
@@ -50,10 +49,6 @@ _EMPTY = {
 """The availability of an empty table in words, where the status alone does not explain it."""
 
 
-AT_HAND: WeakSet[ResponseAtHand] = WeakSet()
-"""The responses in memory, of which one may say what the identifiers of another stand for."""
-
-
 @dataclass(frozen=True, eq=False)
 class ResponseAtHand:
     """A response in memory, and the function that normalises it.
@@ -71,9 +66,6 @@ class ResponseAtHand:
     source: Source
     response: Payload | bytes | str
     read: Callable[[Any], Tables]
-
-    def __post_init__(self) -> None:
-        AT_HAND.add(self)
 
     @property
     def body(self) -> bytes:

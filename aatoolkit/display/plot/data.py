@@ -31,7 +31,6 @@ from aatoolkit.metadata.attrs import (
     stored_of,
 )  # fmt: skip
 from aatoolkit.metadata.recorded import attach_changed, checked_once
-from aatoolkit.normalizer.tables import AT_HAND
 from aatoolkit.sections.aggregation import (
     COUNT,
     FRACTION,
@@ -346,16 +345,13 @@ class PlotData:
             values = values.dt.strftime("%Y-%m-%d" if is_day else "%Y-%m-%d %H:%M")
         return [*values.astype(object).where(values.notna(), BLANK).map(str)]
 
-    def labels(self, name: str, anywhere: bool = True) -> list[str]:
-        """A column as text for people: metrics in words, and what identifiers stand for.
-
-        That is said ``anywhere``: in the answer, or in others of the host that are at hand.
-        """
+    def labels(self, name: str) -> list[str]:
+        """A column as text for people: metrics in words, and what the answer's identifiers name."""
         words = self.text(name)
         if name == "metric":
             return [*map(humanize, words)]
         titles: dict[str, str] = {}
-        for _, facts in _told(self, anywhere) if name.endswith(_ID) or name == "value" else ():
+        for _, facts in _told(self) if name.endswith(_ID) or name == "value" else ():
             for part in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
                 titles = part | titles
             if titles.keys() >= {*words}:
@@ -394,7 +390,7 @@ class PlotData:
 
     def is_bare_key(self, name: str) -> bool:
         """Whether a column holds identifiers, and nothing says what they stand for."""
-        return f"_{name}".endswith(_ID) and self.labels(name, False) == self.text(name)
+        return f"_{name}".endswith(_ID) and self.labels(name) == self.text(name)
 
     @cached_property
     def label_column(self) -> str | None:
@@ -548,17 +544,12 @@ def _are_own(values: pd.Series) -> Mask:
 _TOLD: WeakKeyDictionary[HeldResponse, Told] = WeakKeyDictionary()
 
 
-def _told(data: PlotData, anywhere: bool = False) -> Iterator[tuple[str, Told]]:
-    """Yield what the frame itself adds, then each of its responses, with the host first.
-
-    What is said ``anywhere`` is said in other responses of its hosts, too.
-    """
+def _told(data: PlotData) -> Iterator[tuple[str, Told]]:
+    """Yield what the frame itself adds, then each of its responses, with the host first."""
     facts = Told()
     facts.learn(data.frame)
     yield "", Told(titles=facts.titles)
-    hosts = {answer.source.host for answer in data.responses}
-    others = [answer for answer in AT_HAND if answer.source.host in hosts] if anywhere else []
-    for answer in (*data.responses, *others):
+    for answer in data.responses:
         if answer not in _TOLD:
             facts = _TOLD[answer] = Told()
             is_small = answer.body is not None and len(answer.body) <= _LARGEST
