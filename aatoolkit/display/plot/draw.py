@@ -42,7 +42,6 @@ from aatoolkit.stats.explain import Explanation
 
 KINDS: Mapping[str, Callable[[PlotData, Options], Spec | None]] = {
     **{kind: partial(tables.result, kind) for kind in tables.RESULTS},
-    "changes": times.changes,
     "stages": tables.stages,
     "figures": tables.figures,
     "line": times.lines,

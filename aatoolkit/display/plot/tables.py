@@ -358,6 +358,12 @@ RESULTS = {
         "Rate: other answers. Mix: other questions. Line: {level} interval of the rate alone",
         words="{effect}", names=("part",), is_change=True,
     ),
+    "changes": RowPlot(
+        "changes", "after", "", "", "When the rate changed", "",
+        "Days: between which it changed. Tick: the rate before",
+        "{before} to {after}  {verdict}", ("first_day", "last_day"), " to ", "verdict", "before",
+        has_lead=True,
+    ),
     "samples": RowPlot(
         "samples", "answers", "", "answers",
         "Answers needed for a margin, by runs of each prompt", "answers in all",
@@ -425,7 +431,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         count = sum(verdict in ("up", "down") for verdict in verdicts)
         headline = f"{count} of {len(rows)} are shown to have changed"
         headline = headline if count else "Nothing is shown to have changed"
-    elif not keys and not plot.names:
+    elif labels[0] == BLANK if plot.names else not keys:
         headline = capitalized(verdicts[0].partition(" (")[0])
     measures = {*texts.get("measure", ())}
     by = [humanize(n) for n in several if n != "measure"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -225,32 +224,6 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         height=175.0, by=marks, bounds=ends[0].result,
         labels=[(float(line.there[-1]), line.name.full, line.style)
                 for line in measured if len(series) > 1],
-    )  # fmt: skip
-
-
-def changes(data: PlotData, options: Options) -> Spec | None:
-    """The levels of a rate between the days on which it changed, and when that may have been."""
-    if options.is_chosen or not data.table.startswith("statistics:changes"):
-        return None
-    is_known = data.frame["day"].notna().to_numpy()
-    first, last, day = (data.days(name)[is_known] for name in ("first_day", "last_day", "day"))
-    levels = np.append(data.values("before")[:1], data.values("after")[is_known])
-    low, high = data.days("from_day").min(), data.days("to_day").max() + 1
-    edges, texts = np.array([low, *day, high]), numbers(levels, data.unit("before"))
-    found = [f"{when} {a} to {b}"
-             for when, (a, b) in zip(data.text("day"), pairwise(texts), strict=False)]  # fmt: skip
-    marks = [
-        Mark("boxes", first, levels[1:], Style("rest", look="pale"), to=last + 1, size=np.inf,
-             tips=[f"{word}\nmay have been in these days" for word in found]),
-        Mark("line", np.repeat(edges, 2)[1:-1], np.repeat(levels, 2), OWN, size=2.4),
-        Mark("words", (edges[1:] + edges[:-1]) / 2, levels, words=texts, shift=0, has_paper=True),
-    ]  # fmt: skip
-    return Spec(
-        "changes", data, ["day"], "When the rate changed",
-        Scale(low, high, "time", days=tuple(np.arange(low, high).tolist())),
-        reach(levels, data.unit("before"), 1.3), marks,
-        headline="; ".join(found) or "No change is shown",
-        how="Grey: when it may have been" * bool(found), height=120.0, by=["day"],
     )  # fmt: skip
 
 
