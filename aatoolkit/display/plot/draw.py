@@ -29,6 +29,7 @@ from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import (
     DOTTED,
     HATCHED,
+    STATUS_WORDS,
     Palette,
     describe_scope,
     in_words,
@@ -96,6 +97,8 @@ def plot(
 def picture_of(frame: pd.DataFrame, width: float) -> Picture | None:
     """Draw a frame in a width in points; None if there is nothing to draw."""
     spec = _spec_of(plot_data(frame), Options(top=8))
+    # The page says where all its numbers are from.
+    spec = replace(spec, caption=[*filter(None, [spec.n, *_missing(spec)])])
     return None if spec.kind in ("empty", "table") else draw(spec, None, Palette(), width)
 
 
@@ -129,9 +132,7 @@ def _missing(spec: Spec) -> list[str]:
     state = data.state(names)
     if not names or state.status == Status.AVAILABLE:
         return []
-    short = {Status.PARTIAL: "measured in part", Status.UNKNOWN: "availability unknown"}
-    words = short.get(state.status, str(state.status).replace("_", " "))
-    return [words, in_words((state.reason or "").rstrip("."))]
+    return [STATUS_WORDS[state.status], in_words((state.reason or "").rstrip("."))]
 
 
 def _check_hosts(data: PlotData) -> None:

@@ -6,7 +6,7 @@ A kind chooses rows and columns, and says what the cells are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,6 @@ import pandas as pd
 
 from aatoolkit._util.numbers import number, numbers, signed
 from aatoolkit._util.text import capitalized, humanize
-from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     NOT_GIVEN,
     NOT_MEASURED,
@@ -43,6 +42,7 @@ from aatoolkit.display.plot.style import (
     REST,
     REST_LEVEL,
     SERIES,
+    STATUS_WORDS,
     UNMEASURED,
     Style,
     are_states,
@@ -76,7 +76,6 @@ class Cell(NamedTuple):
     why: str = ""
     tip: str = ""
     kind: str = "boxes"
-    size: float = 0.66
     at: float = NAN
 
 
@@ -85,17 +84,17 @@ def row_panel(
     columns: Sequence[str], *, over: Sequence[Mark] = (), **more: Any,
 ) -> Spec:  # fmt: skip
     """A panel of rows with names."""
-    shapes: dict[tuple[str, Style, float], list[Cell]] = {}
+    shapes: dict[tuple[str, Style], list[Cell]] = {}
     words: dict[bool, list[Cell]] = {}
     for cell in cells:
         if cell.why:
             style = style_without(cell.why)
             cell = Cell(cell.row, FAR, style, -FAR, NAN, NAN, cell.why, cell.why, cell.tip, at=-FAR)
-        shapes.setdefault((cell.kind, cell.style, cell.size), []).append(cell)
+        shapes.setdefault((cell.kind, cell.style), []).append(cell)
         if cell.words:
             words.setdefault(bool(cell.why), []).append(cell)
     marks: list[Mark] = []
-    for (form, style, size), group in shapes.items():
+    for (form, style), group in shapes.items():
         is_dot, valid = form == "dots", [cell for cell in group if cell.x == cell.x]
         # Lines are over boxes, and below dots.
         low, high, rows = (some([getattr(c, n) for c in group]) for n in ("low", "high", "row"))
@@ -103,7 +102,7 @@ def row_panel(
         starts, ends = some([cell.start for cell in valid]), some([cell.x for cell in valid])
         layers.append(Mark(
             form, ends if is_dot else starts, some([cell.row for cell in valid]), style,
-            to=None if is_dot else ends, size=8.0 if is_dot else size,
+            to=None if is_dot else ends, size=8.0 if is_dot else 0.66,
             tips=[cell.tip for cell in valid],
         ))  # fmt: skip
         marks += [mark for mark in (layers if is_dot else layers[::-1]) if len(mark)]
@@ -147,9 +146,9 @@ def tips_of(
     values, whys = data.values(name).tolist(), whys_missing(data, name)
     sizes = [n for n in dict.fromkeys([*data.parts(name), data.sample(name)]) if n and n != name]
     counts = [(humanize(size), data.values(size)) for size in sizes]
-    codes, is_known, tips = data.cells(name).codes.tolist(), data.is_known, []
+    codes, tips = data.cells(name).codes.tolist(), []
     states = [
-        (state, ": ".join(filter(None, (str(state.status).replace("_", " "), state.reason))))
+        ": ".join(filter(None, (STATUS_WORDS[state.status], state.reason)))
         for state in data.cells(name).states
     ]
     per = data.unit_column(name)
@@ -162,9 +161,7 @@ def tips_of(
         for size, amounts in counts:
             n = float(amounts[row])
             lines.append(f"{size}: {'not measured' if n != n else number(n)}")
-        state, words = states[codes[row]]
-        status = words if state.status != Status.AVAILABLE or whys[row] else "measured"
-        lines.append(status if is_known else "availability unknown")
+        lines.append(states[codes[row]])
         tips.append("\n".join(filter(None, lines)))
     return tips
 
@@ -189,9 +186,18 @@ def quoted(name: str) -> str:
 
 # --- bars and gaps ----------------------------------------------------------------------------
 
-_PAIRS = (("leader_", "own_"), ("previous_", ""), ("before_", "after_"))
-"""Prefixes of column pairs to compare, the reference first."""
+_PAIRS = (("leader_", "own_"), ("previous_", ""), ("previous", "value"), ("before", "after"))
+"""How the names of two columns to compare begin, the reference first."""
 _REFERENCES = tuple(reference for reference, _ in _PAIRS)
+
+
+def pairs_of(data: PlotData) -> Iterator[tuple[str, str]]:
+    """The columns of numbers whose names are a pair."""
+    for name in data.numbers:
+        for prefix, other in _PAIRS:
+            second = other + name.removeprefix(prefix)
+            if name.startswith(prefix) and second in data.numbers:
+                yield name, second
 
 
 def bars(data: PlotData, options: Options) -> Spec | None:
@@ -267,7 +273,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
         return None
     before, now = pair
     # What is about the gap has the widest first; what is about a number has the largest.
-    is_gap = not before.startswith(("previous_", "before_"))
+    is_gap = not before.startswith(("previous", "before"))
     wide = -np.abs(data.values(now) - data.values(before))
     order = np.argsort(wide, kind="stable") if is_gap else data.best_first(now)
     rows = data.sorted_by(order[: options.top or 15])
@@ -305,15 +311,11 @@ def gap(data: PlotData, options: Options) -> Spec | None:
 
 def _pair(data: PlotData, options: Options) -> tuple[str, ...]:
     """Find two fraction columns with paired names, such as ``leader_rate`` and ``own_rate``."""
-    for name in data.numbers:
-        for prefix, other in _PAIRS:
-            second = other + name.removeprefix(prefix)
-            # Between single prompts the widest change is mostly chance.
-            is_chance = prefix == "previous_" and "prompt_id" in data.keys and not options.kind
-            is_pair = name.startswith(prefix) and second in data.numbers and not is_chance
-            if is_pair and data.unit(name) == data.unit(second) == FRACTION:
-                return name, second
-    return ()
+    # Between single prompts the widest change is mostly chance.
+    is_chance = "prompt_id" in data.keys and not options.kind
+    return next((pair for pair in pairs_of(data)
+                 if {*map(data.unit, pair)} == {FRACTION}
+                 and not (is_chance and pair[0].startswith("previous_"))), ())  # fmt: skip
 
 
 # --- parts of a whole -------------------------------------------------------------------------

@@ -8,7 +8,7 @@ else is. An engine has one colour everywhere; own brands have the accent, all ot
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from urllib.parse import parse_qsl
@@ -17,6 +17,7 @@ import numpy as np
 
 from aatoolkit._util.defaults import ENGINES
 from aatoolkit._util.text import humanize
+from aatoolkit.availability import Status
 from aatoolkit.metadata.attrs import Source
 
 BLANK = "(none)"
@@ -74,6 +75,13 @@ UNKNOWN, NOT_APPLICABLE = Style("rest", "D", look="pale"), Style("rest", look="t
 INK, MUTED = Style("ink", ""), Style("muted")
 UNMEASURED, NO_VALUE, NO_NUMBER = (Style("lack", look=look) for look in _LACKING)
 
+STATUS_WORDS = {
+    Status.AVAILABLE: "measured", Status.PARTIAL: "measured in part",
+    Status.UNAVAILABLE: "not measured", Status.NOT_APPLICABLE: "not applicable",
+    Status.UNKNOWN: "availability unknown",
+}  # fmt: skip
+"""What pictures and reports write for each status."""
+
 REST_LEVEL = "all others"
 """The level of what has no style of its own; services have levels named ``other``."""
 
@@ -91,39 +99,26 @@ _STATES = {
 }
 _STYLE_OF = {word: style for style, words in _STATES.items() for word in words.split()}
 
-LIGHT: Mapping[str, str] = {
-    "ink": "#1f2328",
-    "muted": "#57606a",
-    "grid": "#d8dee4",
-    "paper": "#ffffff",
-    "lack": "#f6f8fa",
-    "hatch": "#7d8590",
-    "blue": "#0072b2",
-    "orange": "#d55e00",
-    "green": "#009e73",
-    "purple": "#7d4f8e",
-    "black": "#24292f",
-    "sky": "#3b9ad9",
-    "amber": "#a87b00",
-    "rest": "#87939e",
-}
-DARK: Mapping[str, str] = {
-    "ink": "#e6edf3",
-    "muted": "#9da7b1",
-    "grid": "#30363d",
-    "paper": "#0d1117",
-    "lack": "#161b22",
-    "hatch": "#8b949e",
-    "blue": "#2f80c8",
-    "orange": "#f0813a",
-    "green": "#33c29a",
-    "purple": "#b98acb",
-    "black": "#e6edf3",
-    "sky": "#8cc8f0",
-    "amber": "#d9a514",
-    "rest": "#717d89",
-}
+_COLOURS = """
+ink     #1f2328  #e6edf3
+muted   #57606a  #9da7b1
+grid    #d8dee4  #30363d
+paper   #ffffff  #0d1117
+lack    #f6f8fa  #161b22
+hatch   #7d8590  #8b949e
+blue    #0072b2  #2f80c8
+orange  #d55e00  #f0813a
+green   #009e73  #33c29a
+purple  #7d4f8e  #b98acb
+black   #24292f  #e6edf3
+sky     #3b9ad9  #8cc8f0
+amber   #a87b00  #d9a514
+rest    #87939e  #717d89
+"""
 """Each colour on light paper, and on dark paper."""
+
+_NAMES, *_PAPERS = zip(*map(str.split, _COLOURS.strip().splitlines()), strict=True)
+LIGHT, DARK = (dict(zip(_NAMES, paper, strict=True)) for paper in _PAPERS)
 
 _RAMPS = {
     False: ("#e1edf8", "#b3d3ea", "#6baed6", "#2171b5", "#08306b"),

@@ -28,6 +28,7 @@ from aatoolkit.display.plot.rows import (
     NAN,
     Cell,
     names_of,
+    pairs_of,
     reach,
     row_panel,
     sizes_of,
@@ -61,10 +62,6 @@ from aatoolkit.stats.estimate import wilson
 
 # --- key figures ------------------------------------------------------------------------------
 
-_SIDES = (
-    ("previous_value", "value"), ("previous", "value"), ("before", "after"),
-    ("before_value", "after_value"),
-)  # fmt: skip
 _OF_RESULTS = ("low", "high", "p", "n", "clusters")
 """Of a result of statistics: what describes its numbers and is none of its own."""
 
@@ -150,7 +147,7 @@ def _metrics(data: PlotData, options: Options) -> tuple[list[_Card], Sequence[st
     x, sides = options.x or data.label_column, options.y
     if not sides:
         # The number and the one before; of metrics without one, the number alone.
-        sides = next((s for s in _SIDES if {*s} <= {*data.numbers}), ())
+        sides = next(pairs_of(data), ())
     if x is None or len(sides) not in (1, 2) or (options.y and not options.kind):
         return [], ()
     now = sides[-1]

@@ -14,8 +14,9 @@ import pandas as pd
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.text import capitalized, humanize
 from aatoolkit._util.units import UNITS
+from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import PlotData, Told, plot_data
-from aatoolkit.display.plot.style import in_words
+from aatoolkit.display.plot.style import STATUS_WORDS, in_words
 from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 if TYPE_CHECKING:
@@ -231,15 +232,6 @@ def path_words(path: str) -> str:
     return " › ".join(words) or "the whole response"
 
 
-_STATES = {
-    "available": "Measured",
-    "partial": "Measured in part",
-    "unavailable": "Not measured",
-    "not applicable": "Not applicable",
-    "unknown": "Not stated whether measured",
-}
-
-
 def state_words(state: str) -> str:
     """The availability of a table, as ``Tables`` gives it, in plain words.
 
@@ -249,8 +241,10 @@ def state_words(state: str) -> str:
     '◐ Measured in part: not asked until Monday'
     """
     mark, _, words = state.partition(" ")
-    status = next((status for status in _STATES if words.startswith(status)), "")
-    return plain(f"{mark} {_STATES.get(status, '')}{words.removeprefix(status)}")
+    status = next((s for s in Status if words.startswith(humanize(s))), Status.UNKNOWN)
+    return plain(
+        f"{mark} {capitalized(STATUS_WORDS[status])}{words.removeprefix(humanize(status))}"
+    )
 
 
 class RowNames:
