@@ -642,8 +642,9 @@ def test_an_interactive_mark_says_number_interval_counts_and_availability() -> N
     assert figure.layout.hovermode == "x unified"
     at = int(np.flatnonzero(~np.isnan(rates))[0])
     low, high = trend.aa.interval("mention_rate").iloc[at]
+    count = trend["answer_count"].iloc[at]
     for words in (f"mention rate: {rates[at]:.0%}", f"interval: {low:.0%} to {high:.0%}",
-                  f"answer count: {trend['answer_count'].iloc[at]}", "measured in part"):  # fmt: skip
+                  f"answer count: {count}", "measured in part"):  # fmt: skip
         assert words in line.customdata[at]
     assert {"/"} == {t.marker.pattern.shape for t in figure.data if t.type == "bar"}
     data, metadata = figure._repr_mimebundle_()

@@ -81,9 +81,9 @@ class Cell(NamedTuple):
 
 def row_panel(
     kind: str, data: PlotData, title: str, names: Sequence[Name], cells: Iterable[Cell], x: Scale,
-    columns: Sequence[str], *, over: Sequence[Mark] = (), **more: Any,
+    columns: Sequence[str], *, total: int = 0, over: Sequence[Mark] = (), **more: Any,
 ) -> Spec:  # fmt: skip
-    """A panel of rows with names."""
+    """A panel of rows with names, the first of a total."""
     shapes: dict[tuple[str, Style], list[Cell]] = {}
     words: dict[bool, list[Cell]] = {}
     for cell in cells:
@@ -115,7 +115,7 @@ def row_panel(
             shift=9.0 if group[0].kind == "dots" else 5.0, has_paper=is_why,
         ))  # fmt: skip
     return Spec(
-        kind, data, columns, title, x,
+        kind, data, columns, capitalized(title) + first_of(len(names), total), x,
         Scale(len(names) - 0.5, -0.5, "names", names=tuple(names)), [*marks, *over],
         height=PITCH * len(names), **more,
     )  # fmt: skip
@@ -241,7 +241,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     what = humanize(y)
     headline = _leader(names, values, unit, what) * rows.stands_out(y, values == values[0], ends)
     return row_panel(
-        "bars", rows, capitalized(f"{what} by {humanize(rows.row_noun(x))}")
+        "bars", rows, f"{what} by {humanize(rows.row_noun(x))}"
         + first_of(len(kept), measured), names, cells,
         reach(np.concatenate([values, ends.high]), unit, label=rows.axis_label(y),
               is_whole=rows.is_count(y)),
@@ -299,11 +299,10 @@ def gap(data: PlotData, options: Options) -> Spec | None:
         if (a := first[row]) + (b := second[row]) == a + b and not headline:
             headline = f"{quoted(names[row].text)}: {what} {number(b, unit)}, {side} "
             headline += f"{number(a, unit)} ({moves[row]})"
-    title = capitalized(f"{what} and {other} by {humanize(data.row_noun(x))}")
+    title = f"{what} and {other} by {humanize(data.row_noun(x))}"
     scale = reach(np.concatenate([first, second]), unit, 1.03)
     return row_panel(
-        "gap", rows, title + first_of(len(rows), len(data)), names, cells,
-        scale, (now, before),
+        "gap", rows, title, names, cells, scale, (now, before), total=len(data),
         legend=[(what, MUTED if has_own else OWN, "dots"), (other, REST, "dots")],
         headline=headline, by=[x, *data.apart(x)],
     )  # fmt: skip

@@ -53,7 +53,6 @@ from aatoolkit.display.plot.style import (
     OWN,
     REST,
     UNMEASURED,
-    first_of,
     in_words,
     styles_for,
 )
@@ -78,12 +77,12 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     cards, sides = (_facts if is_single else _metrics)(data, options)
     if not cards:
         return None
-    title, kept = capitalized(data.table_words or "figures"), cards[: options.top or 12]
+    title, kept = data.table_words or "figures", cards[: options.top or 12]
     # A change in points is one of a rate.
     headline = ", ".join([f"{label} {value} ({change})" for label, value, change, *_ in kept
                           if change.endswith("pp")][:2])  # fmt: skip
     if is_single:
-        title = ": ".join(filter(None, [data.row_name, title]))
+        title = ": ".join(filter(None, [data.row_name, capitalized(title)]))
         verdict = data.text("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
         rates = (data.unit(name) in (FRACTION, SCORE) for name in sides)
         rate = next((f"{card[0]} {card[1]}" for card, is_rate in zip(cards, rates, strict=True)
@@ -105,8 +104,8 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         if any(words)
     ]  # fmt: skip
     return row_panel(
-        "figures", data, title + first_of(len(kept), len(cards)), [*map(Name, labels)], (), NONE,
-        sides, beside=beside, over=courses, how=capitalized("; ".join(keys)), headline=headline,
+        "figures", data, title, [*map(Name, labels)], (), NONE, sides, total=len(cards),
+        beside=beside, over=courses, how=capitalized("; ".join(keys)), headline=headline,
     )  # fmt: skip
 
 
@@ -225,7 +224,7 @@ def _table(
     rows = data.first(options.top or (_ROWS if x else _TEXT_ROWS))
     names = names_of(rows, rows.row_labels(x)) if x else [Name("")] * len(rows)
     return row_panel(
-        kind, rows, capitalized(title) + first_of(len(rows), len(data)), names, (), NONE, columns,
+        kind, rows, title, names, (), NONE, columns, total=len(data),
         headline=capitalized(headline), beside=[_words(rows, name) for name in columns],
     )  # fmt: skip
 
@@ -446,8 +445,8 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     level = re.search(r"\d+%", declared.doc if declared else "")
     assumption = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
     return row_panel(
-        kind, rows, title + first_of(len(rows), len(data)), names_of(rows, labels), cells, scale,
-        [plot.value], headline=headline, beside=[WordColumn(words)],
+        kind, rows, title, names_of(rows, labels), cells, scale, [plot.value], total=len(data),
+        headline=headline, beside=[WordColumn(words)],
         over=[strokes(tick, tick, middle - 0.28, middle + 0.28, INK, 1.6)],
         how=plot.how.format(level=level[0] if level else "")
         + (f". The test {assumption[0]}" if assumption else ""),

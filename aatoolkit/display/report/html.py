@@ -121,16 +121,14 @@ def table_of(evidence: TableEvidence, most: int, columns: Sequence[str]) -> str:
 def _heads(data: PlotData, columns: Sequence[str]) -> list[str]:
     """The columns to show: what names a row first, no identifiers where it has a name."""
     label, heads = data.label_column, [name for name in columns if name in data.kinds]
-    if 2 * len(heads) > len(columns):
-        return heads if data.frame[heads[0]].is_unique else _first(heads, label)
-    id_column = next((key for key in data.keys if key.endswith("_id")), None) if label else None
-    rest = [name for name in data.kinds if name not in (id_column, "_row")]
-    best = _first([*data.keys, *data.measures[:_MANY], *rest], label)
-    return _first([name for name in rest if name in best[:_MOST]], label)
-
-
-def _first(names: Sequence[str], label: str | None) -> list[str]:
-    return [*dict.fromkeys([*filter(None, [label]), *names])]
+    if 2 * len(heads) <= len(columns):
+        hidden = ["_row", *(key for key in data.keys if key.endswith("_id") and key != label)]
+        heads = [name for name in data.kinds if name not in hidden]
+        best = [*dict.fromkeys([*data.keys, *data.measures[:_MANY], *heads])][:_MOST]
+        heads = [name for name in heads if name in best]
+    elif data.frame[heads[0]].is_unique:
+        return heads
+    return [*dict.fromkeys([*filter(None, [label]), *heads])]
 
 
 def _head(data: PlotData, name: str) -> str:
