@@ -598,9 +598,6 @@ def whiskers(
     ``data`` has one row per mark; ``rows`` are those that the marks are aggregated of, and ``by``
     the columns that position a mark.
     """
-    if not {f"{y}_low", f"{y}_high"} <= data.kinds.keys() and not data.is_rate(y):
-        nothing = np.full(len(data), np.nan)
-        return Bounds(nothing, nothing)
     many = rows.frame if rows is not None and len(rows) > len(data) else None
     return bounds(data.frame, y, many, by)
 
