@@ -115,7 +115,7 @@ def row_panel(
             shift=9.0 if group[0].kind == "dots" else 5.0, has_paper=is_why,
         ))  # fmt: skip
     return Spec(
-        kind, data, columns, capitalized(title) + first_of(len(names), total), x,
+        kind, data, columns, title + first_of(len(names), total), x,
         Scale(len(names) - 0.5, -0.5, "names", names=tuple(names)), [*marks, *over],
         height=PITCH * len(names), **more,
     )  # fmt: skip
@@ -241,7 +241,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     what = humanize(y)
     headline = _leader(names, values, unit, what) * rows.stands_out(y, values == values[0], ends)
     return row_panel(
-        "bars", rows, f"{what} by {humanize(rows.row_noun(x))}"
+        "bars", rows, capitalized(f"{what} by {humanize(rows.row_noun(x))}")
         + first_of(len(kept), measured), names, cells,
         reach(np.concatenate([values, ends.high]), unit, label=rows.axis_label(y),
               is_whole=rows.is_count(y)),
@@ -299,7 +299,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
         if (a := first[row]) + (b := second[row]) == a + b and not headline:
             headline = f"{quoted(names[row].text)}: {what} {number(b, unit)}, {side} "
             headline += f"{number(a, unit)} ({moves[row]})"
-    title = f"{what} and {other} by {humanize(data.row_noun(x))}"
+    title = capitalized(f"{what} and {other} by {humanize(data.row_noun(x))}")
     scale = reach(np.concatenate([first, second]), unit, 1.03)
     return row_panel(
         "gap", rows, title, names, cells, scale, (now, before), total=len(data),

@@ -77,12 +77,12 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     cards, sides = (_facts if is_single else _metrics)(data, options)
     if not cards:
         return None
-    title, kept = data.table_words or "figures", cards[: options.top or 12]
+    title, kept = capitalized(data.table_words or "figures"), cards[: options.top or 12]
     # A change in points is one of a rate.
     headline = ", ".join([f"{label} {value} ({change})" for label, value, change, *_ in kept
                           if change.endswith("pp")][:2])  # fmt: skip
     if is_single:
-        title = ": ".join(filter(None, [data.row_name, capitalized(title)]))
+        title = ": ".join(filter(None, [data.row_name, title]))
         verdict = data.text("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
         rates = (data.unit(name) in (FRACTION, SCORE) for name in sides)
         rate = next((f"{card[0]} {card[1]}" for card, is_rate in zip(cards, rates, strict=True)
@@ -224,7 +224,7 @@ def _table(
     rows = data.first(options.top or (_ROWS if x else _TEXT_ROWS))
     names = names_of(rows, rows.row_labels(x)) if x else [Name("")] * len(rows)
     return row_panel(
-        kind, rows, title, names, (), NONE, columns, total=len(data),
+        kind, rows, capitalized(title), names, (), NONE, columns, total=len(data),
         headline=capitalized(headline), beside=[_words(rows, name) for name in columns],
     )  # fmt: skip
 
