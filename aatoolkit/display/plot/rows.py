@@ -226,6 +226,9 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     measured, top = int((~np.isnan(rows.values(y))).sum()), options.top or 15
     order = rows.best_first(y)
     kept = order[:measured][:top]
+    positive = rows.values(y)[kept] != 0
+    if positive.any() and (~positive).sum() > 3 and not (options.top or rows.sample(y)):
+        kept = kept[positive]  # many zeros are one fact
     without = order[measured:]
     hidden = len(without) - len(without := without[: max(top - len(kept), 3)])
     rows = rows.sorted_by([*kept, *without])
