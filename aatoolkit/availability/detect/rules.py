@@ -49,7 +49,6 @@ from aatoolkit.availability.detect.words import (
     split_key,
     state_beside_value,
     state_in_object,
-    state_of_coverage,
     state_of_entry,
     state_of_loss,
     state_of_named_flag,
@@ -71,8 +70,6 @@ from aatoolkit.errors import SchemaDriftWarning, warn
 from aatoolkit.jsontree.paths import key_step
 
 _DEEPEST = 12
-_WAITING = ("forbidden", "error", "pending", "not_run")
-"""Words that are common for business things too; they count where nothing was measured."""
 
 
 class Entry(NamedTuple):
@@ -322,7 +319,7 @@ def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
         return
     read = read_siblings(facts, member)
     rest = {name: item for name, item in value.items() if name not in read}
-    stated = state_beside_value(rest) or (None if fits(key, "process") else _own(rest))
+    stated = state_beside_value(rest)
     if stated is not None:
         scope, target = ("engine", key) if facts.is_engine(key) else ("field", pattern)
         facts.add(scope, target, stated, path, "field", value)
@@ -348,14 +345,6 @@ def _is_map_of_engines(facts: Facts, member: Member) -> bool:
     if len(member.value) < 2 or not all(map(facts.is_engine, member.value)):
         return False
     return any(read(facts, member) for read in (read_names_without_data, read_list_of_states))
-
-
-def _own(value: Mapping[str, Any]) -> Availability | None:
-    """The absence that an object without numbers states about itself."""
-    plain = {n: v for n, v in value.items() if not {*tokens(n)} & {"enabled", "allowed"}}
-    state = None if zero_or_not(value) else state_in_object(plain, STRONG)
-    is_lack = state and state.status != Status.AVAILABLE and state.cause != Cause.WITHHELD
-    return state if is_lack else None
 
 
 # --- forms of the envelope --------------------------------------------------------------------
@@ -597,19 +586,6 @@ def _flag(facts: Facts, member: Member) -> Reading:
     return with_explanation(state, member.beside)
 
 
-def _work(facts: Facts, member: Member) -> Reading:
-    """Read the word of the work that an empty response waits for: ``jobStatus``."""
-    word = canonical_word(member.value)
-    if word is None or word.canonical not in _WAITING or facts.numbers:
-        return None
-    is_sole_word = len(tokens(member.key)) == 1 and word.canonical != "not_run"
-    return (
-        with_explanation(word.availability, member.beside)
-        if is_sole_word or facts.is_bare
-        else None
-    )
-
-
 def _message(facts: Facts, member: Member) -> Reading:
     """Defer a message of an empty response; an object for one is the reason in any words."""
     if not facts.is_bare:
@@ -633,17 +609,6 @@ def _through(facts: Facts, member: Member) -> Reading:
         )
         return True
     return None
-
-
-def _named_reason(facts: Facts, member: Member) -> Reading:
-    """Read a reason whose key names the absence, ``emptyReason``, or that is an object of it."""
-    members = member.value if member.is_object else {"reason": member.value}
-    of = " ".join(tokens(member.key) if member.is_object else tokens(member.key)[:-1])
-    has_list = any(isinstance(item, list) for item in members.values())
-    state = state_of_names_under(of) if reason_in(members) and not has_list else None
-    if state and member.is_object and state.status == Status.UNAVAILABLE and facts.numbers:
-        state = replace(state, status=Status.PARTIAL)
-    return with_explanation(state, members) if state else None
 
 
 def _source(facts: Facts, member: Member) -> Reading:
@@ -681,13 +646,9 @@ ENVELOPE = (
     Form("statement", rate_key, _DICT, read_statement),
     Form("notice", _is_noted, _TEXT | _LIST | _DICT, _notices),
     Form("statement", rate_key, _TEXT, read_statement),
-    Form("status", has_form("stage"), _TEXT, _work),
     Form("reason", is_concept("message"), _TEXT | _DICT, _message),
-    Form("reason", lambda key: split_key(key)[1] == "reason", _TEXT, _named_reason),
-    Form("reason", state_of_names_under, _DICT, _named_reason),
     Form("map", _may_name_a_lack, _DICT | _LIST, read_names_without_data),
     Form("map", kind_of_entries, _DICT | _LIST, read_list_of_states),
-    Form("count", has_form("part_of_data"), _DICT, lambda _, m: state_of_coverage(m.value)),
     Form("statement", rate_key, _LIST, read_statement),
 )  # fmt: skip
 """What members of the envelope state: the first form that reads one ends."""

@@ -489,7 +489,7 @@ def state_of_entry(value: Any, key: str) -> Availability | None:
         word = canonical_word(value)
         return word.availability if word else None
     if isinstance(value, dict):
-        state = state_in_object(value) or state_of_coverage(value)
+        state = state_in_object(value)
         flags = [item for item in value.values() if isinstance(item, bool)]
         if state is None and len(flags) == 1:
             return with_explanation(state_of_flag(flags[0], key), value)
@@ -611,26 +611,6 @@ def state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 
 
 # --- parts and wholes ------------------------------------------------------------------------
-
-
-def state_of_coverage(value: Mapping[str, Any]) -> Availability | None:
-    """The state that a part and a whole mean, ``{"observed": 22, "expected": 30}``; or None.
-
-    Only for what is about availability by its key: ``brandCoverage`` is business.
-
-    Examples
-    --------
-    >>> state_of_coverage({"observed": 3, "expected": 5}).status
-    <Status.PARTIAL: 'partial'>
-    """
-    numbers = {name: item for name, item in value.items() if type(item) in (int, float)}
-    if any(state_of_loss(name, item) for name, item in numbers.items()):
-        return PARTIAL
-    total = next((item for name, item in numbers.items() if names(name, "whole")), None)
-    part = next((item for name, item in numbers.items() if names(name, "part")), None)
-    if part is None or total is None or not 0 <= part <= total:
-        return None
-    return AVAILABLE if part == total else PARTIAL if part else ABSENT
 
 
 def may_tell_loss(key: str) -> bool:
