@@ -6,8 +6,8 @@ its values and there beside another, it differs between hosts and where nothing 
 words deny, it names an engine that never ran; less for words of business. What says the same of
 every host is no place. None is applied: ``tables.hints`` points it out until a rule reads it.
 
-What the words of a place mean is proposed by the words themselves, by a legend of the response
-that explains them, or by the numbers that are, or are not, beside them.
+What the words of a place mean is proposed by the words themselves, or by the numbers that are, or
+are not, beside them.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def candidates(
         overall, is_notice = word_of(current), path in search.notices
         is_mixture = any(word_of(value_at(part, path)) != overall for part in measured)
         mixture = overall if is_mixture else ""
-        words = _meanings(path, sightings, mixture, search.legends, lacks=is_notice)
+        words = _meanings(path, sightings, mixture, lacks=is_notice)
         if current is None:  # in rows, where the rarest value says most, or in another response
             values = [sighting.value for sighting in sightings]
             counts = Counter(map(repr, values))
@@ -244,7 +244,6 @@ class _Search:
         self.engine_fields: dict[Path, str] = {}
         """The field that names an engine, beside a place in rows of one engine each, or ``{}``."""
         self.columnar: set[Path] = set()
-        self.legends: list[Mapping[str, str]] = []
         self.notices: set[Path] = set()
         self.of_section: set[Path] = set()
         self._maps_of_engines: set[Path] = set()
@@ -286,7 +285,6 @@ class _Search:
             if (word := _word_in(record.get(key))) is not None
         ]
         words = {word for word, *_ in rows}
-        engines = {str(record.get(engine)) for _, record, _ in rows}
         is_named = names(key, "place")
         if not 0 < len(words) <= _FEW_WORDS or not self._engines.isdisjoint(words):
             return
@@ -312,8 +310,7 @@ class _Search:
             return
         denies = is_named and there and any(_denies(str(word)) for word in lacking)
         is_sure = {has_number for word, has_number in seen if word in lacking} == {False}
-        is_label = len(words) > 2 and not names(key, "place") and len(words) == len(engines)
-        is_separate = bool(there and lacking and is_sure and (is_named or engine)) and not is_label
+        is_separate = bool(there and lacking and is_sure and (is_named or engine))
         is_about_data = names(key, "place_data") or names(key, "place_reason")
         if beside is None and not (is_separate or denies or is_about_data):
             return
@@ -336,11 +333,6 @@ class _Search:
                 of_engines = bool(value) and self._engines.issuperset(value)
                 if self._is_by_engine(key, value):
                     self._add(place, value)
-                elif len(value) > 2 and all(
-                    isinstance(text, str) and not names(code, "place")
-                    for code, text in value.items()
-                ):
-                    self.legends.append(value)
                 elif _are_columns(value):
                     rows = zip(*value.values(), strict=True)
                     self._rows([dict(zip(value, row, strict=True)) for row in rows], place)
@@ -402,11 +394,6 @@ class _Search:
             by_engine = [value for value in objects if self._is_by_engine(key, value)]
             if by_engine:
                 self._add(place, by_engine[0])
-            elif objects and any(type(value) in (int, float) for value in values):
-                for name, word in (item for value in objects for item in value.items()):
-                    if isinstance(word, str):
-                        self._add((*place, Field(name)), word, False)
-                        self.evidence[*place, Field(name)] = "is in the place of numbers"
             elif len(path) <= _DEEPEST:
                 holding = [n for v, n in zip(values, counted, strict=True) if isinstance(v, dict)]
                 self._rows(objects, place, holding)
@@ -631,12 +618,7 @@ def _denies(text: str) -> bool:
 
 
 def _meanings(
-    path: Path,
-    sightings: list[Sighting],
-    mixture: str,
-    legends: Sequence[Mapping[str, str]],
-    *,
-    lacks: bool,
+    path: Path, sightings: list[Sighting], mixture: str, *, lacks: bool
 ) -> dict[str, str]:
     """Propose what the words of a place mean: by themselves, or by the numbers beside them.
 
@@ -664,10 +646,8 @@ def _meanings(
     best = max(able, key=lambda text: len(numbers[text]), default="")
     lack = next(word for word, state in STATES.items() if state == state_of_flag(False, keys[-1]))
     meanings = {}
-    legend = next((legend for legend in legends if legend.keys() >= numbers.keys() - {"null"}), {})
     for text, counts in sorted(numbers.items()):
-        explained = legend.get(text, text)
-        word = canonical_word(explained) or (word_in_sentences(explained) if legend else None)
+        word = canonical_word(text)
         if word is not None and text not in flags and not (lacks and word.canonical == "available"):
             meanings[text] = word.canonical
         elif {*counts} == {False}:
