@@ -156,16 +156,6 @@ NAMES: list[tuple[str, Any, dict[str, str]]] = [
         {"section": "not_connected"},
     ),
     (
-        "data dataset measurement collection sample sampling ingestion",
-        {"rows": [{"NAME_status": "pending"}]},
-        {"row rows[0]": "pending"},
-    ),
-    (
-        "tier confidence quality reliability evidence significance basis",
-        {"rows": [{NAME: "untested"}, {NAME: "high"}]},
-        {"row rows[0]": "insufficient_sample"},
-    ),
-    (
         "status state level availability tier quality code grade kind result type",
         {"availability": {NAME: "not_connected"}},
         {"section": "not_connected"},

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from http import HTTPStatus
 from itertools import islice
 from typing import Any
 
-from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, tokens, words
+from aatoolkit._util.lexicon import fits, fold, is_whole, names, tokens, words
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.words import (
     STATED,
@@ -43,9 +42,7 @@ _OF_PROCESS = "words that are often about how data came to be"
 _UNKNOWN = "a word under a key of availability that is not known"
 _TOTAL = "there may be more than what is given"
 _SENTINEL = "a value that is declared to stand for missing"
-_ERROR = "a number that may be of an error"
 _SURE = 100
-_STATUSES = [*HTTPStatus]
 
 
 def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
@@ -90,7 +87,6 @@ def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
         and any(value in (None, []) for value in document.values())
     )
     waiting = [Member("", document, "$", {})]
-    rows = max(_lists(waiting[0]), default=(False, 0, ""))[2]
     for holder in waiting:  # it grows meanwhile
         wide = not holder.is_object or len(holder.value) > 100 or holder.path.count(".") > _DEEPEST
         for key, value in () if wide else holder.value.items():
@@ -102,30 +98,18 @@ def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
             titled = bare and fold(key) == "title" and str(value).count(" ") > 1
             if value in (None, [], {}, "") or (is_whole(key, "plain") and not titled):
                 continue
-            is_named = names(key, "about_data") or names(key, "source")
-            data = is_within(rows, member.path) and not (is_named and rows == member.path)
-            points = 0 if data else _points(facts, key, value)
-            why = _sure(key, value, bare=bare) or _in_numbers(facts, holder.value, key, value)
+            points = _points(facts, key, value)
+            why = _sure(key, value, bare=bare)
             if why:
                 yield _SURE + points, Hint(member.path, raw(value), why)
             elif points > 1:
                 yield points, Hint(member.path, raw(value), _OF_PROCESS)
 
 
-def _lists(holder: Member) -> Iterator[tuple[bool, int, str]]:
-    """Yield the lists that are not empty: whether they hold data, their lengths and their paths."""
-    waiting = [holder]
-    for above in islice(waiting, _WIDEST):  # it grows meanwhile
-        for key, value in above.value.items() if above.is_object else ():
-            member = above.inner(key, value)
-            waiting.append(member)
-            if isinstance(value, list) and value:
-                about = not words("about_data", "of_process").isdisjoint(tokens(key))
-                yield not about, len(value), member.path
-
-
 def _sure(key: str, value: Any, *, bare: bool) -> str | None:
     """Why a member surely is a place of availability; None if it may be business."""
+    if fits(key, "sentinel"):
+        return _SENTINEL
     percent = type(value) in (int, float) and fits(key, "percent_done")
     unfinished = percent and 0 <= value < (1 if isinstance(value, float) and value <= 1 else 100)
     if state_of_loss(key, value) or unfinished or (value and _has_more(key, value)):
@@ -147,30 +131,6 @@ def _has_more(key: str, value: Any) -> bool:
     return (
         fits(key, "more") if value is True else type(value) in (str, int) and fits(key, "next_page")
     )
-
-
-def _in_numbers(facts: Facts, holder: dict[str, Any], key: str, value: Any) -> str | None:
-    """Why numbers of a member, or of its records, may be about availability; else None."""
-    records = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-    for record in records[:_WIDEST] or [holder]:
-        texts = {text: name for name, text in record.items() if isinstance(text, str)}
-        has_message = any(
-            ends(name, "message") and not _is_good(text) for text, name in texts.items()
-        )
-        of_engine = any(map(facts.is_engine, texts))
-        for name, item in record.items() if records else [(key, value)]:
-            number = item if isinstance(item, int | float) else 0
-            sentinel = fits(name, "sentinel") and item is not None
-            if sentinel or (number < 0 and state_of_names_under(name)):
-                return _SENTINEL
-            if -1 < number < 400:
-                continue
-            # In records without an engine, a status of HTTP may be that of a page.
-            about = (has_message and not (records and number in _STATUSES)) or of_engine
-            by_engine = facts.is_engine(name) and all(v in _STATUSES for v in record.values())
-            if by_engine or (about and fits(name, "call_status")):
-                return _ERROR
-    return None
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -54,7 +54,6 @@ from aatoolkit.availability.detect.words import (
     state_of_named_flag,
     state_of_names_under,
     state_of_observation_code,
-    state_of_row_word,
     state_of_series_flag,
     state_of_sibling,
     strongest_word,
@@ -336,15 +335,8 @@ def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
             state = state_in_object(item) if connections else None
             if state is not None:
                 facts.add("field", below.pattern, state, below.path, "connection", item)
-            elif kind_of_entries(name) != "engine" or not _is_map_of_engines(facts, below):
+            else:
                 read_object(facts, below, depth + 1)
-
-
-def _is_map_of_engines(facts: Facts, member: Member) -> bool:
-    """Read a map of states by engine, below the metadata; return whether it is one."""
-    if len(member.value) < 2 or not all(map(facts.is_engine, member.value)):
-        return False
-    return any(read(facts, member) for read in (read_names_without_data, read_list_of_states))
 
 
 # --- forms of the envelope --------------------------------------------------------------------
@@ -670,8 +662,6 @@ def read_rows(facts: Facts) -> None:
                         records.add(name, at, state, rule.name, about)
                     if states is not None:
                         break
-            if dict in kinds and not fits(name, "absence"):
-                _read_statements(records, name)
 
 
 def _flags(records: Records, name: str) -> States | None:
@@ -710,38 +700,10 @@ def _cells(records: Records, name: str) -> States | None:
     return states if any(state.status != Status.AVAILABLE for _, state in states) else []
 
 
-def _words(records: Records, name: str) -> States:
-    """Read words for a state, also in lists of texts."""
-    states = records.states(name, partial(state_of_row_word, name))
-    for at, value in records.cells(name) if list in records.kinds(name) else ():
-        texts = [text for text in value if isinstance(text, str)] if type(value) is list else []
-        states += [(at, s) for s in [state_of_row_word(name, text) for text in texts] if s][:1]
-    return [
-        (at, partial_if_measured(state, zero_or_not(records.rows.values[at])))
-        for at, state in states
-    ]
-
-
-def _may_be_word(key: str) -> bool:
-    return rate_key(key) > 0 or fits(key, "notice") or names(key, "state")
-
-
 ROWS = (
     Form("row flag", bool, {bool}, _flags),
     Form("row code", has_form("observation_status"), {str},
          lambda records, name: records.states(name, state_of_observation_code)),
     Form("cell", lambda n: split_key(n)[1], {bool, str}, _cells),
-    Form("row word", _may_be_word, {str, list}, _words),
 )  # fmt: skip
 """What fields of records state: the first rule that has something to read of a field ends."""
-
-
-def _read_statements(records: Records, name: str) -> None:
-    """Read statements in records: beside a null value, or under a key that names them."""
-    stated = rate_key(name) == STATED
-    for at, value in records.cells(name):
-        if type(value) is not dict or not (stated or value.get("value", 0) is None):
-            continue
-        state = state_in_object(value, STRONG)
-        if state is not None and (stated or state.status != Status.AVAILABLE):
-            records.add(name, at, state, "row statement", None if stated else name)

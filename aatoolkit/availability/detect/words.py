@@ -359,28 +359,6 @@ def kind_of_entries(key: str) -> str | None:
     return "engine" if names(key, "engine") else "field" if names(key, "field") else None
 
 
-def state_of_row_word(key: str, text: str) -> Availability | None:
-    """The state that a word in a record means for its data; None if it may be business.
-
-    Examples
-    --------
-    >>> state_of_row_word("tier", "underpowered").cause, state_of_row_word("status", "failed")
-    (<Cause.INSUFFICIENT_SAMPLE: 'insufficient_sample'>, None)
-    """
-    word = canonical_word(text)
-    if word is None:
-        return None
-    about = (
-        (rate_key(key) == STATED and names(key, "data"))
-        or (names(key, "grade") and word.canonical == "insufficient_sample")
-        or (
-            word.strength == PLAIN
-            and ({*tokens(key)} <= words("state") or rate_key(key) > 0 or fits(key, "notice"))
-        )
-    )
-    return word.availability if about else None
-
-
 @lru_cache(maxsize=8192)
 def split_key(key: str) -> tuple[str, str]:
     """Split a key that is about another field: that field's name and what is stated, or nothing.
