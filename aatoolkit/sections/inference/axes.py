@@ -146,6 +146,10 @@ class Arrays:
         return None
 
 
+Label = tuple[Arrays, list[int]]
+"""A list around an array that labels its positions, and its row for each row of the array."""
+
+
 class Structure:
     """The axes and variables of the responses of one section.
 
@@ -311,13 +315,13 @@ class Structure:
     def _open_arrays(self, axis: Axis, arrays: list[Arrays]) -> None:
         waiting = [array for array in arrays if not self._are_columns(axis, array)]
         groups: dict[Any, list[Arrays]] = {}
-        labelled: dict[Any, list[Arrays]] = {}
+        labelled: dict[Any, tuple[Label, list[Arrays]]] = {}
         for array in waiting:
             if array.is_used and array.kinds != {"dict"}:
                 continue
             label = self._label(axis, array)
             if label is not None:
-                labelled.setdefault((label, *array.lengths), []).append(array)
+                labelled.setdefault((label[0], *array.lengths), (label, []))[1].append(array)
                 continue
             # Of a square grid a list beside it may name the rows or the columns.
             sizes = {len(item or ()) for item in array.items if array.kinds == {"list"}}
@@ -325,35 +329,25 @@ class Structure:
             beside = (key for key in groups if not is_alone and _fits(array.lengths, key))
             key = next(beside, array.steps if is_alone else (*array.lengths,))
             groups.setdefault(key, []).append(array)
-        for (label, *_), group in labelled.items():
+        for label, group in labelled.values():
             self._open_side_by_side(axis, group, label)
         for group in groups.values():
             if len(group) > 1 or not self._are_cells(axis, group[0]):
                 self._open_side_by_side(axis, group)
 
     def _open_side_by_side(
-        self, axis: Axis, group: list[Arrays], label: Arrays | None = None
+        self, axis: Axis, group: list[Arrays], label: Label | None = None
     ) -> None:
         spine = max(group, key=lambda array: (array.kinds == {"list"}, len(array.filled)))
         streams = [(array.steps, array.lists) for array in group]
-        labels = self._labels(axis, label)
         first = int(len(group) == 1 and _has_header_row(spine.filled))
-        self._open_below(axis, streams, (spine.steps, spine.lists), Each, labels, first)
-
-    @staticmethod
-    def _labels(axis: Axis, label: Arrays | None) -> list[Stream]:
-        if label is None:
-            return []
-        label.is_used = True
-        up = axis.rows_of(next(around for around in axis.chain() if label in around.arrays))
-        return [(label.steps, [label.lists[row] for row in up])]
+        self._open_below(axis, streams, (spine.steps, spine.lists), Each, label, first)
 
     def _open_columns(self, axis: Axis, array: Arrays, streams: list[Stream], tail: Path) -> None:
         """Open the rows of columns, which are the elements of an array or a field of these."""
         steps, lists = self._elements(array, None, (), tail)[0]
         label = self._label(axis, Arrays(steps, lists), is_own=True)
-        labels = self._labels(axis, label)
-        self._open_below(axis, streams, (steps, lists), Each, labels, only={"^#0": (0,)})
+        self._open_below(axis, streams, (steps, lists), Each, label, only={"^#0": (0,)})
 
     def _open_below(
         self,
@@ -361,7 +355,7 @@ class Structure:
         group: list[Stream],
         spine: Stream,
         step: type[Each | Entries],
-        labels: Sequence[Stream] = (),
+        label: Label | None = None,
         first: int = 0,
         only: dict[str, tuple[Any, ...]] | None = None,
     ) -> None:
@@ -376,13 +370,18 @@ class Structure:
         around = (Each() if isinstance(at, Position | Named) else at for at in spine[0])
         steps = (*around, step())
         above, keys = [at for at, _ in rows], [key for _, key in rows]
-        holder = _shared([path for path, _ in (*group, *labels)])
-        below = Axis(steps, axis, above, keys, holder, first, bool(labels), only or {})
+        beside = [*group]
+        if label is not None:
+            array, places = label
+            array.is_used = True
+            beside.append((array.steps, [array.lists[row] for row in places]))
+        holder = _shared([path for path, _ in beside])
+        below = Axis(steps, axis, above, keys, holder, first, label is not None, only or {})
         number = sum(isinstance(step, Each | Entries) for step in steps) - 1
         streams = [
             (steps if path == spine[0] and not only else (*bound(path), step(at=number)),
              [MISSING if lists[at] is MISSING else lists[at][key] for at, key in rows])
-            for path, lists in (*group, *labels)
+            for path, lists in beside
         ]  # fmt: skip
         if first:
             header = (*bound(spine[0]), Position(0), Each())
@@ -415,7 +414,7 @@ class Structure:
             size == {len(values)} for size, values in zip(sizes, array.filled, strict=True)
         )
         inner = [len(row[0]) if row is not MISSING and row else None for row in array.lists]
-        beside = (other.lengths for _, other in _around(axis, array, is_whole=True))
+        beside = (other.lengths for other, _ in _around(axis, array, is_whole=True))
         is_grid = is_square or any(lengths == inner for lengths in beside)
         is_even = all(len(_kinds(item or ())) <= 1 for item in array.items)
         return is_even and (is_mixed or not is_grid)
@@ -439,7 +438,7 @@ class Structure:
         header = self._header(axis, array, is_mixed=is_mixed, is_whole=is_whole)
         label = None if is_mixed or is_whole else self._label(axis, array)
         if header is not None and label is not None:
-            is_nearer = _common(label.steps, array.steps) > _common(header[0], array.steps)
+            is_nearer = _common(label[0].steps, array.steps) > _common(header[0], array.steps)
             header = None if is_nearer else header
         if header is not None or (is_mixed and (is_whole or _is_tuple(axis, array, 2))):
             streams = self._elements(array, *(header or (None, ())))
@@ -491,11 +490,11 @@ class Structure:
     ) -> Header | None:
         """Find what names the positions of an array: texts around its rows, as many as it has."""
         fitting = []
-        for around, other in _around(axis, array, is_whole=is_whole):
+        for other, rows in _around(axis, array, is_whole=is_whole):
             if other.names is None:
                 continue
             name, texts = other.names
-            names = [texts[row] for row in axis.rows_of(around)]
+            names = [texts[row] for row in rows]
             pairs = zip(array.lists, names, strict=True)
             is_exact = all(row is MISSING or len(row) == len(texts) for row, texts in pairs)
             is_named = _HEADER.fullmatch(snake(_last_name(other.steps))) is not None
@@ -555,32 +554,34 @@ class Structure:
         is_one = all(len(kind) <= 1 for kind in kinds.values())
         return is_one and len(set().union(*kinds.values())) > 1
 
-    def _label(self, axis: Axis, array: Arrays, *, is_own: bool = False) -> Arrays | None:
+    def _label(self, axis: Axis, array: Arrays, *, is_own: bool = False) -> Label | None:
         """Find what labels the positions of an array: the nearest list of its length around it."""
         if array.longest < 2:
             return None
         fitting = []
-        for around, other in _around(axis, array, is_whole=is_own):
-            lengths = [other.lengths[row] for row in axis.rows_of(around)]
-            pairs = zip(array.lengths, lengths, strict=True)
+        for other, rows in _around(axis, array, is_whole=is_own):
+            pairs = zip(array.lengths, rows, strict=True)
             is_plain = other.kinds.isdisjoint(("dict", "list")) and not (is_own and other.is_used)
-            if is_plain and all(length in (None, length_around) for length, length_around in pairs):
-                fitting.append(other)
-        return max(fitting, key=lambda other: _common(other.steps, array.steps), default=None)
+            if is_plain and all(length in (None, other.lengths[row]) for length, row in pairs):
+                fitting.append((other, rows))
+        return max(fitting, key=lambda fit: _common(fit[0].steps, array.steps), default=None)
 
 
 # --- paths --------------------------------------------------------------------------------------
 
 
-def _around(axis: Axis, array: Arrays, *, is_whole: bool = False) -> Iterator[tuple[Axis, Arrays]]:
-    """Yield the arrays on the axes around, the nearest first, that do not hold an array.
+def _around(
+    axis: Axis, array: Arrays, *, is_whole: bool = False
+) -> Iterator[tuple[Arrays, list[int]]]:
+    """Yield arrays on the axes around that do not hold an array, with the row there of each row.
 
     What names whole columns may be on their own axis.
     """
     for around in [*axis.chain()][not is_whole :]:
+        rows = axis.rows_of(around)
         for other in around.arrays:
             if other.steps != array.steps[: len(other.steps)]:
-                yield around, other
+                yield other, rows
 
 
 def _are_alike(group: set[Path], paths: set[Path]) -> bool:
