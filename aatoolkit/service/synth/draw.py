@@ -15,15 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit.service.synth.world import (
+    CHOICES,
     HISTORY_DAYS,
     OWN_PATHS,
-    ROWS,
     TODAY,
     TURN,
     Array,
     HostPlan,
     between,
     chance,
+    chosen,
     drawn,
     instants,
     numbered,
@@ -39,7 +40,6 @@ SALES = "Sales automation"
 MOVED_PROMPTS = (0, 3, 8)
 """Prompts that gain from the work which the improved experiment is about."""
 
-_OUTCOMES = ("answered", "empty", "refused", "error")
 _SENTIMENTS = ("positive", "neutral", "negative")
 _FEATURES: tuple[list[str] | None, ...] = (None, [], ["web_search"], ["web_search", "shopping"])
 _EXCERPTS = (
@@ -47,15 +47,6 @@ _EXCERPTS = (
     "(synthetic) … {} is also used …",
     "(synthetic) … {} draws complaints …",
 )
-_ATTRIBUTES = {
-    "easy to use": "positive",
-    "affordable": "positive",
-    "good integrations": "positive",
-    "well known": "neutral",
-    "steep learning curve": "negative",
-    "limited reporting": "negative",
-    "popular with agencies": None,
-}
 _DRAWS = 1000
 """Balls put into each urn: the more, the closer its fraction comes to a beta variable."""
 
@@ -85,8 +76,7 @@ class Runs:
         prompt = weighted(rng, plan.array("prompts", "weight", 1.0), count)
         retired = plan.array("prompts", "until", 0)[prompt] > self.age
         self.prompt = np.where(retired, 0, prompt)
-        outcome = weighted(rng, (0.94, 0.03, 0.02, 0.01), count)
-        self.outcome = pick(_OUTCOMES, outcome)
+        outcome, self.outcome = chosen(rng, "outcomes", count)
         self.answered = outcome == 0
         self.shopping = chance(rng, 0.12, count) & self.answered & self.on("shopping_checked", True)
         self.chat_ids = numbered("ch_", count)
@@ -251,15 +241,16 @@ def _mentions(runs: Runs) -> pa.Table:
 def _attributes(runs: Runs) -> pa.Table:
     rng, count = runs.chance(5), len(runs.run)
     owner, place = spread(weighted(rng, (0.65, 0.25, 0.1), count))
-    first = weighted(rng, (5, 3, 3, 2, 2, 1, 1), count)
-    attribute = (first[owner] + 3 * place) % len(_ATTRIBUTES)
+    first, _ = chosen(rng, "attributes", count)
+    attributes = [attribute for attribute, _ in CHOICES["attributes"]]
+    attribute = (first[owner] + 3 * place) % len(attributes)
     return drawn(
         "attributes",
         runs.plan.host,
         chat_id=pick(runs.chat_ids, runs.run[owner]),
         brand=pick(runs.plan.values("brands", "brand"), runs.brand[owner]),
-        attribute=pick([*_ATTRIBUTES], attribute),
-        polarity=pick([*_ATTRIBUTES.values()], attribute),
+        attribute=pick(attributes, attribute),
+        polarity=pick(CHOICES["polarities"], attribute),
     )
 
 
@@ -282,18 +273,8 @@ def _claim_sightings(runs: Runs) -> pa.Table:
 # --- what answers show -------------------------------------------------------------------------
 
 _SUFFIXES = ("2026", "reviews", "pricing", "alternatives", "comparison", "forum")
-_INTENTS = ("commercial", "informational", "navigational", None)
-_UNITS = ("single_advertiser", "carousel", "product_carousel", "text")
 _CARDS = np.array([1, 3, 2, 0])
-_PLACEMENTS = ("above_answer", "inline", "below_answer")
-_HEADLINES = ("Close more deals", "Start today", "50 % off", "The CRM for you")
 _WITHOUT_OFFERS = ("p_4", "p_8")
-_MERCHANTS = (
-    ("Uplift", "uplift.example", "USD"),
-    ("Büro & Co.", "buero.example", "EUR"),
-    ("Box Market", None, "USD"),
-)
-_STOCK = ("in_stock", "out_of_stock", None)
 
 
 def draw_sources(runs: Runs) -> dict[str, pa.Table]:
@@ -382,7 +363,7 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
             "queries",
             host,
             query=pick(queries, kept),
-            intent=pick(_INTENTS, weighted(rng, (5, 3, 1, 1), len(kept))),
+            intent=chosen(rng, "intents", len(kept))[1],
             own_organic_rank=unless(unranked[kept], ranks[kept] + 1),
             search_volume=unless(uncounted[kept], volumes[kept] * 10),
         ),
@@ -395,7 +376,7 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
     examined = runs.on("shows_ads", True) & runs.on("ads_checked", True) & runs.answered
     run = np.flatnonzero(examined & chance(rng, 0.07, len(runs)))
     count = len(run)
-    unit = weighted(rng, (5, 2, 2, 1), count)
+    unit, units = chosen(rng, "units", count)
     advertiser = weighted(rng, [1.0, 6.0, *[2.0] * (len(advertisers) - 2)], count)
     unlinked = chance(rng, 0.1, count)
     engines = runs.plan.values("engines", "engine")
@@ -409,8 +390,8 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
         chat_id=unless(unlinked, pick(runs.chat_ids, run)),
         prompt_id=unless(unlinked & chance(rng, 0.5, count), pick(runs.prompt_ids, run)),
         surface=pick(surfaces, runs.engine[run]),
-        unit=pick(_UNITS, unit),
-        placement=pick(_PLACEMENTS, weighted(rng, (1, 1, 3), count)),
+        unit=units,
+        placement=chosen(rng, "placements", count)[1],
         position=unless(chance(rng, 0.05, count), between(rng, 1, 2, count)),
         advertiser=unless(
             chance(rng, 0.02, count),
@@ -432,7 +413,7 @@ def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
         runs.plan.host,
         ad_id=pick(numbered("ad_", len(cards)), ad),
         card=place + 1,
-        headline=pick(_HEADLINES, weighted(rng, (3, 2, 1, 1), count)),
+        headline=chosen(rng, "headlines", count)[1],
         body=unless(chance(rng, 0.2, count), "(synthetic) An advertisement."),
         image_url=unless(chance(rng, 0.5, count), "https://images.example/ad.png"),
         target_url=pick([f"https://{domain}/?from=ad" for domain in domains], advertiser[ad]),
@@ -463,12 +444,13 @@ def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
 
 def _offers(runs: Runs) -> list[dict[str, Any]]:
     rng = runs.chance(31)
+    merchants, stock = CHOICES["merchants"], CHOICES["stock"]
     offers = []
     for product in runs.plan.values("products", "product_id"):
         if product in _WITHOUT_OFFERS:
             continue
         for position in range(1, 2 + int(rng.integers(0, 4))):
-            merchant, domain, currency = _MERCHANTS[int(rng.integers(0, len(_MERCHANTS)))]
+            merchant, domain, currency = merchants[int(rng.integers(0, len(merchants)))]
             price = None if rng.random() < 0.15 else 20 + int(rng.integers(0, 600)) + 0.9
             offers.append(
                 {
@@ -478,7 +460,7 @@ def _offers(runs: Runs) -> list[dict[str, Any]]:
                     "merchant_domain": domain,
                     "price_amount": price,
                     "price_currency": None if price is None else currency,
-                    "stock_status": _STOCK[int(rng.integers(0, len(_STOCK)))],
+                    "stock_status": stock[int(rng.integers(0, len(stock)))],
                     "delivery_text": "Free delivery" if rng.random() < 0.5 else None,
                     "url": f"https://{domain or 'box.example'}/{product}",
                 }
@@ -488,11 +470,10 @@ def _offers(runs: Runs) -> list[dict[str, Any]]:
 
 # --- the site ----------------------------------------------------------------------------------
 
+_UNVERIFIED = 6
+"""The first of the bots whose requests cannot be verified."""
 _FIRST_HOUR, _LAST_HOUR = (TODAY - 80) * 24 + 10, TODAY * 24 + 23
-_UNKNOWN_BOT = "UnlistedBot/1.0 (+https://unlisted.example)"
 _PATHS = (*OWN_PATHS, "/robots.txt", "/gone", "/.env", "/wp-login.php")
-_STATUSES = np.array([200, 200, 200, 301, 404, 429, 500, 503])
-_ENGINES = (None, "chatgpt", "perplexity", "gemini", "copilot")
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
@@ -505,26 +486,25 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     hours = hours[~down]
     rng = stream(seed, plan.number, 40)
     hour = np.sort(hours[weighted(rng, np.ones(len(hours)), count)])
-    bot = weighted(rng, (40, 12, 18, 22, 9, 2, 3, 2), count)
+    bot, bots = chosen(rng, "bots", count)
     path = weighted(rng, [*OWN_PATHS.values(), 6, 1.5, 0.8, 0.8], count)
     # Mostly 200; paths that disguised scanners request are never there.
-    status = _STATUSES[weighted(rng, (60, 20, 10, 3, 2, 1, 0.5, 0.5), count)]
+    status = chosen(rng, "statuses", count)[1].to_numpy()
     status = np.where((bot == 4) & (rng.random(count) < 0.3), 403, status)
     status = np.where(path >= _PATHS.index("/gone"), 404, status)
     requests = 1 + weighted(rng, (6, 3, 2, 1, 1), count)
-    bots = [row["bot"] for row in ROWS[""]["bots"]]
     impostors = chance(rng, 0.06, count).astype(np.int64)
     second = between(rng, 0, 1_790, count)
     hits = drawn(
         "crawler_hits",
         plan.host,
         hour=instants(0, hour * 3_600),
-        bot=pick([*bots, _UNKNOWN_BOT], bot),
+        bot=bots,
         requests=requests,
         path=unless(chance(rng, 0.02, count), pick(_PATHS, path)),
         status=unless(chance(rng, 0.01, count), status),
         site=pick([plan.host, f"www.{plan.host}", None], weighted(rng, (8, 1, 1), count)),
-        verified_requests=unless(bot >= len(bots) - 1, requests - impostors),
+        verified_requests=unless(bot >= _UNVERIFIED, requests - impostors),
         bytes=unless(chance(rng, 0.03, count), np.where(status == 200, 9_000, 300) * requests),
         last_at=instants(0, hour * 3_600 + second),
     )
@@ -539,7 +519,7 @@ def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
         return {}
     rng = stream(seed, plan.number, 50)
     day = np.sort(TODAY - between(rng, 0, HISTORY_DAYS - 1, count))
-    engine = weighted(rng, (85.0, 9.0, 3.0, 2.0, 1.0), count)
+    engine, engines = chosen(rng, "visit_engines", count)
     visitor = between(rng, 1, max(count * 4 // 5, 1), count)
     path = weighted(rng, [*OWN_PATHS.values()], count)
     anonymous = np.full(count, plan.host != "acme.example")
@@ -548,7 +528,7 @@ def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
         plan.host,
         visit_id=numbered("v_", count),
         day=pa.array(day.astype(np.int32)).cast(pa.date32()),
-        engine=pick(_ENGINES, engine),
+        engine=engines,
         visitor_id=unless(anonymous, pick(numbered("u_", count), visitor - 1)),
         path=unless(chance(rng, 0.02, count), pick([*OWN_PATHS], path)),
         engaged=chance(rng, np.where(engine > 0, 0.7, 0.5), count),

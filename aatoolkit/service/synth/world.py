@@ -1,8 +1,8 @@
 """The synthetic world: hosts, engines, brands, prompts and pages; all of it is made up.
 
-``world.json`` has the hosts and the pages that answers cite; ``fixed.json`` the rows of each
-host that are not drawn, some with what they are drawn by: the ``rate`` at which a brand is
-mentioned, the ``weight`` with which a prompt is asked.
+``world.json`` has the hosts, the pages that answers cite, and what else is chosen by weight;
+``fixed.json`` the rows of each host that are not drawn, some with what they are drawn by: the
+``rate`` at which a brand is mentioned, the ``weight`` with which a prompt is asked.
 
 Engines bear the names of real ones so that the tables read naturally; what they do and say
 here is invented.
@@ -41,6 +41,13 @@ def weighted(rng: np.random.Generator, weights: Sequence[float] | Array, count: 
     drawn = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
     places: Array = np.minimum(drawn, len(edges) - 1)
     return places
+
+
+def chosen(rng: np.random.Generator, name: str, count: int) -> tuple[Array, pa.Array]:
+    """Draw from a list of choices by weight; return indices and values."""
+    values, weights = zip(*CHOICES[name], strict=True)
+    places = weighted(rng, weights, count)
+    return places, pick(values, places)
 
 
 def between(rng: np.random.Generator, low: int, high: int, count: int) -> Array:
@@ -123,6 +130,9 @@ _WORLD, ROWS = (
     for name in ("world.json", "fixed.json")
 )
 """Rows by host and table; those of no host are under an empty one."""
+
+CHOICES: dict[str, list[Any]] = _WORLD["choices"]
+"""Lists of what is drawn for every host: mostly values with their weights."""
 
 OWN_PATHS: dict[str, float] = {
     page["url"].removeprefix("https://{host}"): page["weight"]
