@@ -1,6 +1,6 @@
 """Requests and responses of the API, with the bytes of the body.
 
-`Request` and `Response` are what HTTP carries and what every store keeps (`ResponseStore`);
+`Request` and `Response` are what HTTP carries and what every store keeps;
 `Payload` is a response as a client returns it: from the service or from a store,
 fresh or stale.
 """
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 from urllib.parse import quote_plus, urlencode
 
 from aatoolkit._util.attributes import Chaptered
@@ -259,33 +259,6 @@ class Response(_Hashed):
         if not is_whole or type(status) is not int or moment.tzinfo is None:
             raise ValueError("its body is not the one that was written down")
         return response
-
-
-class ResponseStore(Protocol):
-    """A protocol for stores of responses by request: the cache, studies and archives.
-
-    What holds for each of them (``tests/helpers/stores.py`` checks it):
-
-    - After ``put`` has returned, ``get`` of an equal request (`Request.key`) returns that
-      response, in this process and in others, also if this one is killed.
-    - What is returned is what was put, byte for byte; where a byte has changed since, the
-      response is missing or an error of the package is raised, and ``verify`` names it.
-    - ``fetched_at`` is what it was, whatever the clock of the machine says.
-    - A disk that is full or a file in use costs a warning or an error of the package, and nothing
-      that was there.
-    """
-
-    def get(self, request: Request) -> Response | None:
-        """Return the latest response to a request, or None."""
-
-    def put(self, response: Response) -> None:
-        """Store a response; it replaces an earlier one to an equal request."""
-
-    def __iter__(self) -> Iterator[Response]:
-        """Yield the latest response to each request."""
-
-    def verify(self) -> list[str]:
-        """Return a sentence for each response that has changed in the store."""
 
 
 @dataclass(frozen=True, repr=False)

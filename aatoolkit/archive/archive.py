@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
-import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -31,21 +28,21 @@ from aatoolkit.archive.adding import (
     plan,
 )
 from aatoolkit.archive.reading import TableReader, dask_frame, overview, sql_tables
-from aatoolkit.archive.responses import RESPONSES, USABLE, ResponseIndex, groups_of, source_of
+from aatoolkit.archive.responses import USABLE, ResponseIndex, groups_of, source_of
 from aatoolkit.archive.schema import CHANGES, CHANGES_SCHEMA, stored_tables
-from aatoolkit.archive.snapshot import Selection, Snapshot, When, in_list, quoted
-from aatoolkit.archive.store import RUNS, ArchiveStore, Checksums, duckdb, engine, read_runs, typed
+from aatoolkit.archive.snapshot import Selection, Snapshot, When, quoted
+from aatoolkit.archive.store import ArchiveStore, duckdb, engine, read_runs, typed
 from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
 from aatoolkit.client.client import Client, Project
 from aatoolkit.client.reading import ReadingOptions, known_sections, unique_list
-from aatoolkit.errors import AAToolkitWarning, ArchiveError, ArgumentError, ScopeError, StudyError
+from aatoolkit.errors import ArchiveError, ArgumentError, ScopeError, StudyError
 from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.columns import to_frame
-from aatoolkit.payload import Payload, Request, Response
+from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
-from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource
+from aatoolkit.sections.profile import ProfileSource
 from aatoolkit.stats.explain import Explainer, Explanation
 from aatoolkit.study.recording import StoredResponse, StudyResponses, response_of
 from aatoolkit.study.study import Study
@@ -699,58 +696,3 @@ class Archive(metaclass=Chaptered):
 
     def _repr_html_(self) -> str:
         return code(repr(self))
-
-
-class ArchiveResponses:
-    """An archive as a `aatoolkit.payload.ResponseStore`.
-
-    Parameters
-    ----------
-    archive : Archive
-        The archive.
-    """
-
-    def __init__(self, archive: Archive) -> None:
-        self._archive, self._store = archive, archive._store
-        self._checked: list[Any] = []
-        self._lock = threading.Lock()
-
-    def get(self, request: Request) -> Response | None:
-        """Return the latest usable response to a request, or None."""
-        return self._latest(in_list("host", [request.host])).get(request.key)
-
-    def put(self, response: Response) -> None:
-        """Add a response, in a run of its own."""
-        payload = Payload._of(response)
-        if payload.section is None:
-            payload = replace(payload, section=SCOPE_OPTIONS, scope=payload.scope or Scope())
-        with self._lock, warnings.catch_warnings():  # runs of one process need not meet
-            # What a body lacks is said when it is read.
-            warnings.simplefilter("ignore", AAToolkitWarning)
-            self._archive.add([payload], progress=False)
-
-    def __iter__(self) -> Iterator[Response]:
-        """Yield the latest usable response to each request."""
-        yield from self._latest("true").values()
-
-    def verify(self) -> list[str]:
-        """Return a sentence for each problem."""
-        exists = Snapshot(self._store).exists
-        return [": ".join(problem) for problem in self._archive.verify().problems] if exists else []
-
-    def _latest(self, where: str) -> dict[tuple[str, ...], Response]:
-        with self._store.typed():
-            snapshot = Snapshot(self._store)
-            tables = [self._store.peek(name) for name in (RUNS, RESPONSES)]
-            if any(table is None for table in tables):
-                return {}
-            versions = [table.version() for table in tables if table is not None]
-            # What is read must be what was written, for the latest response to count.
-            for name in (RUNS, RESPONSES) if versions != self._checked else ():
-                for problem in Checksums(self._store).problems(name):
-                    raise ArchiveError(f"{name}: {problem}", path=self._store.root)
-            self._checked = versions
-            groups = groups_of(snapshot, f"{USABLE} AND {where}")
-            rows = sorted(chain(*groups), key=lambda row: (row.fetched_at, row.run))
-            responses = (response_of(row.payload()) for row in rows)
-            return {response.key: response for response in responses}

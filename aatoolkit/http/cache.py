@@ -176,32 +176,6 @@ class ResponseCache:
         if self._use(store, writes=True, commit=True):
             self._use(shrink, writes=True)
 
-    def __iter__(self) -> Iterator[Response]:
-        """Yield the responses of the account."""
-        for key, value in self._rows():
-            with suppress(ValueError):
-                response = _load(value, key)
-                if self._key(response.request) == key:
-                    yield response
-
-    def verify(self) -> list[str]:
-        """Return a sentence for each damaged response of any account."""
-        flaws = []
-        for key, value in self._rows():
-            try:
-                _load(value, key)
-            except ValueError as error:
-                flaws.append(f"the response {key} is damaged: {error}")
-        if self._reads_from == float("inf"):
-            flaws.append(f"the file in {self.folder} cannot be read")
-        return flaws
-
-    def _rows(self) -> Iterator[tuple[str, Any]]:
-        """Yield the key and the value of every row, with one value in memory at a time."""
-        for (key,) in self._read(f"SELECT key FROM {_TABLE} ORDER BY key"):
-            for (value,) in self._read(f"SELECT value FROM {_TABLE} WHERE key = ?", key):
-                yield key, value
-
     def close(self) -> None:
         """Close the file."""
         table, self._table = self._table, None

@@ -61,44 +61,25 @@ def rerun_place(variable: str = RERUN_STUDY) -> Path | None:
 
 
 class StudyResponses:
-    """A study as a `aatoolkit.payload.ResponseStore`.
+    """The responses of a study that is being recorded.
 
     Parameters
     ----------
     study : Study
-        The study; `put` needs one that is being recorded.
+        The study.
     max_nodes : int
         The limit that the responses are read with; a replay reads them with the same.
     """
 
     def __init__(self, study: Study, max_nodes: int = MAX_NODES) -> None:
         self._study, self._max_nodes = study, max_nodes
-        if study._writer is not None:
-            with study._writer.held():
-                study._sweep()  # what a killed writer left
-
-    def get(self, request: Request) -> Response | None:
-        """Return the latest usable response to a request, or None."""
-        record = self._study._latest().get(request.key)
-        if record is None or record.error is not None:
-            return None
-        return record.response(self._study._body(record))
+        with study._recording().held():
+            study._sweep()  # what a killed writer left
 
     def put(self, response: Response, *, stale: bool = False, error: str | None = None) -> None:
         """Record a response, also one that is an error."""
         record = Record.of(response, stale=stale, error=error, max_nodes=self._max_nodes)
         self._study._recording().append(record, response.body)
-
-    def __iter__(self) -> Iterator[Response]:
-        """Yield the latest usable response to each request."""
-        for record in self._study._current:
-            if record.error is None:
-                yield record.response(self._study._body(record))
-
-    def verify(self) -> list[str]:
-        """Return a sentence for each problem of the study."""
-        problems = self._study.verify().problems
-        return [str(problem) for problem in problems if problem.kind != "not sealed"]
 
 
 class Recorder:

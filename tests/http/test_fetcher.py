@@ -18,6 +18,7 @@ from aatoolkit import Payload, errors
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit.http import BaseUrl, Fetcher, ResponseCache, Secret, cache_info, clear_cache
 from aatoolkit.payload import Request
+from aatoolkit.study.files import request_of
 
 TOKEN = "canary-7f3a9c.TOKEN_~+/=="
 HOST = "acme.example"
@@ -147,16 +148,16 @@ def test_an_answer_too_old_or_from_the_future_is_requested_again(
     scripted: Any, fetcher: Any, tmp_path: Path, shift: timedelta
 ) -> None:
     reader = fetcher()
-    ask(reader)
-    move_clock_of_cache(tmp_path / "cache", shift)
+    move_clock_of_cache(tmp_path / "cache", ask(reader).url, shift)
     assert not ask(reader).from_cache
 
 
-def move_clock_of_cache(folder: Path, shift: timedelta) -> None:
-    """As if everything kept had been fetched at another time."""
+def move_clock_of_cache(folder: Path, url: str, shift: timedelta) -> None:
+    """As if the response had been fetched at another time."""
     cache = ResponseCache(folder, Secret(TOKEN))
-    for kept in list(cache):
-        cache.put(replace(kept, fetched_at=kept.fetched_at + shift))
+    kept = cache.get(request_of(url))
+    assert kept is not None
+    cache.put(replace(kept, fetched_at=kept.fetched_at + shift))
     cache.close()
 
 
@@ -214,7 +215,7 @@ def test_offline_opens_no_socket(
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     kept = ask(reader)
     assert (kept.body, kept.from_cache, kept.stale) == (body, True, False)
-    move_clock_of_cache(tmp_path / "cache", timedelta(days=-400))
+    move_clock_of_cache(tmp_path / "cache", kept.url, timedelta(days=-400))
     assert ask(reader).stale
     error = fails(errors.NotCached, reader, params={"section": "urls"})
     assert error.section == "domains"
