@@ -168,8 +168,6 @@ class Structure:
         In the order of the responses.
     headers : set of tuple of Step
         The paths of arrays that only name positions of others.
-    spread : set of tuple of Step
-        The paths of lists in records that are columns elsewhere.
     """
 
     def __init__(self, documents: Sequence[Any], vocabulary: Vocabulary) -> None:
@@ -177,7 +175,6 @@ class Structure:
         self.axes: list[Axis] = []
         self.variables: list[Variable] = []
         self.headers: set[Path] = set()
-        self.spread: set[Path] = set()
         root = Axis((), None, [], list(range(len(documents))), ())
         self._open(root, [((), [*documents])])
         for axis in self.axes[1:]:
@@ -198,8 +195,6 @@ class Structure:
     def _read(self, axis: Axis, steps: Path, values: list[Any]) -> None:
         """Read the values at a path: objects field by field, plain ones as a variable."""
         kinds = {*map(type, values)} - {Missing}
-        if steps in self.spread:
-            return
         if dict in kinds:
             dicts = _only(dict, values)
             objects = [value for value in dicts if value is not MISSING]
@@ -343,9 +338,9 @@ class Structure:
         first = int(len(group) == 1 and _has_header_row(spine.filled))
         self._open_below(axis, streams, (spine.steps, spine.lists), Each, label, first)
 
-    def _open_columns(self, axis: Axis, array: Arrays, streams: list[Stream], tail: Path) -> None:
-        """Open the rows of columns, which are the elements of an array or a field of these."""
-        steps, lists = self._elements(array, None, (), tail)[0]
+    def _open_columns(self, axis: Axis, array: Arrays, streams: list[Stream]) -> None:
+        """Open the rows of columns, which are the elements of an array."""
+        steps, lists = self._elements(array, None, ())[0]
         label = self._label(axis, Arrays(steps, lists), is_own=True)
         self._open_below(axis, streams, (steps, lists), Each, label, only={"^#0": (0,)})
 
@@ -421,15 +416,6 @@ class Structure:
 
     def _are_columns(self, axis: Axis, array: Arrays) -> bool:
         """Whether the positions of an array are columns; if so, read them."""
-        for own, tail, is_series in self._own_columns(axis, array):
-            streams = self._elements(array, *own, tail)
-            if not is_series:
-                self._settle(axis, streams)
-                return True
-            self._open_columns(axis, array, streams, tail)
-            self.spread.add((*array.steps, Each(), *tail))
-        if array.steps in {steps[:-2] for steps in self.spread}:
-            return False
         kinds = [_shapes(cells) for cells in zip_longest(*array.filled)]
         is_mixed = all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1
         is_whole = array.kinds == {"list"}
@@ -443,7 +429,7 @@ class Structure:
         if header is not None or (is_mixed and (is_whole or _is_tuple(axis, array, 2))):
             streams = self._elements(array, *(header or (None, ())))
             if is_whole:
-                self._open_columns(axis, array, streams, ())
+                self._open_columns(axis, array, streams)
                 self._read_header(axis, header)
             else:
                 self._settle(axis, streams)
@@ -462,9 +448,9 @@ class Structure:
 
     @staticmethod
     def _elements(
-        array: Arrays, header: Path | None, names: Sequence[Sequence[str]], tail: Path = ()
+        array: Arrays, header: Path | None, names: Sequence[Sequence[str]]
     ) -> list[Stream]:
-        """The elements at each position of an array, or under each name; a field of these."""
+        """The elements at each position of an array, or under each name."""
         places = [{name: at for at, name in enumerate(row)} for row in names]
         if header is None:
             places = [{at: at for at in range(array.longest)}] * len(array.lists)  # type: ignore[misc]
@@ -477,12 +463,7 @@ class Structure:
                 else MISSING
                 for values, row in zip(array.lists, places, strict=True)
             ]
-            for inner in tail:
-                cells = [
-                    MISSING if cell is MISSING else cell.get(inner.name, MISSING)  # type: ignore[union-attr]
-                    for cell in _only(dict, cells)
-                ]
-            streams.append(((*array.steps, step, *tail), cells))
+            streams.append(((*array.steps, step), cells))
         return streams
 
     def _header(
@@ -514,45 +495,6 @@ class Structure:
         other.is_used = True
         self.headers.add(other.steps)
         return (*bound(other.steps), Each(), *([Field(name)] if name is not None else [])), names
-
-    def _own_columns(
-        self, axis: Axis, array: Arrays
-    ) -> Iterator[tuple[Header, tuple[Field], bool]]:
-        """Yield the fields of records that are columns, each named by another field of theirs.
-
-        Such are the values of pairs, alike in row after row, and lists of different kinds.
-        """
-        name, names = array.names or (None, [])
-        counts = Counter(text for row in names for text in row)
-        is_data = self.vocabulary.dimension(counts) not in (None, "domain")
-        if name is None or array.kinds != {"dict"} or len(counts) > _WIDEST_TUPLE or is_data:
-            return
-        header = (*bound(array.steps), Each(), Field(name)), names
-        is_even = axis.parent is not None and counts.total() >= _ALIKE * len(counts) * len(
-            array.filled
-        )
-        for other in (other for other in array.items[0] if other != name):
-            kinds = _kinds(_plain(item.get(other)) for item in array.items)
-            is_pair = {*map(len, array.items)} == {2} and kinds.isdisjoint({"list", "dict"})
-            if is_pair and is_even and len(array.filled) > 1 and not kinds <= {"number"}:
-                yield header, (Field(other),), False
-            elif kinds == {"list"} and self._are_series(array, other, names):
-                yield header, (Field(other),), True
-
-    @staticmethod
-    def _are_series(array: Arrays, field: str, names: list[list[str]]) -> bool:
-        """Whether lists in records are as long as each other, of one kind by name, not in all."""
-        kinds: dict[str, set[str]] = {}
-        for values, row in zip(array.lists, names, strict=True):
-            series = [] if values is MISSING else [item.get(field) for item in values]
-            if not all(isinstance(items, list) and len(items) > 1 for items in series):
-                return False
-            if len({*map(len, series)}) > 1:
-                return False
-            for name, items in zip(row, series, strict=True):
-                kinds.setdefault(name, set()).update(_number_kinds(items))
-        is_one = all(len(kind) <= 1 for kind in kinds.values())
-        return is_one and len(set().union(*kinds.values())) > 1
 
     def _label(self, axis: Axis, array: Arrays, *, is_own: bool = False) -> Label | None:
         """Find what labels the positions of an array: the nearest list of its length around it."""
