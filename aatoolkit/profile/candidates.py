@@ -289,15 +289,13 @@ class _Search:
         if not 0 < len(words) <= _FEW_WORDS or not self._engines.isdisjoint(words):
             return
         are_texts = all(isinstance(word, str) for word in words)
-        if not are_texts and not is_named and not all(type(word) is int for word in words):
+        if not are_texts and not is_named:
             return
         has_engine = any(_is_in(v, self._engines) for _, record, _ in rows for v in record.values())
         missing = (None, 0) if has_engine else (None,)
         beside = next((n for n in fields if n != key and _is_apart(lists, key, n, missing)), None)
         seen = []
         for word, record, is_counted in rows:
-            if not are_texts:  # the code itself is no measurement
-                is_counted = has_numbers({**record, key: None}, is_mark)
             has_number = is_counted if beside is None else record.get(beside) not in missing
             seen.append((word, has_number))
             if is_counted and engine in ("", "{}"):  # other numbers say that the row lacks a part
@@ -306,8 +304,6 @@ class _Search:
             self.notices.add((*path, Field(key)))  # it says why a number is missing
         there = {word for word, has_number in seen if has_number}
         lacking = words - there
-        if not are_texts and not is_named and not _are_codes(key, there, lacking):
-            return
         denies = is_named and there and any(_denies(str(word)) for word in lacking)
         is_sure = {has_number for word, has_number in seen if word in lacking} == {False}
         is_separate = bool(there and lacking and is_sure and (is_named or engine))
@@ -450,19 +446,10 @@ def _are_columns(value: Mapping[str, Any]) -> bool:
 
 
 def _word_in(value: Any) -> Any:
-    """The word, flag or code of a cell, of a list the first text; None if it holds none."""
+    """The word or flag of a cell, of a list the first text; None if it holds none."""
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
-    return value if isinstance(value, str | bool) or type(value) is int else None
-
-
-def _are_codes(key: str, there: set[Any], lacking: set[Any]) -> bool:
-    """Whether numbers are codes of a state, as flags are: counts are small where others lack."""
-    return (
-        bool(there and lacking)
-        and meaning(key).kind in ("", "id", "status", "score")
-        and max(there) < min(lacking)
-    )
+    return value if isinstance(value, str | bool) else None
 
 
 def _is_apart(lists: list[Rows], key: str, other: str, missing: tuple[Any, ...]) -> bool:

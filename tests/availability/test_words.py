@@ -121,11 +121,6 @@ NAMES: list[tuple[str, Any, dict[str, str]]] = [
         {"field zz": "unavailable"},
     ),
     (
-        "source sources integration integrations connector gateway connection setup feed pipeline",
-        {NAME: {"x": {"state": "failed"}, "y": {"state": "connected"}}, "rows": []},
-        {"field NAME.x": "error", "field NAME.y": "available"},
-    ),
-    (
         "integrations connections connectors availableSources activeSource linkedSources",
         {NAME: [], "rows": []},
         {"section": "not_connected"},

@@ -34,7 +34,6 @@ from aatoolkit.availability.detect.words import (
     absence_in_code,
     canonical_word,
     certain_word,
-    codes_in,
     is_code,
     is_no_state,
     is_word,
@@ -322,8 +321,6 @@ def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
     if stated is not None:
         scope, target = ("engine", key) if facts.is_engine(key) else ("field", pattern)
         facts.add(scope, target, stated, path, "field", value)
-    inner = [state_in_object(item) for item in value.values() if isinstance(item, dict)]
-    connections = names(key, "source") and any(s and s.status != "available" for s in inner)
     for name, item in rest.items():
         below = member.inner(name, item)
         if isinstance(item, list):
@@ -332,11 +329,7 @@ def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
             if stated is None:
                 read_statement(facts, below, of_whole=False)
         elif isinstance(item, dict) and not repeats_question(name):
-            state = state_in_object(item) if connections else None
-            if state is not None:
-                facts.add("field", below.pattern, state, below.path, "connection", item)
-            else:
-                read_object(facts, below, depth + 1)
+            read_object(facts, below, depth + 1)
 
 
 # --- forms of the envelope --------------------------------------------------------------------
@@ -539,7 +532,7 @@ def _error(facts: Facts, member: Member) -> Reading:
     if error is None:
         return None
     named_texts = dict(error_texts(error if isinstance(error, dict) else {"error": error}))
-    word = word_of_error([*named_texts.values(), *filter(is_code, codes_in(error))])
+    word = word_of_error(named_texts.values())
     numbers = error.values() if isinstance(error, dict) else ()
     state = next((STATUSES[v] for v in numbers if type(v) is int and v in STATUSES), FAILED)
     state = word.availability if word and word.is_lack else state

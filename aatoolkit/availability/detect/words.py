@@ -11,7 +11,7 @@ data: ``dataCoverage``, ``sampling``, ``_shards``, ``suppressedRows``.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
@@ -524,18 +524,6 @@ def partial_if_measured(state: Availability, numbers: Collection[bool]) -> Avail
     return replace(state, status=Status.PARTIAL) if is_part else state
 
 
-def codes_in(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield the codes in a statement, however deep: in a coding, extensions or details."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict) and depth < _DEEPEST:
-        items = value.items() if isinstance(value, dict) else (("code", item) for item in value)
-        for name, item in [*items][:50]:
-            coded = {*tokens(name)} & {"code", "reason", "status", "state"}
-            if isinstance(item, dict | list) or coded or ends(name, "reason"):
-                yield from codes_in(item, depth + 1)
-
-
 def zero_or_not(record: Mapping[str, Any]) -> set[bool]:
     """The truth values of an object's numbers: whether any is not 0, and whether any is 0."""
     numbers = {name: item for name, item in record.items() if type(item) in (int, float)}
@@ -553,9 +541,7 @@ def state_of_sibling(kind: str, value: Any, of: Any) -> Availability | None:
         What the key holds, and what the other does.
     """
     if isinstance(value, dict):
-        # The codes may be further down, as in a coding or an extension.
-        word = strongest_word(codes_in(value))
-        state = state_in_object(value) or (word.availability if word else None)
+        state = state_in_object(value)
         texts = (text for text in value.values() if isinstance(text, str) and text)
         text = reason_in(value) or next(texts, None)
         absent = state is None and kind == "reason" and of is None and text
