@@ -70,6 +70,10 @@ from aatoolkit.jsontree.paths import key_step
 _DEEPEST = 12
 
 
+_WAITING = ("forbidden", "error", "pending", "not_run")
+"""Words that are common for business things too; they count where nothing was measured."""
+
+
 class Entry(NamedTuple):
     """An entry of a map or list: what it is about, ``engine`` or ``field`` if known, and where."""
 
@@ -571,6 +575,19 @@ def _flag(facts: Facts, member: Member) -> Reading:
     return with_explanation(state, member.beside)
 
 
+def _work(facts: Facts, member: Member) -> Reading:
+    """Read the word of the work that an empty response waits for: ``jobStatus``."""
+    word = canonical_word(member.value)
+    if word is None or word.canonical not in _WAITING or facts.numbers:
+        return None
+    is_sole_word = len(tokens(member.key)) == 1 and word.canonical != "not_run"
+    return (
+        with_explanation(word.availability, member.beside)
+        if is_sole_word or facts.is_bare
+        else None
+    )
+
+
 def _message(facts: Facts, member: Member) -> Reading:
     """Defer a message of an empty response; an object for one is the reason in any words."""
     if not facts.is_bare:
@@ -594,6 +611,17 @@ def _through(facts: Facts, member: Member) -> Reading:
         )
         return True
     return None
+
+
+def _named_reason(facts: Facts, member: Member) -> Reading:
+    """Read a reason whose key names the absence, ``emptyReason``, or that is an object of it."""
+    members = member.value if member.is_object else {"reason": member.value}
+    of = " ".join(tokens(member.key) if member.is_object else tokens(member.key)[:-1])
+    has_list = any(isinstance(item, list) for item in members.values())
+    state = state_of_names_under(of) if reason_in(members) and not has_list else None
+    if state and member.is_object and state.status == Status.UNAVAILABLE and facts.numbers:
+        state = replace(state, status=Status.PARTIAL)
+    return with_explanation(state, members) if state else None
 
 
 def _source(facts: Facts, member: Member) -> Reading:
@@ -631,7 +659,10 @@ ENVELOPE = (
     Form("statement", rate_key, _DICT, read_statement),
     Form("notice", _is_noted, _TEXT | _LIST | _DICT, _notices),
     Form("statement", rate_key, _TEXT, read_statement),
+    Form("status", has_form("stage"), _TEXT, _work),
     Form("reason", is_concept("message"), _TEXT | _DICT, _message),
+    Form("reason", lambda key: split_key(key)[1] == "reason", _TEXT, _named_reason),
+    Form("reason", state_of_names_under, _DICT, _named_reason),
     Form("map", _may_name_a_lack, _DICT | _LIST, read_names_without_data),
     Form("map", kind_of_entries, _DICT | _LIST, read_list_of_states),
     Form("statement", rate_key, _LIST, read_statement),
