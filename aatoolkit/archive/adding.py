@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import FIRST_COMPLETED, Executor, Future
 from concurrent.futures import wait as wait_for
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -312,13 +312,10 @@ def fetched(client: Client, project: Project, name: str, scope: Scope) -> Payloa
 
 # --- workers of an executor --------------------------------------------------------------------
 # A task names the service, the host, the scope and the sections, and never the token: a worker
-# takes that from its environment or the system's key store. A task whose worker died is done here.
+# takes that from its environment or the system's key store.
 
 _AHEAD = 4
 """How many tasks for each worker are submitted before a result is taken."""
-
-_DEATHS = ("KilledWorker", "FutureCancelledError", "CommClosedError")
-"""The errors by which Dask says that a worker died."""
 
 _clients: dict[Any, Client] = {}
 """The clients of this process, one for each service and setting."""
@@ -333,6 +330,8 @@ def fetch_by_workers(
     ------
     ArgumentError
         If the client does not read from a service of which workers could make their own.
+    ArchiveError
+        If a worker dies or cannot do its task; adding again continues.
     """
     if client._settings is None:
         raise ArgumentError(
@@ -342,17 +341,13 @@ def fetch_by_workers(
     service = (client.base_url, tuple(sorted(client._settings.items())))
     pending = ((options, p.host, scope, names) for p, scope, names in targets)
     most = _AHEAD * int(getattr(executor, "_max_workers", 8) or 8)
-    running: dict[Any, Any] = {}
-    failed_tasks: list[Any] = []
-    is_broken = False
+    running: set[Any] = set()
     try:
         while True:
-            for task in islice(pending, 0 if is_broken else most - len(running)):
-                try:
-                    running[executor.submit(fetch_task, service, *task)] = task
-                except (BrokenExecutor, RuntimeError):
-                    is_broken = True
-                    failed_tasks.append(task)
+            running |= {
+                executor.submit(fetch_task, service, *task)
+                for task in islice(pending, most - len(running))
+            }
             if not running:
                 break
             # The futures of other packages wait when they are asked for their result.
@@ -360,36 +355,27 @@ def fetch_by_workers(
             if all(isinstance(future, Future) for future in running):
                 done = wait_for(running, return_when=FIRST_COMPLETED).done
             for future in done:
-                task = running.pop(future)
-                try:
-                    yield future.result()
-                except AAToolkitError:
-                    raise
-                except Exception as error:
-                    is_broken = is_broken or isinstance(error, BrokenExecutor | CancelledError)
-                    if not is_broken and type(error).__name__ not in _DEATHS:
-                        raise ArchiveError(
-                            f"a worker failed ({type(error).__name__}: {error}); its executor "
-                            "must be able to import aatoolkit and pickle its results"
-                        ) from None
-                    failed_tasks.append(task)
-        for task in (*failed_tasks, *pending):
-            yield _fetch(client, *task)
+                running.remove(future)
+                yield future.result()
+    except AAToolkitError:
+        raise
+    except Exception as error:
+        raise ArchiveError(
+            f"a worker failed ({type(error).__name__}: {error}); its executor must be able to "
+            "import aatoolkit and pickle its results; add again, which continues"
+        ) from None
     finally:
         for future in running:
             future.cancel()
 
 
-def fetch_task(service: Any, *task: Any) -> Group:
+def fetch_task(
+    service: Any, options: ReadingOptions, host: str, scope: Scope, names: list[str]
+) -> Group:
     """Fetch and normalise in a worker."""
     if service not in _clients:
-        _clients[service] = Client(service[0], profile=task[0].profile, **dict(service[1]))
-    return _fetch(_clients[service], *task)
-
-
-def _fetch(
-    client: Client, options: ReadingOptions, host: str, scope: Scope, names: list[str]
-) -> Group:
+        _clients[service] = Client(service[0], profile=options.profile, **dict(service[1]))
+    client = _clients[service]
     project = client.project(host)
     results = [outcome(lambda name=name: fetched(client, project, name, scope)) for name in names]  # type: ignore[misc]
     outcomes = [
