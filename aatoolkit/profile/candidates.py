@@ -243,7 +243,6 @@ class _Search:
         """What the numbers of rows say of a place."""
         self.engine_fields: dict[Path, str] = {}
         """The field that names an engine, beside a place in rows of one engine each, or ``{}``."""
-        self.columnar: set[Path] = set()
         self.notices: set[Path] = set()
         self.of_section: set[Path] = set()
         self._maps_of_engines: set[Path] = set()
@@ -310,7 +309,7 @@ class _Search:
         is_about_data = names(key, "place_data") or names(key, "place_reason")
         if beside is None and not (is_separate or denies or is_about_data):
             return
-        in_list = path in self.columnar or any(isinstance(r.get(key), list) for _, r, _ in rows)
+        in_list = any(isinstance(r.get(key), list) for _, r, _ in rows)
         place = (*path, Field(key), *([Each()] if in_list else []))
         self._sightings[place] += [Sighting(*item, {}, ()) for item in seen]
         self.engine_fields[place] = engine
@@ -329,10 +328,6 @@ class _Search:
                 of_engines = bool(value) and self._engines.issuperset(value)
                 if self._is_by_engine(key, value):
                     self._add(place, value)
-                elif _are_columns(value):
-                    rows = zip(*value.values(), strict=True)
-                    self._rows([dict(zip(value, row, strict=True)) for row in rows], place)
-                    self.columnar.add(place)
                 elif of_engines or place in self._maps:
                     above = [self._measured[engine] for engine in value] if of_engines else ()
                     self._maps_of_engines |= {(*place, Entries())} if of_engines else set()
@@ -436,13 +431,6 @@ def _measured(value: Any, engines: Collection[str]) -> Iterator[str]:
         value = [*value.values()]
     for item in value if isinstance(value, list) else ():
         yield from _measured(item, engines)
-
-
-def _are_columns(value: Mapping[str, Any]) -> bool:
-    """Whether an object holds the columns of a table: lists of one length, of plain values."""
-    sizes = {len(items) if isinstance(items, list) else 0 for items in value.values()}
-    is_table = len(value) > 1 and len(sizes) == 1 and sizes != {0}
-    return is_table and not any(isinstance(v, dict | list) for v in chain(*value.values()))
 
 
 def _word_in(value: Any) -> Any:

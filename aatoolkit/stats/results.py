@@ -58,7 +58,6 @@ from aatoolkit._util.show import Marks, ShowAs, row_ranges, show_as
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.frame.groupby import as_floats
 from aatoolkit.metadata.attrs import NOTHING, ColumnMetadata, FrameMetadata, attach, metadata_of
 from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY, RANK, REQUESTS, refused
 from aatoolkit.sections.column import Column
@@ -363,7 +362,7 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """Write the remarks below a result: why rows have no verdict or, unexpectedly, no evidence."""
+    """Write the remarks below a result: why rows have no verdict."""
     notes = []
     if {"verdict", "why"} <= {*frame} and "why" not in names:
         is_unanswered = _equal(frame["verdict"], "cannot say")
@@ -373,15 +372,6 @@ def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
             notes.append(f"cannot say{f' ({rows})' * (len(reasons) > 1)}: {visible(str(reason))}")
         if len(reasons) > _MAX_REASONS:
             notes.append(f"cannot say: {len(reasons) - _MAX_REASONS} more reasons, in .why")
-    if {"low", "high", "p_adjusted", "verdict"} <= {*frame}:
-        low, high, p = (as_floats(frame[name]) for name in ("low", "high", "p_adjusted"))
-        is_beyond = (low * high > 0) & _equal(frame["verdict"], "no evidence")
-        if is_beyond.any():
-            notes.append(
-                f"no evidence ({row_ranges(frame.index, is_beyond)}) although the interval of that "
-                f"row alone leaves out 0: adjusted for all rows that were compared, p is "
-                f"{p[is_beyond].min():.2g}{' or more' * (int(is_beyond.sum()) > 1)}"
-            )
     return {}, notes
 
 
