@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 import aatoolkit as aa
-from aatoolkit._util.defaults import DEADLINE, ENGINES, WORKERS
+from aatoolkit._util.defaults import DEADLINE, WORKERS
 from aatoolkit._util.text import json_text, visible
 from aatoolkit.errors import ArgumentError, ScopeError, did_you_mean, near_matches
 from aatoolkit.scope import DAYS, FILTERS
@@ -120,27 +120,12 @@ class Output(click.Path):
         return path
 
 
-def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the names of sections, engines and tables."""
-    section = context.params.get("section")
-    names = {"section": SECTIONS, "engine": ENGINES}.get(parameter.name or "") or [
-        table.name
-        for name in SECTIONS
-        if section in (None, name)
-        for table in aa.sections.get(name)
-    ]
-    return [name for name in names if name.startswith(incomplete)]
-
-
 _PATHS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEBOOK")
 
 
-def _kind(name: str, value: str, kind: Any) -> dict[str, Any]:
-    """Return the type of an argument or option, and its completion in shells."""
-    return {
-        "type": kind or (Path if value in _PATHS else None),
-        "shell_complete": _complete if name in ("section", "table", "engine") else None,
-    }
+def _kind(value: str, kind: Any) -> Any:
+    """Return the type of an argument or option."""
+    return kind or (Path if value in _PATHS else None)
 
 
 def option(
@@ -152,7 +137,7 @@ def option(
     values, name = words[len(flags) :], flags[-1].strip("-").replace("-", "_")
     return click.Option(
         [*flags, name],
-        **_kind(name, "".join(values[:1]), kind),
+        type=_kind("".join(values[:1]), kind),
         metavar=values[0] if values and not isinstance(kind, click.Choice) else None,
         is_flag=not values,
         multiple=values[1:] == ["..."],
@@ -166,7 +151,7 @@ def _argument(word: str, kinds: Mapping[str, Any]) -> click.Argument:
     name = word.strip("[].")
     return click.Argument(
         [name.lower()],
-        **_kind(name.lower(), name, kinds.get(name)),
+        type=_kind(name, kinds.get(name)),
         nargs=-1 if word.endswith("...") else 1,
         required=not word.startswith("["),
     )
