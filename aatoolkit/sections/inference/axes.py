@@ -592,17 +592,6 @@ def _kind(value: Any) -> str:
     return type(value).__name__
 
 
-def _number_kinds(values: Any) -> set[str]:
-    """The kind of a list's values, of numbers whether all are whole; none of zeros and nothing."""
-    values = [] if values is MISSING else values
-    is_float = "float" in {type(value).__name__ for value in values}
-    return (
-        {"float" if is_float and k == "number" else k for k in _kinds(values)}
-        if any(values)
-        else set()
-    )
-
-
 def _shapes(values: Iterable[Any]) -> set[str]:
     """The kinds of values, and the fields of objects."""
     values = [*values]
