@@ -62,6 +62,16 @@ def table(document: Any, name: str) -> Table:
         # Keys that are values of a field elsewhere are called as it is.
         ({"weekly": {"x-bot": 3, "y-bot": 4}, "all": [{"bot": "x-bot"}, {"bot": "y-bot"}]},
          "s_weekly", "weekly{}", ["bot", "weekly"]),
+        # Arrays that are whole columns, cells that are objects, and wrappers of one record or none.
+        ({"fields": ["day", "n"], "columns": [DAYS, [1, 2, 3]]}, "s_columns", "columns[][]",
+         ["date", "n"]),
+        ({"cols": ["host", "n"], "rows": [[{"v": "a"}, {"v": 1}], [{"v": "b"}, {"v": 2}]]}, "s",
+         "rows[]", ["host", "n"]),
+        ({"rows": [{"id": "a", "v": [{"n": 1}]}, {"id": "b"}, {"id": "c", "v": [{"n": 2}]}]}, "s",
+         "rows[]", ["id", "n"]),
+        # Lists of different tables are tables of their own.
+        ({"t": [{"rows": [{"a": 1, "b": 2}] * 2}, {"rows": [{"c": 1, "d": "x"}] * 2}]}, "s_t_2",
+         "t[].rows[]", ["position", "c", "d"]),
     ],
 )  # fmt: skip
 def test_rows_are_found_in_every_shape(document, name, path, columns):
