@@ -155,18 +155,26 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
     rows = [None if value is MISSING else value for value in values]
     for row in missing:
         rows[row] = None
-    if reading.parse is not None:
+    if reading.parse is None:
+        exact = _EXACT[dtype]
+        invalid = _read_rows(rows, [r for r, v in enumerate(rows) if type(v) not in exact], read)
+        try:
+            return Parsed(_scaled(exact_array(rows, set(), dtype), reading.scale), invalid, missing)
+        except (ValueError, OverflowError):
+            invalid += _read_rows(rows, range(len(rows)), read)
+    else:
         parse = partial(_PARSERS[reading.parse], dtype, year)
         read = parse if reading.parse == "any" else partial(_if_short, parse)
-    invalid = _read_rows(rows, read)
-    return Parsed(_scaled(_array(rows, dtype), reading.scale), invalid, missing)
+        invalid = _read_rows(rows, range(len(rows)), read)
+    return Parsed(_scaled(_array(rows, dtype), reading.scale), sorted(invalid), missing)
 
 
-def _read_rows(rows: list[Any], read: Callable[[Any], Any]) -> list[int]:
-    """Convert the values of rows in place; return the rows that do not fit."""
+def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], Any]) -> list[int]:
+    """Convert the values of some rows in place; return the rows that do not fit."""
     memo: dict[str, Any] = {}
     invalid = []
-    for row, value in enumerate(rows):
+    for row in numbers:
+        value = rows[row]
         if value is None:
             continue
         if type(value) is str and value in memo:
