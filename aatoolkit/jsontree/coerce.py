@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from functools import partial
@@ -155,17 +156,16 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
     rows = [None if value is MISSING else value for value in values]
     for row in missing:
         rows[row] = None
+    invalid = []
     if reading.parse is None:
         exact = _EXACT[dtype]
         invalid = _read_rows(rows, [r for r, v in enumerate(rows) if type(v) not in exact], read)
-        try:
+        with suppress(ValueError, OverflowError):
             return Parsed(_scaled(exact_array(rows, set(), dtype), reading.scale), invalid, missing)
-        except (ValueError, OverflowError):
-            invalid += _read_rows(rows, range(len(rows)), read)
     else:
         parse = partial(_PARSERS[reading.parse], dtype, year)
         read = parse if reading.parse == "any" else partial(_if_short, parse)
-        invalid = _read_rows(rows, range(len(rows)), read)
+    invalid += _read_rows(rows, range(len(rows)), read)
     return Parsed(_scaled(_array(rows, dtype), reading.scale), sorted(invalid), missing)
 
 

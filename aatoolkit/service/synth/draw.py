@@ -40,13 +40,6 @@ SALES = "Sales automation"
 MOVED_PROMPTS = (0, 3, 8)
 """Prompts that gain from the work which the improved experiment is about."""
 
-_SENTIMENTS = ("positive", "neutral", "negative")
-_FEATURES: tuple[list[str] | None, ...] = (None, [], ["web_search"], ["web_search", "shopping"])
-_EXCERPTS = (
-    "(synthetic) … {} is an easy recommendation …",
-    "(synthetic) … {} is also used …",
-    "(synthetic) … {} draws complaints …",
-)
 _DRAWS = 1000
 """Balls put into each urn: the more, the closer its fraction comes to a beta variable."""
 
@@ -197,7 +190,9 @@ def _answers(runs: Runs) -> pa.Table:
         answer_format=unless(silent, "markdown"),
         answer_characters=pc.add(pc.utf8_length(text), pa.array(np.where(truncated, 900, 0))),
         answer_truncated=unless(silent, truncated),
-        features=pick(_FEATURES, np.where(untold | silent, 0, np.where(runs.shopping, 3, search))),
+        features=pick(
+            CHOICES["features"], np.where(untold | silent, 0, np.where(runs.shopping, 3, search))
+        ),
     )
 
 
@@ -225,14 +220,14 @@ def _mentions(runs: Runs) -> pa.Table:
     unscored = ~runs.plan.array("brands", "scored", True)[runs.brand]
     unscored |= chance(rng, 0.13, count)
     unordered = chance(rng, 0.04, len(runs))[runs.run]
-    excerpts = [excerpt.format(brand) for brand in brands for excerpt in _EXCERPTS]
+    excerpts = [excerpt.format(brand) for brand in brands for excerpt in CHOICES["excerpts"]]
     return drawn(
         "mentions",
         runs.plan.host,
         chat_id=pick(runs.chat_ids, runs.run),
         brand=pick(brands, runs.brand),
         position=unless(unordered, runs.place + 1),
-        sentiment=unless(unscored, pick(_SENTIMENTS, mood)),
+        sentiment=unless(unscored, pick(CHOICES["sentiments"], mood)),
         sentiment_score=unless(unscored, score),
         excerpt=unless(chance(rng, 0.05, count), pick(excerpts, 3 * runs.brand + mood)),
     )
