@@ -277,26 +277,25 @@ class _Planner:
     def _check_across(self, planned: Plan) -> None:
         """Raise if rows combine over a key column over which a part of the rule may not add."""
         table, column = (planned.of or "").partition(".")[0], planned.column
-        names, bounds = _columns_of(self.metadata, table), {column: planned.rule.across}
+        bounds = {column: planned.rule.across}
         for part in planned.parts:  # a mean counts twice what its weight counts twice
             declaration = declared(self.metadata.columns[part])
             if part != column and declaration is not None:
                 bounds[part] = declaration.aggregate.across
-        rule = planned.rule
-        remedy = "'sum'" if rule.rule == "sum" else f"aa.sections.{rule!r}"
-        for key in sections.table(table).key:
+        bounded = [(part, key) for key in sections.table(table).key for part in bounds
+                   if bounds[part] and key not in bounds[part]]  # fmt: skip
+        for part, key in bounded:
             rows = pd.DataFrame({"group": self.groups.ids})
-            for name in names.get(key, ())[-1:]:
+            for name in _columns_of(self.metadata, table).get(key, ())[-1:]:
                 rows = rows.assign(key=self.frame[name].array).drop_duplicates()
-            if not rows["group"].duplicated().any():
-                continue
-            for part, across in bounds.items():
-                if across and key not in across:
-                    raise Refused(
-                        f"{'it' if part == column else part} adds over {', '.join(across)}, and "
-                        f"nothing shows that it adds over {key}; if it does, say "
-                        f"rules={{{column!r}: {remedy}}}"
-                    )
+            if rows["group"].duplicated().any():
+                rule = planned.rule
+                remedy = "'sum'" if rule.rule == "sum" else f"aa.sections.{rule!r}"
+                raise Refused(
+                    f"{'it' if part == column else part} adds over {', '.join(bounds[part])}, and "
+                    f"nothing shows that it adds over {key}; if it does, say "
+                    f"rules={{{column!r}: {remedy}}}"
+                )
 
     def _plan_of_one_kind(self, planned: Plan, is_asked: bool) -> Plan:
         """Return the plan with a rule for rows of one metric, if those of several do not combine.
