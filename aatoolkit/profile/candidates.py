@@ -222,8 +222,13 @@ def candidates(
 
 
 def _are_alike(place: Candidate, other: Candidate) -> bool:
-    """Whether two places are fields of one name, in different objects, that share a word."""
-    same = place.at.rpartition(".")[2] == other.at.rpartition(".")[2]
+    """Whether two places are fields of one name, or of one object, that share a word."""
+    same = any(
+        part == beside != ""
+        for part, beside in zip(
+            place.at.rpartition(".")[::2], other.at.rpartition(".")[::2], strict=True
+        )
+    )
     return same and not place.words.keys().isdisjoint(other.words)
 
 

@@ -37,7 +37,7 @@ from aatoolkit.service.synth.world import (
 )
 
 SALES = "Sales automation"
-MOVED_PROMPTS = (0, 3, 8)
+MOVED_PROMPTS = CHOICES["moved_prompts"]
 """Prompts that gain from the work which the improved experiment is about."""
 
 _DRAWS = 1000
@@ -267,10 +267,6 @@ def _claim_sightings(runs: Runs) -> pa.Table:
 
 # --- what answers show -------------------------------------------------------------------------
 
-_SUFFIXES = ("2026", "reviews", "pricing", "alternatives", "comparison", "forum")
-_CARDS = np.array([1, 3, 2, 0])
-_WITHOUT_OFFERS = ("p_4", "p_8")
-
 
 def draw_sources(runs: Runs) -> dict[str, pa.Table]:
     """Draw the citations of a project, and the cited pages."""
@@ -333,13 +329,13 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
     exposed = runs.on("exposes_fanouts", True) & runs.answered
     run, place = spread(weighted(rng, (0.2, 0.2, 0.3, 0.2, 0.1), len(runs)) * exposed)
     first = weighted(rng, (4, 2, 2, 1, 1, 0.5), len(runs))
-    suffix = (first[run] + place) % len(_SUFFIXES)
+    suffix = (first[run] + place) % len(CHOICES["suffixes"])
     words = [
         f"best {(row.get('topic') or 'crm').lower()} 2026"
         if name == "2026"
         else f"{row['prompt'].lower()} {name}"
         for row in runs.plan.rows("prompts")
-        for name in _SUFFIXES
+        for name in CHOICES["suffixes"]
     ]
     queries = list(dict.fromkeys(words))
     count = len(queries)
@@ -352,7 +348,7 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
             host,
             chat_id=pick(runs.chat_ids, run),
             query_index=place,
-            query=pick(words, runs.prompt[run] * len(_SUFFIXES) + suffix),
+            query=pick(words, runs.prompt[run] * len(CHOICES["suffixes"]) + suffix),
         ),
         "queries": drawn(
             "queries",
@@ -393,7 +389,7 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
             pick([row["advertiser"] for row in advertisers], advertiser),
         ),
     )
-    return {"ads": ads, "ad_cards": _cards(runs, _CARDS[unit], advertiser)}
+    return {"ads": ads, "ad_cards": _cards(runs, np.array(CHOICES["cards"])[unit], advertiser)}
 
 
 def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
@@ -442,7 +438,7 @@ def _offers(runs: Runs) -> list[dict[str, Any]]:
     merchants, stock = CHOICES["merchants"], CHOICES["stock"]
     offers = []
     for product in runs.plan.values("products", "product_id"):
-        if product in _WITHOUT_OFFERS:
+        if product in CHOICES["without_offers"]:
             continue
         for position in range(1, 2 + int(rng.integers(0, 4))):
             merchant, domain, currency = merchants[int(rng.integers(0, len(merchants)))]
@@ -468,7 +464,7 @@ def _offers(runs: Runs) -> list[dict[str, Any]]:
 _UNVERIFIED = 6
 """The first of the bots whose requests cannot be verified."""
 _FIRST_HOUR, _LAST_HOUR = (TODAY - 80) * 24 + 10, TODAY * 24 + 23
-_PATHS = (*OWN_PATHS, "/robots.txt", "/gone", "/.env", "/wp-login.php")
+_PATHS = (*OWN_PATHS, *CHOICES["paths"])
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
