@@ -145,24 +145,15 @@ __all__ = [
     "write_synthetic_store",
 ]
 
-_HOMES = {
-    "answer": ("SectionAnswer", "SectionAvailability", "ServiceSection"),
-    "app": ("SECTIONS", "Accounts", "Service", "digest"),
-    "observations": ("Question",),
-    "schema": ("TABLES",),
-    "server": ("RunningServer", "run_server", "start_server"),
-    "store": ("Store", "StoreError", "describe_store", "write_store"),
-    "synth": ("synthesize", "write_synthetic_store"),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULES = ("answer", "app", "observations", "schema", "server", "store", "synth")
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name on first use: the service is an extra, and heavy."""
-    if name not in _HOME_OF:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        module = importlib.import_module(f"{__name__}.{_HOME_OF[name]}")
+        modules = [importlib.import_module(f"{__name__}.{module}") for module in _MODULES]
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing == "aatoolkit":
@@ -171,4 +162,4 @@ def __getattr__(name: str) -> Any:
             f'The service needs {missing}, which is not installed: pip install "aatoolkit[demo]"',
             name=missing,
         ) from error
-    return getattr(module, name)
+    return next(getattr(module, name) for module in modules if hasattr(module, name))

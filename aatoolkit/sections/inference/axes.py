@@ -422,6 +422,10 @@ class Structure:
         if is_whole and not self._are_whole(axis, array, is_mixed=is_mixed):
             return False
         header = self._header(axis, array, is_mixed=is_mixed, is_whole=is_whole)
+        label = None if is_mixed or is_whole else self._label(axis, array)
+        if header is not None and label is not None:
+            is_nearer = _common(label[0].steps, array.steps) > _common(header[0], array.steps)
+            header = None if is_nearer else header
         if header is not None or (is_mixed and (is_whole or _is_tuple(axis, array, 2))):
             streams = self._elements(array, *(header or (None, ())))
             if is_whole:

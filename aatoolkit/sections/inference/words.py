@@ -20,12 +20,7 @@ from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.sections.column import snake
 
 _LONGEST = 80
-STEMS = {
-    "engine": ("engine", "model", "assistant", "platform", "llm", "provider", "source_engine"),
-    "topic": ("topic", "theme", "cluster"),
-    "category": ("categor", "intent", "segment"),
-    "brand": ("brand", "competitor", "compan", "rival", "tracked"),
-}
+STEMS = {name: lexicon(f"{name}_stem") for name in ("engine", "topic", "category", "brand")}
 _FORMS = {
     "date": r"\d{4}-\d{2}-\d{2}|(?:19|20)\d{2}[01]\d[0-3]\d",
     "week": r"\d{4}-?W\d{2}(?:-\d)?",

@@ -72,6 +72,10 @@ def table(document: Any, name: str) -> Table:
         # Lists of different tables are tables of their own.
         ({"t": [{"rows": [{"a": 1, "b": 2}] * 2}, {"rows": [{"c": 1, "d": "x"}] * 2}]}, "s_t_2",
          "t[].rows[]", ["position", "c", "d"]),
+        # The nearest of what may name positions: days beside a series, not columns elsewhere.
+        ({"weekly": {"days": DAYS, "series": [{"id": name, "n": [1.5, 2, 3]} for name in "ab"]},
+          "rivals": {"columns": ["rival", "ahead", "share"], "rows": [["a", 1, 0.5]] * 2}},
+         "s_weekly", "weekly.series[].n[]", ["date", "series_id", "n"]),
     ],
 )  # fmt: skip
 def test_rows_are_found_in_every_shape(document, name, path, columns):
