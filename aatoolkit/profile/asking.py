@@ -41,6 +41,7 @@ BUDGET = 60
 _OPTIONS, _SAME, _DEEPEST = "scope-options", 0.95, 6
 _IDS = ("id", "key", "slug", "", "code", "value", "name")
 _ALONE, _EMPTY = "one engine alone", "what is stated where nothing was measured"
+_OF_HOST = "the same of another host"
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,26 @@ def ask(
     places = _places(combined, responses.whole)
     left = 0 if responses.stopped else requests - len(first)
     more = _follow_up(responses, places, hosts, left)
-    for request, outcome in _fetched(project, more, responses, progress, until).items():
+    _read_more(_fetched(project, more, responses, progress, until), responses, places)
+    # What a host's combined view leaves out, such as `crawl`, speaks for itself alone.
+    asked = {(request.host, request.section) for request in more}
+    rest = [
+        PlannedRequest(name, plain, _OF_HOST, host)
+        for host in dict.fromkeys(hosts)
+        for name in responses.whole
+        if name not in responses.beside.get(host, {}) and (host, name) not in asked
+    ][: 0 if responses.stopped else max(left - len(more), 0)]
+    _read_more(_fetched(project, rest, responses, progress, until), responses, places)
+    return responses
+
+
+def _read_more(
+    outcomes: Mapping[PlannedRequest, Any],
+    responses: Responses,
+    places: Mapping[str, tuple[str, ...]],
+) -> None:
+    """Keep what was asked beside the sections as they are, each section's part by itself."""
+    for request, outcome in outcomes.items():
         if isinstance(outcome, AAToolkitError) or outcome.status >= 400:
             continue
         documents = {request.section: outcome.json}
@@ -175,7 +195,6 @@ def ask(
                 responses.empty.setdefault(name, document)
             else:
                 responses.parts.setdefault(name, {})[request.scope.engine] = document
-    return responses
 
 
 def _fetched(
@@ -257,7 +276,7 @@ def _follow_up(
     views = [None, *rest] if len(places) > 1 else [*responses.whole]
     ran, idle = engines_of(responses.options)
     groups = [
-        [PlannedRequest(view, Scope(), "the same of another host", host)]
+        [PlannedRequest(view, Scope(), _OF_HOST, host)]
         for host in dict.fromkeys(hosts)
         for view in (_OPTIONS, *views)
     ]

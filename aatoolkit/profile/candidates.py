@@ -23,7 +23,9 @@ from typing import Any, NamedTuple
 from aatoolkit._util.lexicon import names, tokens, words
 from aatoolkit.availability.detect import detect, raw
 from aatoolkit.availability.detect.words import (
+    SILENT,
     STATES,
+    Word,
     canonical_word,
     is_code,
     is_no_state,
@@ -31,7 +33,9 @@ from aatoolkit.availability.detect.words import (
     repeats_question,
     state_of_flag,
     word_in_sentences,
+    word_of_parts,
 )
+from aatoolkit.availability.status import EMPTY
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, leaf_values
 from aatoolkit.sections.availability_rule import word_of
 from aatoolkit.sections.inference.relations import Relation
@@ -51,8 +55,15 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d.*")
 _VARYING = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
 Path = tuple[Step, ...]
-Rows = list[tuple[dict[str, Any], bool | None]]
-"""Records, each with whether it holds numbers."""
+
+
+class Row(NamedTuple):
+    """A record, whether it holds numbers, the engines of its response that never ran, its own."""
+
+    record: Mapping[str, Any]
+    has_numbers: bool | None
+    idle: Collection[str]
+    engine: str = ""
 
 
 class Sighting(NamedTuple):
@@ -68,12 +79,15 @@ class Sighting(NamedTuple):
         The same of each engine of the response.
     idle : collection of str
         The engines that never ran, or are not configured.
+    engine : str
+        The engine that it is about, where its record names one.
     """
 
     value: Any
     has_numbers: bool | None
     measured: Mapping[str, bool | None]
     idle: Collection[str]
+    engine: str = ""
 
 
 @dataclass(frozen=True)
@@ -243,7 +257,8 @@ class _Search:
     ) -> None:
         self._engines, self._maps, self._constants = engines, maps, constants
         self._sightings: dict[Path, list[Sighting]] = defaultdict(list)
-        self._lists: dict[Path, list[Rows]] = defaultdict(list)
+        self._lists: dict[Path, list[list[Row]]] = defaultdict(list)
+        self._columns: set[Path] = set()
         self.evidence: dict[Path, str] = {}
         """What the numbers of rows say of a place."""
         self.engine_fields: dict[Path, str] = {}
@@ -265,9 +280,9 @@ class _Search:
     def places(self) -> dict[Path, list[Sighting]]:
         """The places outside rows, and the fields of rows that go with numbers that are missing."""
         for path, lists in self._lists.items():
-            fields = dict.fromkeys(key for rows in lists for record, _ in rows for key in record)
+            fields = dict.fromkeys(key for rows in lists for row in rows for key in row.record)
             engine = "{}" if path in self._maps_of_engines else self._engine_field(fields, lists)
-            has_any = any(has_numbers(row, is_mark) for rows in lists for row, _ in rows)
+            has_any = any(has_numbers(row.record, is_mark) for rows in lists for row in rows)
             for key in fields:
                 if not (engine or has_any) and len(path) == 2:
                     self.of_section.add((*path, Field(key)))
@@ -279,14 +294,14 @@ class _Search:
         self._sightings[path].append(Sighting(value, has_numbers, self._measured, self._idle))
 
     def _field(
-        self, path: Path, key: str, fields: Iterable[str], lists: list[Rows], engine: str
+        self, path: Path, key: str, fields: Iterable[str], lists: list[list[Row]], engine: str
     ) -> None:
         """Add the words of a field of rows, if they go with numbers that are missing."""
         rows = [
-            (word, record, is_counted)
-            for rows in lists
-            for record, is_counted in rows
-            if (word := _word_in(record.get(key))) is not None
+            (word, row, of_list)
+            for of_list in lists
+            for row in of_list
+            if (word := _flag_or_text(row.record.get(key))) is not None
         ]
         words = {word for word, *_ in rows}
         is_named = names(key, "place")
@@ -295,28 +310,36 @@ class _Search:
         are_texts = all(isinstance(word, str) for word in words)
         if not are_texts and not is_named:
             return
-        has_engine = any(_is_in(v, self._engines) for _, record, _ in rows for v in record.values())
+        has_engine = any(
+            _is_in(v, self._engines) for _, row, _ in rows for v in row.record.values()
+        )
         missing = (None, 0) if has_engine else (None,)
         beside = next((n for n in fields if n != key and _is_apart(lists, key, n, missing)), None)
-        seen = []
-        for word, record, is_counted in rows:
-            has_number = is_counted if beside is None else record.get(beside) not in missing
-            seen.append((word, has_number))
-            if is_counted and engine in ("", "{}"):  # other numbers say that the row lacks a part
-                seen.append((word, True))
-        if beside is not None and all(record.get(beside) in missing for _, record, _ in rows):
+        sightings = []
+        for word, row, beside_it in rows:
+            has_number = (
+                row.has_numbers if beside is None else row.record.get(beside) not in missing
+            )
+            of = {str(r.record.get(engine, r.engine)): r.has_numbers for r in beside_it}
+            about = str(row.record.get(engine, row.engine))
+            sightings.append(Sighting(word, has_number, of if about else {}, row.idle, about))
+            if row.has_numbers and engine in ("", "{}"):  # other numbers: the row lacks a part
+                sightings.append(Sighting(word, True, {}, ()))
+        if beside is not None and all(row.record.get(beside) in missing for _, row, _ in rows):
             self.notices.add((*path, Field(key)))  # it says why a number is missing
-        there = {word for word, has_number in seen if has_number}
+        there = {sighting.value for sighting in sightings if sighting.has_numbers}
         lacking = words - there
         denies = is_named and there and any(_denies(str(word)) for word in lacking)
-        is_sure = {has_number for word, has_number in seen if word in lacking} == {False}
+        is_sure = {s.has_numbers for s in sightings if s.value in lacking} == {False}
         is_separate = bool(there and lacking and is_sure and (is_named or engine))
         is_about_data = names(key, "place_data") or names(key, "place_reason")
         if beside is None and not (is_separate or denies or is_about_data):
             return
-        in_list = any(isinstance(r.get(key), list) for _, r, _ in rows)
+        in_list = path in self._columns or any(
+            isinstance(row.record.get(key), list) for _, row, _ in rows
+        )
         place = (*path, Field(key), *([Each()] if in_list else []))
-        self._sightings[place] += [Sighting(*item, {}, ()) for item in seen]
+        self._sightings[place] += sightings
         self.engine_fields[place] = engine
         if beside is not None or is_separate:
             self.evidence[place] = "numbers are missing beside some of its words"
@@ -333,10 +356,12 @@ class _Search:
                 of_engines = bool(value) and self._engines.issuperset(value)
                 if self._is_by_engine(key, value):
                     self._add(place, value)
+                elif _columns_of(value):
+                    self._rows([value], place)
                 elif of_engines or place in self._maps:
                     above = [self._measured[engine] for engine in value] if of_engines else ()
                     self._maps_of_engines |= {(*place, Entries())} if of_engines else set()
-                    self._rows([*value.values()], (*place, Entries()), above)
+                    self._rows([*value.values()], (*place, Entries()), above, [*value])
                 else:
                     self._fields(value, place)
             elif isinstance(value, list):
@@ -351,22 +376,42 @@ class _Search:
             self._add(path, items, self._is_counted)
         elif len(records) <= _FEW_NOTICES and all(map(_is_notice, records)):
             for record in records:
-                has_engine = any(_is_in(value, self._engines) for value in record.values())
+                named = [key for key, value in record.items() if _is_in(value, self._engines)]
                 for steps, code in _codes(record):
-                    if has_engine and " " in code:
+                    if named and (" " in code or steps == (Field(named[0]),)):
                         continue
-                    self._add((*path, Each(), *steps), code, self._is_counted)
-                    self.notices.add((*path, Each(), *steps))
+                    place = (*path, Each(), *steps)
+                    engine = record[named[0]] if named else ""
+                    has_number = self._measured[engine] if named else self._is_counted
+                    self._sightings[place].append(
+                        Sighting(code, has_number, self._measured, self._idle, engine)
+                    )
+                    self.engine_fields |= {place: named[0]} if named else {}
+                    self.notices.add(place)
         else:
             self._rows(records, (*path, Each()))
 
-    def _rows(self, items: Sequence[Any], path: Path, above: Sequence[bool | None] = ()) -> None:
+    def _rows(
+        self,
+        items: Sequence[Any],
+        path: Path,
+        above: Sequence[bool | None] = (),
+        names: Sequence[str] = (),
+    ) -> None:
         """Keep records and those below them, and add maps by engine.
 
         An object of words alone speaks of the row or engine that holds it; ``above`` says which of
         these have numbers.
         """
         records = [item for item in items if isinstance(item, dict)]
+        if any(map(_columns_of, records)):
+            self._columns.add(path)
+            columns = [of for record in records if (of := _columns_of(record))]
+            records = [
+                dict(zip(of, cells, strict=True))
+                for of in columns
+                for cells in zip(*of.values(), strict=True)
+            ]
         counted: list[bool | None] = [has_numbers(record, is_mark) for record in records]
         if len(above) == len(records):
             texts = (value for record in records for value in record.values() if value is not None)
@@ -383,7 +428,13 @@ class _Search:
                 for record, has_number in zip(records, counted, strict=True)
             ]
         if records:
-            self._lists[path].append([*zip(records, counted, strict=True)])
+            engines = names if above and len(names) == len(records) else [""] * len(records)
+            self._lists[path].append(
+                [
+                    Row(record, has_number, self._idle, engine)
+                    for record, has_number, engine in zip(records, counted, engines, strict=True)
+                ]
+            )
         for key in dict.fromkeys(key for record in records for key in record):
             values, place = [record.get(key) for record in records], (*path, Field(key))
             objects = [value for value in values if isinstance(value, dict)]
@@ -397,10 +448,10 @@ class _Search:
                     if isinstance(value, list):
                         self._rows(value, (*place, Each()))
 
-    def _engine_field(self, fields: Iterable[str], lists: list[Rows]) -> str:
+    def _engine_field(self, fields: Iterable[str], lists: list[list[Row]]) -> str:
         """The field that names an engine in rows of which each in a list is of another one."""
         for key in fields:
-            values = [[str(record.get(key)) for record, _ in rows] for rows in lists]
+            values = [[str(row.record.get(key)) for row in rows] for rows in lists]
             is_named = named_target({key: ""}) == ("engine", "")
             are_engines = is_named or self._engines.issuperset(chain.from_iterable(values))
             if are_engines and all(len({*texts}) == len(texts) for texts in values):
@@ -438,28 +489,39 @@ def _measured(value: Any, engines: Collection[str]) -> Iterator[str]:
         yield from _measured(item, engines)
 
 
-def _word_in(value: Any) -> Any:
+def _columns_of(record: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The lists of an object that are columns of one table; nothing where they are none."""
+    columns = {key: value for key, value in record.items() if isinstance(value, list)}
+    items = [item for column in columns.values() for item in column]
+    lengths = {len(column) for column in columns.values()}
+    is_table = len(columns) > 1 and len(lengths) == 1 and has_numbers(items)
+    return {} if not is_table or any(isinstance(item, dict) for item in items) else columns
+
+
+def _flag_or_text(value: Any) -> Any:
     """The word or flag of a cell, of a list the first text; None if it holds none."""
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
     return value if isinstance(value, str | bool) else None
 
 
-def _is_apart(lists: list[Rows], key: str, other: str, missing: tuple[Any, ...]) -> bool:
+def _is_apart(lists: list[list[Row]], key: str, other: str, missing: tuple[Any, ...]) -> bool:
     """Whether some words of a field are where numbers of another are missing, and only there.
 
     Both are in one list at least, where words repeat, for names and ids differ too.
     """
     lacking, there, is_repeated = set(), set(), False
     for rows in lists:
-        words = [(_word_in(record.get(key)), record.get(other) in missing) for record, _ in rows]
+        words = [
+            (_flag_or_text(row.record.get(key)), row.record.get(other) in missing) for row in rows
+        ]
         without = {word for word, is_gone in words if is_gone and word is not None}
         with_number = {word for word, is_gone in words if not is_gone}
         lacking |= without
         there |= with_number
         are_both = bool(without and with_number)
         is_repeated |= are_both and len(without | with_number) < len(words)
-    numbers = [record.get(other) for rows in lists for record, _ in rows]
+    numbers = [row.record.get(other) for rows in lists for row in rows]
     is_number = names(key, "place") or (not is_mark(other) and has_numbers(numbers))
     return is_repeated and is_number and lacking.isdisjoint(there)
 
@@ -609,34 +671,53 @@ def _meanings(
     keys = [step.name for step in path if isinstance(step, Field)]
     lacks |= any(names(key, "place_lack") for key in keys)
     lacks |= any(isinstance(sighting.value, list) for sighting in sightings)
-    words = [word for sighting in sightings for word in _words(sighting)]
-    if lacks and all(isinstance(word, bool) for word, *_ in words):  # one flag for each part
+    stated = [said for sighting in sightings for said in _words(sighting)]
+    if lacks and all(isinstance(said.value, bool) for said in stated):  # one flag for each part
         return {"false": "unavailable", "true": "available"}
     numbers: dict[str, list[bool | None]] = defaultdict(list)
     waiting: dict[str, list[bool]] = defaultdict(list)
-    for word, has_number, is_idle in words:
-        numbers[word_of(word)].append(has_number)
-        waiting[word_of(word)].append(is_idle)
+    of_engine: dict[str, set[str]] = defaultdict(set)
+    for said in stated:
+        text = word_of(said.value)
+        numbers[text].append(said.has_numbers)
+        waiting[text].append(said.engine in said.idle)
+        if said.engine not in said.idle and (not said.measured or True in said.measured.values()):
+            of_engine[said.engine].add(text)
     flags = {"true": "false", "false": "true"}
+    prefix = _shared(keys[-1], [text for text in numbers if is_code(text)])
     able = [
         text
         for text, counts in numbers.items()
         if False not in counts and text.count(" ") < 3 and text != mixture and not _denies(text)
+        if len(numbers) > 1
     ]
     best = max(able, key=lambda text: len(numbers[text]), default="")
     lack = next(word for word, state in STATES.items() if state == state_of_flag(False, keys[-1]))
     meanings = {}
     for text, counts in sorted(numbers.items()):
-        word = canonical_word(text)
-        if word is not None and text not in flags and not (lacks and word.canonical == "available"):
-            meanings[text] = word.canonical
+        word = canonical_word(text) or _word_in(text, prefix)
+        is_beside = True in counts and word is not None and word.availability.status in EMPTY
+        engines = [engine for engine, texts in of_engine.items() if engine and text in texts]
+        is_standing = not engines and all(said.measured for said in stated)
+        if lacks and is_standing and " " in text and {False, True} <= {*counts}:
+            meanings[text] = SILENT  # a sentence that is there whatever was measured
+        elif word and text not in flags and not (lacks and word.canonical == "available"):
+            meanings[text] = "partial" if is_beside and lacks else word.canonical
         elif {*counts} == {False}:
-            meanings[text] = "not_run" if all(waiting[text]) else lack
+            # Several engines that ran, each with this word alone, are of such a kind.
+            is_nature = (
+                not lacks
+                and len(engines) > 1
+                and all(of_engine[name] == {text} for name in engines)
+            )
+            meanings[text] = (
+                "not_run" if all(waiting[text]) else "not_applicable" if is_nature else lack
+            )
         elif text != "null":  # a reason that is not there denies nothing
             meanings[text] = "available" if text == best and not lacks else "partial"
     is_odd_flag = not (flags.keys().isdisjoint(meanings) or names(keys[-1], "place"))
     is_doubtful = is_odd_flag or "not_applicable" in meanings.values()
-    if is_doubtful and not isinstance(sightings[0].value, dict):
+    if is_doubtful and {*of_engine} == {""}:
         # That something applies, or a flag of unknown name, does not say that it was measured.
         return {text: word for text, word in meanings.items() if word != "available"}
     for text in flags.keys() & meanings.keys():
@@ -645,24 +726,43 @@ def _meanings(
     return meanings
 
 
-def _words(sighting: Sighting) -> Iterator[tuple[Any, bool | None, bool]]:
-    """Yield the words of a sighting, each with whether there are numbers, or cannot be any.
+def _shared(key: str, codes: Sequence[str]) -> int:
+    """How many first words codes share, or have from the name of their field."""
+    parts = [*map(tokens, codes)]
+    length = 0
+    for column in zip(*parts, strict=False):
+        if not (len({*column}) == 1 and (len(parts) > 1 or column[0] in tokens(key))):
+            break
+        length += 1
+    return length
+
+
+def _word_in(text: str, prefix: int) -> Word | None:
+    """The word in a sentence, or of a code by what follows its prefix, a phrase, or its end."""
+    if not is_code(text):
+        return word_in_sentences(text)
+    parts = tokens(text)[prefix:]
+    return word_of_parts(parts) or word_in_sentences(" ".join(parts)) or word_of_parts(parts[-1:])
+
+
+def _words(sighting: Sighting) -> Iterator[Sighting]:
+    """Yield the words of a sighting, each with its engine, and whether numbers are beside it.
 
     What varies in the texts of a list, and in sentences, is written as a rule's `words` have it.
     """
-    value, has_number, measured, idle = sighting
+    value, has_number, measured, idle, engine = sighting
     if isinstance(value, dict):
-        for engine, word in value.items():
+        for name, word in value.items():
             is_moment = isinstance(word, str) and _MOMENT.fullmatch(word)
-            yield "*" if is_moment else word, measured.get(engine), engine in idle
+            yield Sighting("*" if is_moment else word, measured.get(name), measured, idle, name)
     for item in value if isinstance(value, list) else () if isinstance(value, dict) else [value]:
-        text, engine = item, ""
+        text, name = item, ""
         if isinstance(item, str) and (isinstance(value, list) or " " in item):
             by_length = sorted(measured, key=len, reverse=True)
-            engine = next((n for n in by_length if _naming(n).search(item)), "")
-            text = _naming(engine).sub("{engine}", item, count=1) if engine else item
+            name = next((n for n in by_length if n and _naming(n).search(item)), "")
+            text = _naming(name).sub("{engine}", item, count=1) if name else item
             text = _VARYING.sub("*", text) if " " in text else text
-        yield text, measured[engine] if engine else has_number, engine in idle
+        yield Sighting(text, measured.get(name, has_number), measured, idle, name or engine)
 
 
 @lru_cache

@@ -12,6 +12,7 @@ from aatoolkit._util.show import show_as
 from aatoolkit._util.text import some_of
 from aatoolkit.availability import Cause, Status
 from aatoolkit.availability.detect import detect, raw, read_word
+from aatoolkit.availability.detect.words import SILENT
 from aatoolkit.errors import AAToolkitError, did_you_mean, near_matches
 from aatoolkit.jsontree.paths import leaf_values, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 MEANINGS = (
     *(str(status) for status in Status if status != Status.UNKNOWN),
     *(str(cause) for cause in Cause if cause not in (Cause.ABSENT, Cause.FILTERED, Cause.NO_ROW)),
+    SILENT,
 )
 """What a word may mean."""
 
@@ -160,7 +162,7 @@ def problem_of(
     "no response has 'rivit[].tyhjä'; did you mean 'rivit[].tyhja' or 'rivit[]' or 'rivit[].lkm'?"
     """
     for meaning in rule.words.values():
-        if not isinstance(meaning, str) or read_word(meaning).status == Status.UNKNOWN:
+        if meaning != SILENT and read_word(meaning).status == Status.UNKNOWN:
             return f"{meaning!r} is no status; there are {', '.join(MEANINGS)}"
     lines = [*headers]
     for at, response in enumerate(responses):
@@ -183,6 +185,8 @@ def problem_of(
         places = f"candidates of the section: {some_of(candidates)}" if candidates else ""
         hint = f"{did_you_mean(near)} {places}".strip() or "look at the response for its fields"
         return f"no response has {rule.at!r}; {hint}" if responses else None
+    if SILENT in (rule.meaning_of(value)[0] for value in values):
+        return None
     texts = dict.fromkeys(raw(value)[:80] for value in values)
     return (
         f"none of the values of {rule.at!r} is known: {', '.join([*texts][:_SHOWN])}; say what "

@@ -62,18 +62,18 @@ class PlaceQuestion:
 class Confirmation:
     """The questions that a draft leaves; iterate over them, or settle them in a notebook.
 
-    A section is settled once one of its places is confirmed; settled ones are not asked about, so
-    that you can stop and continue later.
+    A section may state it in several places, so all that are pointed out are asked about. One
+    that has a rule already is not, so that you can stop and continue later.
     """
 
     def __init__(self, draft: Mapping[str, SectionDraft]) -> None:
         self._draft = draft
 
     def __iter__(self) -> Iterator[PlaceQuestion]:
-        sections = [section for section in self._draft.values() if section.candidates]
+        sections = [s for s in self._draft.values() if s.candidates and not s.analysis.rules]
         for section in sorted(sections, key=lambda section: -section.candidates[0].score):
             for place, rule in zip(section.candidates, section.proposals(), strict=True):
-                if not section.analysis.rules:
+                if rule["at"] not in {settled.at for settled in section.analysis.rules}:
                     yield PlaceQuestion(section, place, rule)
 
     def ask(

@@ -37,10 +37,11 @@ class Rule:
         that are each ``of="engine"``, ``engines`` is the field that names it.
     words : mapping of str, bool or int to str
         What the service's own words, flags or codes mean, in words that are known:
-        ``{"amber": "partial", True: "not_run", 7: "not_connected", None: "pending"}``. They are
-        kept as text. In a word ``*`` stands for any text, and ``{engine}`` for the name of the
-        engine that the text is about: ``{"{engine}: late since *": "partial", "*": "available"}``.
-        A flag without a word says something only where its name is known.
+        ``{"amber": "partial", True: "not_run", 7: "not_connected", None: "pending"}``; ``nothing``
+        for what does not say what was measured. They are kept as text. In a word ``*`` stands for
+        any text, and ``{engine}`` for the name of the engine that the text is about:
+        ``{"{engine}: late since *": "partial", "*": "available"}``. A flag without a word says
+        something only where its name is known.
     of : str, optional
         What the keys of a map are: ``engine`` or ``field``. By default each is what it is known as;
         ids of engines that only this service has are known by this alone. Of rows: ``engine`` if
@@ -94,11 +95,6 @@ class Rule:
             return "object"
         is_map = len(many) == 1 and isinstance(many[0], Entries) and self.at.endswith("}")
         return "map" if is_map else "rows"
-
-    @property
-    def is_of_all_engines(self) -> bool:
-        """Whether the rule reads a state of each engine, and not only of those that lack data."""
-        return self.of == "engine" and not any("{engine}" in word for word in self.words)
 
     @property
     def header(self) -> str:

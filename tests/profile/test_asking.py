@@ -133,14 +133,15 @@ def states(host: str, section: str) -> dict[str, Any]:
     }
 
 
-def test_other_hosts_are_shown_beside_by_their_options_and_one_request(scripted, reply):
+def test_other_hosts_are_shown_beside_and_what_their_combined_view_lacks_is_asked(scripted, reply):
     def answer(request: Any) -> Any:
         host = request.path.split("/")[3]
         if "scope-options" in request.path:
             return reply(OPTIONS)
         section = request.params.get("section")
         if section is None:
-            return reply({"parts": {name: states(host, name) for name in SECTIONS}})
+            names = SECTIONS if host == "a.example" else [*SECTIONS[:2], SECTIONS[3]]
+            return reply({"parts": {name: states(host, name) for name in names}})
         return reply(states(host, section))
 
     scripted.script = answer
@@ -148,8 +149,10 @@ def test_other_hosts_are_shown_beside_by_their_options_and_one_request(scripted,
         draft = aa.profile.draft(
             session.project("a.example"), sections=SECTIONS, hosts=["off.example"], progress=False
         )
-    assert sum("off.example" in request.path for request in scripted.requests) == 2
-    assert sum("off.example" in str(request) for request in draft.requests) == 2
+    assert sum("off.example" in request.path for request in scripted.requests) == 3
+    asked = [request.section for request in draft.requests if request.host == "off.example"]
+    assert asked == ["scope-options", None, "prompts"]
+    assert '"NO_FEED"' in set(draft["prompts"].availability.loc[0])
     places = draft["domains"].availability.set_index("at")
     assert places.loc["q.code", "value"] == '"FULL"'
     assert places.loc["q.code", "off.example"] == '"NO_FEED"'

@@ -188,7 +188,7 @@ def test_a_draft_asks_what_to_confirm_and_goes_on_where_it_was_left(draft, tmp_p
     assert draft.confirm().ask(lambda _: next(replies), questions.append) == 0
     assert "does visibleTo state what was measured?" in questions[0]
     path = draft.save(tmp_path / "mine.py")
-    replies = iter(["first_pass_due=pending", "what", "y"])
+    replies = iter(["first_pass_due=pending", "what", "y", "n", "n"])
     kept = draft.confirm().ask(
         lambda _: next(replies), questions.append, lambda: draft.save(tmp_path / "mine.py")
     )
@@ -207,4 +207,7 @@ def test_a_widget_asks_one_question_at_a_time(draft):
     second.value = "partial"
     buttons.children[0].click()
     assert draft["crawl"].section.availability.words["shown_by_engine"] == "partial"
+    assert "does remarks state" in box.children[0].value
+    box.children[-1].children[1].click()
+    box.children[-1].children[1].click()
     assert "Nothing more" in box.children[0].value

@@ -10,6 +10,7 @@ from aatoolkit._util.lexicon import fold
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
+    SILENT,
     canonical_word,
     named_target,
     rate_key,
@@ -172,6 +173,7 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
 def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> None:
     """Read the values at the places of a rule, and what they say of the whole together."""
     before = len(facts.signals)
+    places = [place for place in places if rule.meaning_of(place.value)[0] != SILENT]
     # As keys, 1 and True are the same.
     read = {(type(place.value), repr(place.value)): place for place in places}
     states = {key: _understood(facts, rule, place) for key, place in read.items()}
@@ -197,14 +199,22 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> None:
             facts.add("row", place.target, state, place.path, rule.name, place.value)
     all_read = bool(places) and len(stated) == len(places)
     of_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.numbers
-    if all_read and of_rows and all(state.status in EMPTY for state in stated):
-        facts.add("section", None, combine(stated), places[0].path, rule.name, places[0].value)
+    lacks = all(state.status in EMPTY for state in stated)
     value = {place.target: place.value for place in places if place.scope in ("engine", "entry")}
-    if all_read and rule.is_of_all_engines and len(value) == len(places):
-        # The states of all engines, one each, are that of the whole, which they add up to.
-        path = "$" + "".join(map(key_step, rule.steps))
-        facts.add("section", None, combine(stated), path, rule.name, value)
+    # The states of all engines, one each, are that of the whole, which they add up to.
+    of_all = _is_of_all_engines(rule) and len(value) == len(places)
+    if all_read and (of_all or (of_rows and lacks)):
+        path = "$" + "".join(map(key_step, rule.steps)) if of_all else places[0].path
+        facts.add("section", None, combine(stated), path, rule.name, value or places[0].value)
     facts.signals[before:] = [replace(s, rule=rule.name) for s in facts.signals[before:]]
+
+
+def _is_of_all_engines(rule: Rule) -> bool:
+    """Whether a rule reads a state of each engine, and not only of those that lack data."""
+    if rule.of != "engine" or any("{engine}" in word for word in rule.words):
+        return False
+    is_of_lack = rule.kind == "rows" or state_of_names_under([*rule.steps][-1]) is not None
+    return "available" in rule.words.values() or not is_of_lack
 
 
 def _understood(facts: Facts, rule: Rule, place: Place) -> Availability | None:

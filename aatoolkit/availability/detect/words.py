@@ -49,6 +49,9 @@ WORDS: Mapping[str, tuple[Status, Cause | None]] = {
 }
 """The canonical words, each with its status and cause; every phrase means one of them."""
 
+SILENT = "nothing"
+"""What a word of a rule means that says nothing of what was measured, such as a standing note."""
+
 STATES = {word: Availability(*meaning) for word, meaning in WORDS.items()}
 ABSENT, PARTIAL, AVAILABLE = STATES["unavailable"], STATES["partial"], STATES["available"]
 STATUSES: Mapping[int, Availability] = {
