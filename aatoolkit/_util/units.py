@@ -16,7 +16,8 @@ class Unit:
     Parameters
     ----------
     words
-        What a head adds; empty where the head or the number says it, None for the name itself.
+        What a column header shows after the column's name; empty if nothing is needed, None to
+        show the unit's own name.
     least, most
         The least and the most that a value can be.
     short

@@ -215,7 +215,7 @@ class TableReader:
         if failed:
             why = f"{failed} of {failed + len(responses)} responses failed"
             absent = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
-            columns = {name: column.lacking(absent) for name, column in columns.items()}
+            columns = {name: column.with_absent(absent) for name, column in columns.items()}
         metadata = FrameMetadata(
             {name: columns.get(name, MEASURED) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),

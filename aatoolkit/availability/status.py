@@ -129,10 +129,10 @@ def combine(parts: Iterable[Availability]) -> Availability:
     states = list(parts)
     if len(states) == 1:
         return states[0]
-    status = reduce(join, (part.status for part in states), Status.NOT_APPLICABLE)
-    incomplete = [part for part in states if part.status != Status.AVAILABLE]
+    status = reduce(join, (state.status for state in states), Status.NOT_APPLICABLE)
+    incomplete = [state for state in states if state.status != Status.AVAILABLE]
     if status != Status.NOT_APPLICABLE:
-        incomplete = [part for part in incomplete if part.status != Status.NOT_APPLICABLE]
-    causes = {part.cause for part in incomplete}
+        incomplete = [state for state in incomplete if state.status != Status.NOT_APPLICABLE]
+    causes = {state.cause for state in incomplete}
     cause = causes.pop() if len(causes) == 1 else None
-    return Availability(status, cause, combined_reason(part.reason for part in incomplete))
+    return Availability(status, cause, combined_reason(state.reason for state in incomplete))

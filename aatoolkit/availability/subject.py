@@ -63,8 +63,8 @@ class Condition:
         text, limit = _comparable(as_text(value), self.values[0])
         if text is None or limit is None or value is None:
             return False
-        above, below = text > limit, text < limit  # type: ignore[operator]
-        return bool({">": above, ">=": not below, "<": below, "<=": not above}[self.op])
+        is_above, is_below = text > limit, text < limit  # type: ignore[operator]
+        return bool({">": is_above, ">=": not is_below, "<": is_below, "<=": not is_above}[self.op])
 
     def __str__(self) -> str:
         sign = "=" if self.op == "in" and len(self.values) == 1 else self.op
@@ -117,8 +117,9 @@ def as_text(value: object) -> str:
 def _comparable(text: str, limit: str) -> tuple[object, object]:
     """Two values in a form in which they can be compared; None where they cannot."""
     if _MOMENT.fullmatch(text) and _MOMENT.fullmatch(limit):
-        shorter = min(len(text), len(limit), 10 if 10 in (len(text), len(limit)) else 19)
-        return text[:shorter].replace(" ", "T"), limit[:shorter].replace(" ", "T")
+        # By the day if either is one (2026-11-20), else by the second (2026-11-20T06:00:00).
+        length = min(len(text), len(limit), 10 if 10 in (len(text), len(limit)) else 19)
+        return text[:length].replace(" ", "T"), limit[:length].replace(" ", "T")
     try:
         return float(text), float(limit)
     except ValueError:

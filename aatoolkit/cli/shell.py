@@ -123,9 +123,9 @@ class Output(click.Path):
 _PATHS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEBOOK")
 
 
-def _kind(value: str, kind: Any) -> Any:
-    """Return the type of an argument or option."""
-    return kind or (Path if value in _PATHS else None)
+def _click_type(placeholder: str, given: Any) -> Any:
+    """Return the given click type, else `Path` where the placeholder names a file or folder."""
+    return given or (Path if placeholder in _PATHS else None)
 
 
 def option(
@@ -137,7 +137,7 @@ def option(
     values, name = words[len(flags) :], flags[-1].strip("-").replace("-", "_")
     return click.Option(
         [*flags, name],
-        type=_kind("".join(values[:1]), kind),
+        type=_click_type("".join(values[:1]), kind),
         metavar=values[0] if values and not isinstance(kind, click.Choice) else None,
         is_flag=not values,
         multiple=values[1:] == ["..."],
@@ -151,7 +151,7 @@ def _argument(word: str, kinds: Mapping[str, Any]) -> click.Argument:
     name = word.strip("[].")
     return click.Argument(
         [name.lower()],
-        type=_kind(name, kinds.get(name)),
+        type=_click_type(name, kinds.get(name)),
         nargs=-1 if word.endswith("...") else 1,
         required=not word.startswith("["),
     )

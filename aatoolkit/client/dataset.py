@@ -486,5 +486,5 @@ def _with_failures(frame: pd.DataFrame, failed: Sequence[str], read: int) -> pd.
     metadata = metadata_of(frame)
     why = f"{len(failed)} of {len(failed) + read} responses failed"
     failure = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
-    columns = {name: column.lacking(failure) for name, column in metadata.columns.items()}
+    columns = {name: column.with_absent(failure) for name, column in metadata.columns.items()}
     return attach_changed(frame, replace(metadata, columns=columns))

@@ -77,10 +77,12 @@ class PlannedCells:
         return cells_of_plan(self.plan, self.frame, self.metadata, self.groups)
 
     @cached_property
-    def expected(self) -> Codes:
+    def expected_rows(self) -> Codes:
         """The number of rows in each group that could have a number."""
-        wholes = self.plan.wholes
-        return self.groups.count(self.cells.applicable) + (0 if wholes is None else wholes.lacking)
+        totals = self.plan.response_totals
+        return self.groups.count(self.cells.applicable) + (
+            0 if totals is None else totals.lacking_count
+        )
 
     @cached_property
     def covered(self) -> Floats:
@@ -113,8 +115,8 @@ class PlannedCells:
         weights = as_floats(self.frame[plan.parts[1]]) if plan.parts[1:] else np.ones(len(numbers))
         numerators = added(numbers if rule.over else numbers * weights, mask, groups)
         denominators = added(weights, mask, groups)
-        if plan.wholes is not None:
-            denominators = plan.wholes.sums(weights, mask, groups)
+        if plan.response_totals is not None:
+            denominators = plan.response_totals.sums(weights, mask, groups)
         with np.errstate(divide="ignore", invalid="ignore"):
             quotient = like(numerators / denominators, first)
         return quotient, (groups.count(mask) > 0) & (denominators == 0)
@@ -172,10 +174,10 @@ def aggregate(
             key_metadata = FrameMetadata(described)
             statements = tuple(row_statements(statuses, status_column, groups.keys, key_metadata))
             is_silent = statuses[status_column].isna().any()  # of a number nothing is stated
-            otherwise = Availability() if is_silent else statements[0].availability
-            column = replace(column, statements=statements, otherwise=otherwise)
+            other_rows = Availability() if is_silent else statements[0].availability
+            column = replace(column, statements=statements, other_rows=other_rows)
         absent = () if planned.absent else source_column.absent
-        described |= {name: column.lacking(*absent), **dict.fromkeys(companions, MEASURED)}
+        described |= {name: column.with_absent(*absent), **dict.fromkeys(companions, MEASURED)}
         result_columns |= {name: values, **companions}
     key = tuple(str(name) for name in groups.keys.columns)
     result = pd.DataFrame(result_columns, index=groups.keys.index)
@@ -197,12 +199,13 @@ def _outcome(
     differ.
     """
     plan, groups, cells = planned.plan, planned.groups, planned.cells
-    used_rows, expected, wholes = groups.count(cells.has_number), planned.expected, plan.wholes
-    full = (expected > 0) & (used_rows == expected)
+    used_rows, expected_rows = groups.count(cells.has_number), planned.expected_rows
+    totals = plan.response_totals
+    full = (expected_rows > 0) & (used_rows == expected_rows)
     is_pooled = plan.rule.rule in ("ratio", "mean")
     has_number = used_rows > 0 if skip_missing or is_pooled else full
-    if wholes is not None and not skip_missing:
-        has_number = has_number & (wholes.lacking == 0)
+    if totals is not None and not skip_missing:
+        has_number = has_number & (totals.lacking_count == 0)
     values, undefined = planned.values()
     has_number = has_number & ~undefined
     codes, states = groups.combined(cells)
@@ -214,18 +217,19 @@ def _outcome(
     # Further reasons for single groups: rows without a value, absent rows, partial periods.
     new_codes: dict[Availability, int] = {}
     has_no_value = np.array([state.reason == NO_VALUE.reason for state in states], bool)[codes]
-    is_special = has_no_value if wholes is None else has_no_value | (wholes.lacking > 0)
+    is_special = has_no_value if totals is None else has_no_value | (totals.lacking_count > 0)
     is_special = is_special | bool(planned.absent)
     first = len(states)
     for i in sorted({*np.flatnonzero(is_special).tolist(), *parts}):
         state = states[codes[i]]
         if has_no_value[i]:
-            lacking, row_count = int(expected[i] - used_rows[i]), int(expected[i])
-            why = f"{lacking:,} of {row_count:,} rows {'has' if lacking == 1 else 'have'} no value"
-            state = replace(state, reason=why if lacking < row_count else "no row has a value")
+            missing, row_count = int(expected_rows[i] - used_rows[i]), int(expected_rows[i])
+            why = f"{missing:,} of {row_count:,} rows {'has' if missing == 1 else 'have'} no value"
+            state = replace(state, reason=why if missing < row_count else "no row has a value")
         further = [*planned.absent]
-        if wholes is not None and wholes.lacking[i]:
-            why = f"{wholes.lacking[i]} of {wholes.total[i]} responses have no row of it"
+        if totals is not None and totals.lacking_count[i]:
+            responses = f"{totals.response_count[i]} responses"
+            why = f"{totals.lacking_count[i]} of {responses} have no row of it"
             further.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
         state = combine([state, *further])
         is_unknown = state.status == Status.UNKNOWN and not has_number[i]
@@ -239,13 +243,13 @@ def _outcome(
     no_rows = _NO_ROWS if source_state.status == Status.AVAILABLE else source_state
     empty_state = no_rows if groups.keys.columns.empty or source_state.status in EMPTY else NO_ROW
     codes = np.where(has_number & ~full, codes + len(states), codes)
-    is_nothing = undefined & (groups.count(cells.complete) == expected) & full
+    is_nothing = undefined & (groups.count(cells.complete) == expected_rows) & full
     codes = np.where(is_nothing, 2 * len(states), codes)
     codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
     partial = [replace(state, status=Status.PARTIAL) for state in states]
     all_states = [*states, *partial, _ZERO, empty_state]
     share = np.divide(
-        planned.covered, expected, out=np.full(len(groups), np.nan), where=expected > 0
+        planned.covered, expected_rows, out=np.full(len(groups), np.nan), where=expected_rows > 0
     )
     for i, (period, _) in parts.items():
         share[i] *= period

@@ -15,7 +15,7 @@ from aatoolkit._util.dtypes import MOMENTS
 from aatoolkit.errors import ArgumentError, AvailabilityError, warn
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
 from aatoolkit.frame.duplicates import Duplicates, Refused, why_no_rule
-from aatoolkit.frame.groupby import Floats, Groups, as_floats, find, names_of
+from aatoolkit.frame.groupby import Floats, Groups, as_floats, check_columns, names_of
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata
@@ -40,18 +40,18 @@ class ResponseTotals:
     responses : array of int
         The response of each row of the frame.
     groups, rows : array of int
-        Pairs of a group and the first row of a response, whose total is in its denominator.
-    lacking : array of int
-        By group, the number of responses without a row of it that may not be 0.
-    total : array of int
+        Pairs: the total in the first row of a response counts in the denominator of a group.
+    lacking_count : array of int
+        By group, how many responses have no row of it although theirs may be above 0.
+    response_count : array of int
         By group, the number of responses.
     """
 
     responses: Codes
     groups: Codes
     rows: Codes
-    lacking: Codes
-    total: Codes
+    lacking_count: Codes
+    response_count: Codes
 
     def used_pairs(self, used: Mask, groups: Groups) -> tuple[Codes, Codes]:
         """Return the pairs without those whose response has unused rows of the group."""
@@ -84,7 +84,7 @@ class Plan:
         The mask of rows that would count twice.
     caution : str, optional
         Why the result is approximate.
-    wholes : ResponseTotals, optional
+    response_totals : ResponseTotals, optional
         The denominators of a ratio over several responses.
     """
 
@@ -94,7 +94,7 @@ class Plan:
     trials: tuple[str, ...] = ()
     repeats: Mask | None = field(default=None, compare=False)
     caution: str | None = None
-    wholes: ResponseTotals | None = field(default=None, compare=False)
+    response_totals: ResponseTotals | None = field(default=None, compare=False)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ def plan(
         for name in map(str, frame.columns)
         if name not in groups.keys.columns and not is_status_column(frame, name)
     ]
-    find(frame, [*rules, *names])
+    check_columns(frame, [*rules, *names])
     planner = _Planner(frame, metadata, groups, shares)
     plans: list[Plan] = []
     refused = {}
@@ -216,7 +216,7 @@ class _Planner:
                 warn(f"{name} is {approximation}")
                 rule = Aggregation("mean", by=planned.rule.otherwise)
                 planned = replace(planned, rule=rule, caution=approximation)
-        if planned.wholes is None:
+        if planned.response_totals is None:
             self._check(planned)
         return self._without_repeats(planned)
 
@@ -234,17 +234,17 @@ class _Planner:
             hint = "" if rule.why else _suggested_rule(frame, self.metadata, rule, name)
             raise Refused(rule.why or f"its rule does not combine rows{hint}")
         needed = [*planned.parts, *((rule.within,) if rule.within else ())]
-        missing = [part.rpartition(".")[2] for part in needed if part not in frame.columns]
-        if changed := [part for part in missing if self.metadata.is_lost(part)]:
+        missing = [column.rpartition(".")[2] for column in needed if column not in frame.columns]
+        if changed := [column for column in missing if self.metadata.is_lost(column)]:
             raise Refused(_overwritten(changed))
         if missing:
             raise Refused(f"its rule ({rule}) needs {', '.join(missing)}")
         types = pd.api.types
-        for part in planned.parts if rule.rule in _OF_NUMBERS else ():
-            dtype = frame[part].dtype
+        for column in planned.parts if rule.rule in _OF_NUMBERS else ():
+            dtype = frame[column].dtype
             is_number = types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype)
-            if not is_number and not frame[part].isna().all():
-                raise Refused(f"{part} holds {dtype}, not numbers")
+            if not is_number and not frame[column].isna().all():
+                raise Refused(f"{column} holds {dtype}, not numbers")
         dtype = frame[name].dtype
         if (
             rule.rule in ("min", "max")
@@ -372,7 +372,7 @@ class _Planner:
         )
         is_all = counts[numerator].sum(min_count=1) == counts[denominator].first()
         is_sure = has_row | (is_share & is_all.to_numpy(bool)[codes[rows]])
-        wholes = ResponseTotals(
+        response_totals = ResponseTotals(
             codes,
             group[is_sure],
             rows[is_sure],
@@ -382,7 +382,7 @@ class _Planner:
         ratio = Aggregation(
             "ratio", over=(numerator, denominator), why="each response's whole counts once"
         )
-        return Plan(name, ratio, metadata.columns[name].of, wholes=wholes)
+        return Plan(name, ratio, metadata.columns[name].of, response_totals=response_totals)
 
 
 def _suggested_rule(
@@ -491,12 +491,16 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
     among = (local_name(rule.among[0]), *rule.among[1:]) if rule.among else ()
     # The totals of which its parts are counts; for a count, the denominators of its ratios.
     columns = sections.table(table).columns
-    wholes = [it.aggregate.among for it in columns if it.name in (*(rule.over or ()), rule.by)]
+    totals_declared = [
+        it.aggregate.among for it in columns if it.name in (*(rule.over or ()), rule.by)
+    ]
     if rule.rule == "sum":
-        wholes += [
+        totals_declared += [
             over[1:] for it in columns if (over := it.aggregate.over) and over[0] == column_name
         ]
-    trials = chain.from_iterable(names.get(whole[0], ()) for whole in wholes if len(whole) == 1)
+    trials = chain.from_iterable(
+        names.get(total[0], ()) for total in totals_declared if len(total) == 1
+    )
     return Plan(name, replace(rule, among=among, **parts), of, tuple(dict.fromkeys(trials)))
 
 

@@ -52,7 +52,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Extent:
+class ResponseScope:
     """The host, window and filters of a response, by which overlaps are detected."""
 
     host: str | None
@@ -61,7 +61,7 @@ class Extent:
     days: str | None
     filters: tuple[frozenset[str], ...]
 
-    def is_disjoint(self, other: Extent) -> bool:
+    def is_disjoint(self, other: ResponseScope) -> bool:
         """Return whether two responses differ in host, days, engines, topics or categories."""
         if self.host and other.host and self.host != other.host:
             return True
@@ -80,11 +80,11 @@ class Extent:
         return " ".join(part for part in (self.host, window, filters) if part)
 
 
-def extent_of(source: Source) -> Extent:
+def response_scope(source: Source) -> ResponseScope:
     """Return the host, window and filters of a response."""
     scope = None if source.scope is None else Scope._from_query(source.scope)
     filters = {} if scope is None else scope._filters
-    return Extent(
+    return ResponseScope(
         source.host,
         source.window_start,
         source.window_end,
@@ -108,7 +108,7 @@ class Duplicates:
 
     def __init__(self, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups) -> None:
         self._frame, self._metadata, self._groups = frame, metadata, groups
-        self._seen: dict[str, tuple[Codes, list[Extent]]] = {}
+        self._seen: dict[str, tuple[Codes, list[ResponseScope]]] = {}
         self._context = [name for name in CONTEXT if name in frame.columns and metadata.holds(name)]
 
     def of(self, table: str, parts: Sequence[str]) -> Mask | None:
@@ -141,12 +141,12 @@ class Duplicates:
         )
         return len(np.unique(_first_equal([self._groups.ids, keys]))) > len(np.unique(keys))
 
-    def _first_rows(self, table: str) -> tuple[Codes, list[Extent]]:
+    def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
         """Return the first row with the key and group of each row, and overlapping responses."""
-        extents, codes = self._extents(table)
-        pairs = [*combinations(extents, 2)]
+        scopes, codes = self._scopes(table)
+        pairs = [*combinations(scopes, 2)]
         overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]
-        overlapping = [extent for pair in overlaps for extent in pair]
+        overlapping = [scope for pair in overlaps for scope in pair]
         grain, missing = self._grain(table)
         ids, all_rows = self._groups.ids, np.arange(len(self._frame))
         is_repeated = table in self._metadata.repeated
@@ -182,7 +182,7 @@ class Duplicates:
         self,
         table: str,
         missing: Sequence[str],
-        overlapping: Sequence[Extent],
+        overlapping: Sequence[ResponseScope],
         codes: Codes | None,
     ) -> None:
         """Raise if rows may be repeated, or responses overlap, and no key identifies the rows."""
@@ -218,25 +218,25 @@ class Duplicates:
             return [*grain], missing
         return [n for n in (*grain, "_row") if n in columns and n not in CONTEXT], missing
 
-    def _extents(self, table: str) -> tuple[list[Extent], Codes | None]:
-        """Return the extents of the responses of a table, and the extent of each row by number."""
+    def _scopes(self, table: str) -> tuple[list[ResponseScope], Codes | None]:
+        """Return the scopes of the responses of a table, and the number of each row's scope."""
         if is_joined(table):
             return [], None
         if not self._context:
             sources = [source for source in self._metadata.sources if _may_have(source, table)]
-            return [*dict.fromkeys(map(extent_of, sources))], None
+            return [*dict.fromkeys(map(response_scope, sources))], None
         rows = self._frame[self._context].astype("string")
         codes: Any = (
             rows.groupby(self._context, dropna=False, sort=False).ngroup().to_numpy(np.int64)
         )
         distinct = rows.drop_duplicates().astype(object)
-        extents = []
+        scopes = []
         for row in distinct.where(distinct.notna(), None).to_dict("records"):
             texts = [str(row.get(f"filter_{name}") or "").split(",") for name in FILTERS]
             filters = tuple(frozenset(filter(None, values)) for values in texts)
             window = [row.get(n) for n in ("host", "window_start", "window_end", "days")]
-            extents.append(Extent(*window, filters))  # type: ignore[call-arg, arg-type]
-        return extents, codes
+            scopes.append(ResponseScope(*window, filters))  # type: ignore[call-arg, arg-type]
+        return scopes, codes
 
 
 def once(frame: pd.DataFrame) -> pd.DataFrame:
@@ -293,13 +293,13 @@ def _may_have(source: Source, table: str) -> bool:
     return True
 
 
-def _two(extents: Iterable[Extent]) -> str:
+def _two(scopes: Iterable[ResponseScope]) -> str:
     """Name two overlapping responses."""
-    texts = [*dict.fromkeys(map(str, extents))]
+    texts = [*dict.fromkeys(map(str, scopes))]
     return " and ".join(texts[:2]) if len(texts) > 1 else f"two of {texts[0]}"
 
 
-def _differing(name: str, overlapping: Sequence[Extent]) -> str:
+def _differing(name: str, overlapping: Sequence[ResponseScope]) -> str:
     """Say that repeated rows differ in a column."""
     if overlapping:
         return (

@@ -82,7 +82,7 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     """
     keys_by = _as_list(by)
     names = [key for key in keys_by if isinstance(key, str)]
-    find(frame, names)
+    check_columns(frame, names)
     if not keys_by:
         return Groups(np.zeros(len(frame), np.int64), pd.DataFrame(index=range(1)))
     try:  # pandas bins no times of Arrow
@@ -143,8 +143,8 @@ def flattened(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index(named) if named else frame
 
 
-def find(frame: pd.DataFrame, names: Iterable[str]) -> None:
-    """Check that each name is the name of one column of a frame.
+def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
+    """Raise unless each name is that of exactly one column of the frame.
 
     Raises
     ------

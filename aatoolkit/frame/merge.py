@@ -22,7 +22,7 @@ from aatoolkit.availability import Availability, Cause, Condition, Statement, St
 from aatoolkit.availability.subject import as_text
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown, warn
 from aatoolkit.frame.cell_status import can_list_keys, key_statements
-from aatoolkit.frame.duplicates import JOINED, NO_KEY, extent_of, is_joined
+from aatoolkit.frame.duplicates import JOINED, NO_KEY, is_joined, response_scope
 from aatoolkit.frame.groupby import flattened, nullable
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
@@ -192,7 +192,7 @@ def without_rows(
     if not stated:
         return column.combined(state)
     total, statements = combine([column.availability, state]), (*column.statements, *stated)
-    return replace(column, availability=total, otherwise=column.elsewhere, statements=statements)
+    return replace(column, availability=total, other_rows=column.elsewhere, statements=statements)
 
 
 def no_match(unmatched: int, rows: int) -> Availability:
@@ -467,7 +467,7 @@ def concat(
             part.availability for frame, part in parts if not len(frame) and with_rows != inputs
         )
         absent += [state for state in empty if state.status not in complete]
-        columns[name] = column.lacking(*absent) if absent else column
+        columns[name] = column.with_absent(*absent) if absent else column
     same = {metadata.key for _, metadata in inputs}
     key = same.pop() if len(same) == 1 else ()
     unique = unique_key(stacked, key)
@@ -502,7 +502,7 @@ def _stacks_again(frames: Sequence[FrameWithMetadata], table: str) -> bool:
     """
     by_response: dict[Any, list[FrameWithMetadata]] = {}
     for frame, metadata in frames:
-        of = {table} if is_joined(table) else {*map(extent_of, metadata.sources)}
+        of = {table} if is_joined(table) else {*map(response_scope, metadata.sources)}
         for response in of:
             by_response.setdefault(response, []).append((frame, metadata))
     for members in by_response.values():
@@ -599,7 +599,7 @@ def _stacked_column(
     elsewhere = {own.elsewhere for own in having}
     if is_equal and (len(elsewhere) == 1 or conditions_by_frame is None):
         states = having[0].statements
-        return replace(column, statements=states, otherwise=combine([*elsewhere]))
+        return replace(column, statements=states, other_rows=combine([*elsewhere]))
     if conditions_by_frame is None:
         is_there = column.availability.status in (Status.AVAILABLE, Status.PARTIAL)
         return column.combined(absent) if rows_without and is_there else column

@@ -25,7 +25,7 @@ from aatoolkit.frame.cell_status import (
     row_statements,
     status_columns,
 )
-from aatoolkit.frame.groupby import find, flattened, names_of, nullable
+from aatoolkit.frame.groupby import check_columns, flattened, names_of, nullable
 from aatoolkit.jsontree.decode import EXACT_FLOAT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
@@ -51,10 +51,10 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     """Return one row per cell; see ``df.aa.to_long``."""
     flat = flattened(frame)
     flat = flat.set_axis([str(name) for name in flat.columns], axis=1)
-    find(flat, flat.columns)
+    check_columns(flat, flat.columns)
     metadata = metadata_of(flat)
     given_columns = names_of([columns or ()])
-    find(flat, given_columns)
+    check_columns(flat, given_columns)
     numbers = [
         name
         for name in map(str, flat.select_dtypes("number").columns)
@@ -172,12 +172,12 @@ def complete(
     """Add the rows that a frame lacks; see ``df.aa.complete``."""
     flat = flattened(frame)
     flat = flat.astype({name: nullable(values).dtype for name, values in flat.items()})
-    find(flat, levels)
+    check_columns(flat, levels)
     metadata = metadata_of(flat)
     engines: dict[str, Availability] = {}
     if availability is not None:
         names = ("scope", "target", "status", "cause", "reason")
-        find(availability, names)
+        check_columns(availability, names)
         table = availability[[*names]].astype(object)
         rows = table.where(table.notna(), None).itertuples(index=False, name=None)
         engines = {target: load_state(state) for scope, target, *state in rows if scope == "engine"}
@@ -202,7 +202,7 @@ def complete(
         name: column
         if name in (*metadata.key, *levels)
         else replace(
-            column, statements=(*column.statements, *statements), otherwise=column.elsewhere
+            column, statements=(*column.statements, *statements), other_rows=column.elsewhere
         )
         for name, column in metadata.columns.items()
     }

@@ -14,7 +14,7 @@ from aatoolkit.frame.aggregation_plan import caution, common_unit
 from aatoolkit.frame.cell_status import availability_of, cells_of, is_status_column
 from aatoolkit.frame.csv import as_texts
 from aatoolkit.frame.duplicates import is_joined
-from aatoolkit.frame.groupby import find, flattened, naive_times
+from aatoolkit.frame.groupby import check_columns, flattened, naive_times
 from aatoolkit.jsontree.decode import EXACT_FLOAT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import EMPTY, metadata_of
@@ -57,7 +57,7 @@ def words(values: Iterable[object]) -> pd.Index:
 
 def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     """Return a frame if its columns could be measured; see ``df.aa.require``."""
-    find(frame, columns)
+    check_columns(frame, columns)
     metadata = metadata_of(frame)
     unmeasured = {}
     problem, advice = "these columns hold no measurement", ""
@@ -86,7 +86,7 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
 
 def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.DataFrame:
     """Select the rows with a measurement; see ``df.aa.measured``."""
-    find(frame, columns)
+    check_columns(frame, columns)
     metadata = metadata_of(frame)
     numbers = [
         str(name)

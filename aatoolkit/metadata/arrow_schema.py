@@ -7,8 +7,8 @@ Engines look in different places, and each fact is stored where it is looked for
 - ``PANDAS_ATTRS``, compressed: all that a frame carries, so that plain ``pandas.read_parquet``
   gives a frame whose ``df.aa`` works; from here it is read back.
 
-The Arrow schema is stored only where Parquet's own types would lose something, such as categories,
-since a reader that finds one sees no other key: it then repeats the first two.
+The Arrow schema is stored only where Parquet's own types would lose something, such as categories.
+A reader that finds an Arrow schema sees only its keys, so the two keys above are repeated in it.
 """
 
 from __future__ import annotations

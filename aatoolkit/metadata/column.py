@@ -51,7 +51,7 @@ class ColumnMetadata:
         Whether it could be measured, in the rows that the frame has.
     statements : tuple of Statement
         The statements about rows that match conditions.
-    otherwise : Availability, optional
+    other_rows : Availability, optional
         The availability of rows that no statement is about; ``availability`` if None.
     absent : tuple of Availability
         The availability of rows that the frame lacks, such as those of a host whose response has
@@ -63,7 +63,7 @@ class ColumnMetadata:
     of: str | None = None
     availability: Availability = UNKNOWN
     statements: tuple[Statement, ...] = ()
-    otherwise: Availability | None = field(default=None, compare=False)
+    other_rows: Availability | None = field(default=None, compare=False)
     absent: tuple[Availability, ...] = ()
     caution: str | None = None
 
@@ -75,14 +75,14 @@ class ColumnMetadata:
     @property
     def elsewhere(self) -> Availability:
         """The availability of rows that no statement is about."""
-        return self.availability if self.otherwise is None else self.otherwise
+        return self.availability if self.other_rows is None else self.other_rows
 
     def combined(self, availability: Availability) -> ColumnMetadata:
         """Return the column with the availability of some unknown rows combined in."""
         return replace(
             self,
             availability=combine([self.availability, availability]),
-            otherwise=combine([self.elsewhere, availability]),
+            other_rows=combine([self.elsewhere, availability]),
         )
 
     def renamed(self, names: Mapping[str, str]) -> ColumnMetadata:
@@ -97,11 +97,11 @@ class ColumnMetadata:
         )
         return replace(self, statements=tuple(statements))
 
-    def lacking(self, *absent: Availability) -> ColumnMetadata:
+    def with_absent(self, *absent: Availability) -> ColumnMetadata:
         """Return the column with the availability of further rows that the frame lacks."""
         new = tuple(dict.fromkeys((*self.absent, *absent)))
         total = combine([self.availability, *absent])
-        return replace(self, availability=total, otherwise=self.elsewhere, absent=new)
+        return replace(self, availability=total, other_rows=self.elsewhere, absent=new)
 
     def within(self, *conditions: Condition) -> tuple[Statement, ...]:
         """Return the column's statements, limited to the rows that match some conditions."""
@@ -138,19 +138,19 @@ class RowStatus:
         self._states: dict[Any, tuple[list[Availability], Codes]] = {}
 
     def states(
-        self, otherwise: Availability, statements: Sequence[Statement]
+        self, other_rows: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], Codes]:
         """Return the distinct states of the rows, and the code of each row's state."""
         if not self._rows or not statements:
-            return [otherwise], np.zeros(self._rows, np.int64)
-        cache_key = (otherwise, tuple(statements))
+            return [other_rows], np.zeros(self._rows, np.int64)
+        cache_key = (other_rows, tuple(statements))
         if cache_key not in self._states:
             matches = np.column_stack([self._match(statement) for statement in statements])
             packed = np.packbits(matches, axis=1)
             _, first, codes = np.unique(packed, axis=0, return_index=True, return_inverse=True)
             matching = [np.flatnonzero(matches[row]).tolist() for row in first]
             states = [
-                self._state(otherwise, [statements[i] for i in numbers]) for numbers in matching
+                self._state(other_rows, [statements[i] for i in numbers]) for numbers in matching
             ]
             self._states[cache_key] = states, codes.reshape(-1).astype(np.int64)
         return self._states[cache_key]
@@ -159,7 +159,7 @@ class RowStatus:
         """Return the metadata of a column, with its availability over the rows of the frame."""
         state = combine(self.states(column.elsewhere, column.statements)[0])
         return replace(
-            column, availability=combine([state, *column.absent]), otherwise=column.elsewhere
+            column, availability=combine([state, *column.absent]), other_rows=column.elsewhere
         )
 
     def _match(self, statement: Statement) -> Mask:
@@ -175,7 +175,7 @@ class RowStatus:
             mask &= self._masks[condition]
         return mask
 
-    def _state(self, otherwise: Availability, matching: Sequence[Statement]) -> Availability:
+    def _state(self, other_rows: Availability, matching: Sequence[Statement]) -> Availability:
         """Return the availability of a row by the statements that match it."""
         columns = [{condition.column for condition in statement.rows} for statement in matching]
         are_certain = [names <= self._here for names in columns]
@@ -188,7 +188,7 @@ class RowStatus:
                 possible.append(statement.availability)
             elif not any({*statement.rows} < other for other in sets):
                 narrowest.append(statement.availability)
-        return combine([*(narrowest or [otherwise]), *possible])
+        return combine([*(narrowest or [other_rows]), *possible])
 
 
 def dump_state(availability: Availability) -> tuple[str | None, ...]:

@@ -160,7 +160,7 @@ class Fingerprint:
         return [np.asarray(self.cells[name][1], dtype=np.uint64) for name in names]
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert a sample to JSON values, with hashes as hexadecimal text."""
+        """Convert the fingerprint to JSON values, with hashes as hexadecimal text."""
 
         def text(hashes: Any, kind: str) -> str:
             return np.asarray(hashes).astype(kind).tobytes().hex()
@@ -176,7 +176,7 @@ class Fingerprint:
 
     @staticmethod
     def from_dict(body: Mapping[str, Any]) -> Fingerprint:
-        """Parse the JSON values of a sample."""
+        """Create a fingerprint from its JSON values."""
 
         def numbers(text: str, kind: str) -> Hashes:
             return np.frombuffer(bytes.fromhex(text), kind).astype(np.uint64)

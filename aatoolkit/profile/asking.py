@@ -77,18 +77,18 @@ class Responses:
         stand before them, by filter.
     scope_options : Section or None
         The declaration of the scope options in the project's profile.
-    whole, payloads : dict of str to object
+    documents, payloads : dict of str to object
         Each section's response, without filters, decoded and as it came.
-    parts : dict of str to dict
+    by_engines : dict of str to dict
         Each section's responses by the engines that they were narrowed to.
     errors : dict of str to AAToolkitError
         What could not be read.
-    empty : dict of str to object
+    unmeasured : dict of str to object
         Each section's response where nothing was measured, such as that of an engine that never
         ran.
-    beside : dict of str to dict
+    by_host : dict of str to dict
         The sections' responses for other hosts, without filters, by host.
-    options_beside : dict of str to object
+    options_by_host : dict of str to object
         The decoded scope options of other hosts.
     requests : list of PlannedRequest
         What was asked, in order; ``unanswered`` of them had no response when it was ``stopped``.
@@ -96,13 +96,13 @@ class Responses:
 
     options: Any = None
     scope_options: Section | None = None
-    whole: dict[str, Any] = field(default_factory=dict)
-    parts: dict[str, dict[tuple[str, ...], Any]] = field(default_factory=dict)
+    documents: dict[str, Any] = field(default_factory=dict)
+    by_engines: dict[str, dict[tuple[str, ...], Any]] = field(default_factory=dict)
     payloads: dict[str, Payload] = field(default_factory=dict)
     errors: dict[str, AAToolkitError] = field(default_factory=dict)
-    empty: dict[str, Any] = field(default_factory=dict)
-    beside: dict[str, dict[str, Any]] = field(default_factory=dict)
-    options_beside: dict[str, Any] = field(default_factory=dict)
+    unmeasured: dict[str, Any] = field(default_factory=dict)
+    by_host: dict[str, dict[str, Any]] = field(default_factory=dict)
+    options_by_host: dict[str, Any] = field(default_factory=dict)
     requests: list[PlannedRequest] = field(default_factory=list)
     unanswered: int = 0
     stopped: str = ""
@@ -130,15 +130,15 @@ def ask(
     """
     profile = project.client._profile
     responses = Responses(scope_options=None if profile is None else profile.get(SCOPE_OPTIONS))
-    until = None if seconds is None else time.monotonic() + seconds
-    plain, names = Scope(), sections.names() if names is None else names
+    deadline = None if seconds is None else time.monotonic() + seconds
+    no_filters, names = Scope(), sections.names() if names is None else names
     first = [
-        PlannedRequest(_OPTIONS, plain, "the vocabulary of the project"),
-        *(PlannedRequest(name, plain, "the section as it is") for name in names),
-        PlannedRequest(None, plain, "whether it responds for all sections at once"),
+        PlannedRequest(_OPTIONS, no_filters, "the vocabulary of the project"),
+        *(PlannedRequest(name, no_filters, "the section as it is") for name in names),
+        PlannedRequest(None, no_filters, "whether it responds for all sections at once"),
     ][:requests]
     combined = None
-    for request, outcome in _fetched(project, first, responses, progress, until).items():
+    for request, outcome in _fetched(project, first, responses, progress, deadline).items():
         if isinstance(outcome, AAToolkitError):
             responses.errors[request.section or "combined"] = outcome
         elif request.section == _OPTIONS:
@@ -148,24 +148,28 @@ def ask(
         elif request.section is None:
             combined = outcome.json
         else:
-            responses.whole[request.section] = outcome.json
+            responses.documents[request.section] = outcome.json
             responses.payloads[request.section] = outcome
-    refused = [e for e in responses.errors.values() if isinstance(e, NotAuthorized | NotVisible)]
+    refused = [
+        error
+        for error in responses.errors.values()
+        if isinstance(error, NotAuthorized | NotVisible)
+    ]
     if first and len(refused) == len(first):
         raise refused[0]
-    places = _places(combined, responses.whole)
-    left = 0 if responses.stopped else requests - len(first)
-    more = _follow_up(responses, places, hosts, left)
-    _read_more(_fetched(project, more, responses, progress, until), responses, places)
+    places = _places(combined, responses.documents)
+    requests_left = 0 if responses.stopped else requests - len(first)
+    follow_up = _follow_up(responses, places, hosts, requests_left)
+    _read_more(_fetched(project, follow_up, responses, progress, deadline), responses, places)
     # What a host's combined view leaves out, such as `crawl`, speaks for itself alone.
-    asked = {(request.host, request.section) for request in more}
-    rest = [
-        PlannedRequest(name, plain, _OF_HOST, host)
+    asked = {(request.host, request.section) for request in follow_up}
+    rest_of_hosts = [
+        PlannedRequest(name, no_filters, _OF_HOST, host)
         for host in dict.fromkeys(hosts)
-        for name in responses.whole
-        if name not in responses.beside.get(host, {}) and (host, name) not in asked
-    ][: 0 if responses.stopped else max(left - len(more), 0)]
-    _read_more(_fetched(project, rest, responses, progress, until), responses, places)
+        for name in responses.documents
+        if name not in responses.by_host.get(host, {}) and (host, name) not in asked
+    ][: 0 if responses.stopped else max(requests_left - len(follow_up), 0)]
+    _read_more(_fetched(project, rest_of_hosts, responses, progress, deadline), responses, places)
     return responses
 
 
@@ -180,7 +184,7 @@ def _read_more(
             continue
         documents = {request.section: outcome.json}
         if request.section == _OPTIONS:
-            responses.options_beside[request.host] = outcome.json
+            responses.options_by_host[request.host] = outcome.json
             continue
         if request.section is None:
             documents = {
@@ -190,11 +194,11 @@ def _read_more(
             if document is None or name is None:
                 continue
             if request.host:
-                responses.beside.setdefault(request.host, {}).setdefault(name, document)
+                responses.by_host.setdefault(request.host, {}).setdefault(name, document)
             elif request.purpose == _EMPTY:
-                responses.empty.setdefault(name, document)
+                responses.unmeasured.setdefault(name, document)
             else:
-                responses.parts.setdefault(name, {})[request.scope.engine] = document
+                responses.by_engines.setdefault(name, {})[request.scope.engine] = document
 
 
 def _fetched(
@@ -202,7 +206,7 @@ def _fetched(
     requests: list[PlannedRequest],
     responses: Responses,
     progress: bool | None,
-    until: float | None,
+    deadline: float | None,
 ) -> dict[PlannedRequest, Any]:
     """Send requests; return the payload of each, or its error."""
     responses.requests += requests
@@ -214,15 +218,15 @@ def _fetched(
                 host = request.host or project.host
                 payload = project.client._source.get(Request.for_scope_options(host))
             else:
-                other = project.client.project(request.host) if request.host else project
-                payload = other.fetch(request.section, request.scope)
+                host_project = project.client.project(request.host) if request.host else project
+                payload = host_project.fetch(request.section, request.scope)
             payload.json  # noqa: B018  it may be none
             results[request] = payload
         except AAToolkitError as error:
             results[request] = error
 
     workers = max(min(project.client.workers, len(requests)), 1)
-    with closing(in_order(fetch, requests, workers, until=until)) as outcomes:
+    with closing(in_order(fetch, requests, workers, until=deadline)) as outcomes:
         try:
             bar = progress_bar(outcomes, progress, total=len(requests), unit="response")
             for _, outcome in bar:
@@ -231,7 +235,7 @@ def _fetched(
             # A copy: requests that are cancelled now are no errors of the service.
             results = dict(results)
             is_interrupt = isinstance(error, KeyboardInterrupt)
-            if is_interrupt and not (results or responses.whole):
+            if is_interrupt and not (results or responses.documents):
                 raise
             responses.stopped = "interrupted" if is_interrupt else "out of time"
             responses.unanswered = len(requests) - len(results)
@@ -253,15 +257,15 @@ def _places(combined: Any, documents: Mapping[str, Any]) -> dict[str, tuple[str,
 
 def _objects(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield the objects and lists of a document by path, except those within lists."""
-    for key, inner in value.items() if isinstance(value, dict) and len(path) < _DEEPEST else ():
-        if isinstance(inner, dict | list):
-            yield (*path, key), inner
-            yield from _objects(inner, (*path, key))
+    for key, item in value.items() if isinstance(value, dict) and len(path) < _DEEPEST else ():
+        if isinstance(item, dict | list):
+            yield (*path, key), item
+            yield from _objects(item, (*path, key))
 
 
-def _alike(first: Any, other: Any) -> float:
+def _alike(first: Any, second: Any) -> float:
     """The share of leaves that two documents have in common, at the same paths."""
-    a, b = Counter(leaf_values(first, "$")), Counter(leaf_values(other, "$"))
+    a, b = Counter(leaf_values(first, "$")), Counter(leaf_values(second, "$"))
     return (a & b).total() / max(a.total(), b.total(), 1)
 
 
@@ -269,11 +273,11 @@ def _alike(first: Any, other: Any) -> float:
 
 
 def _follow_up(
-    responses: Responses, places: Mapping[str, Any], hosts: Iterable[str], left: int
+    responses: Responses, places: Mapping[str, Any], hosts: Iterable[str], requests_left: int
 ) -> list[PlannedRequest]:
     """Plan requests within the budget left: other hosts, single engines, engines without runs."""
-    rest = [name for name in responses.whole if name not in places]
-    views = [None, *rest] if len(places) > 1 else [*responses.whole]
+    rest = [name for name in responses.documents if name not in places]
+    views = [None, *rest] if len(places) > 1 else [*responses.documents]
     ran, idle = engines_of(responses.options)
     groups = [
         [PlannedRequest(view, Scope(), _OF_HOST, host)]
@@ -281,17 +285,17 @@ def _follow_up(
         for view in (_OPTIONS, *views)
     ]
     sets = _engine_sets(ran, idle)
-    room = left - len(groups)
+    room = requests_left - len(groups)
     for view in views if len(sets) > 1 else ():
         # Two halves of the engines show less than each alone, and cost less.
-        some = sets if view is None or len(sets) * len(views) <= room else _halves(sets)
-        groups.append([PlannedRequest(view, Scope(engine=names), _ALONE) for names in some])
+        used_sets = sets if view is None or len(sets) * len(views) <= room else _halves(sets)
+        groups.append([PlannedRequest(view, Scope(engine=names), _ALONE) for names in used_sets])
     if idle:
         scope = Scope(engine=(idle[0],))
         groups += [[PlannedRequest(view, scope, _EMPTY)] for view in views]
     planned: list[PlannedRequest] = []
     for group in groups:
-        planned += group if len(planned) + len(group) <= left else []
+        planned += group if len(planned) + len(group) <= requests_left else []
     return planned
 
 
@@ -300,8 +304,8 @@ def _engine_sets(ran: Sequence[str], idle: Sequence[str]) -> list[tuple[str, ...
 
     They have no responses, and may have visits or sales: without them the parts are not the whole.
     """
-    single = [(name,) for name in ran]
-    return [*single[:-1], (*single[-1], *idle)] if single else []
+    single_engines = [(name,) for name in ran]
+    return [*single_engines[:-1], (*single_engines[-1], *idle)] if single_engines else []
 
 
 def _halves(sets: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -332,8 +336,8 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
     (['a'], ['b'])
     """
     ran: list[str] = []
-    waiting: list[str] = []
-    off: list[str] = []
+    never_ran: list[str] = []
+    not_configured: list[str] = []
     for engine in _engines(options):
         ids = {
             " ".join(word for word in tokens(key) if word not in words("engine")): text
@@ -347,8 +351,8 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
         never = lacks or (bool(runs) and all(value is None for value in runs))
         is_off = state is not None and state.cause == Cause.NOT_CONFIGURED
         if name is not None:
-            (off if is_off else waiting if never else ran).append(name)
-    return ran, [*waiting, *off]
+            (not_configured if is_off else never_ran if never else ran).append(name)
+    return ran, [*never_ran, *not_configured]
 
 
 def _engines(options: Any) -> list[dict[str, Any]]:

@@ -42,7 +42,7 @@ from aatoolkit.sections.inference.relations import Relation
 from aatoolkit.sections.inference.words import meaning
 from aatoolkit.sections.section import is_at
 
-_ALONE = "is there only where nothing was measured"
+_ONLY_UNMEASURED = "is there only where nothing was measured"
 MOST = 3
 """So many places of a section are pointed out at most."""
 
@@ -104,7 +104,7 @@ class Candidate:
         What speaks for it.
     score : int
         How much does; only for the order.
-    beside : mapping of str to object
+    value_by_host : mapping of str to object
         What is there in the responses for other hosts.
     words : mapping of str to str
         The words that were seen there in any response, each with what it probably means.
@@ -120,7 +120,7 @@ class Candidate:
     value: Any
     why: str
     score: int
-    beside: Mapping[str, Any]
+    value_by_host: Mapping[str, Any]
     words: Mapping[str, str]
     engine: str = ""
     is_of_section: bool = False
@@ -133,9 +133,9 @@ def candidates(
     ran: Collection[str],
     idle: Collection[str],
     maps: Collection[Path],
-    beside: Mapping[str, Any],
+    by_host: Mapping[str, Any],
     empty: Any,
-    engines_beside: Mapping[str, tuple[Collection[str], Collection[str]]] | None = None,
+    engines_by_host: Mapping[str, tuple[Collection[str], Collection[str]]] | None = None,
 ) -> list[Candidate]:
     """Find the places of a response that may state availability, the likeliest first.
 
@@ -149,12 +149,12 @@ def candidates(
         The engines of the project, and those that are not configured or never ran.
     maps : collection of tuple of Step
         Where there are objects whose keys are data.
-    beside : mapping of str to object
+    by_host : mapping of str to object
         The same section of other hosts.
     empty : object
         The same section's response where nothing was measured, such as that of an engine that
         never ran; None without one.
-    engines_beside : mapping of str to pair, optional
+    engines_by_host : mapping of str to pair, optional
         The engines of other hosts: those that ran, and those that are idle.
 
     Examples
@@ -164,42 +164,55 @@ def candidates(
     >>> place.at, place.why
     ('support', 'names beta, which never ran')
     """
-    engines_beside = engines_beside or {}
-    of_hosts = chain.from_iterable(chain.from_iterable(engines_beside.values()))
-    constants = _constants([document, *parts.values(), *beside.values(), empty])
+    engines_by_host = engines_by_host or {}
+    of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
+    constants = _constants([document, *parts.values(), *by_host.values(), empty])
     search = _Search({*ran, *idle, *of_hosts}, maps, constants)
     for response in (document, *parts.values()):
         search.read(response, idle)
-    for host, response in beside.items():
-        search.read(response, engines_beside.get(host, ((), ()))[1])
+    for host, response in by_host.items():
+        search.read(response, engines_by_host.get(host, ((), ()))[1])
     search.read(empty, idle)
-    read = [
+    read_paths = [
         (response, [signal.path for signal in detect(response).signals])
-        for response in (document, *beside.values())
+        for response in (document, *by_host.values())
     ]
     measured = [part for part in parts.values() if has_numbers(part)]
     nothing: tuple[Any, ...] = (None, "", [], {})
-    places, alone = [], []
+    places, null_places = [], []
     for path, sightings in search.places().items():
-        at = format_path(path)
-        holding = [paths for response, paths in read if value_at(response, path) is not None]
-        current, blank = value_at(document, path), value_at(empty, path)
-        held = {host: value_at(response, path) for host, response in beside.items()}
-        is_same = all(value == current for value in [*held.values(), blank or current])
-        is_silent = bool(held) and is_same and current is not None and not isinstance(current, dict)
-        if is_silent or all(_is_read(at, paths) for paths in holding or [read[0][1]]):
+        pattern = format_path(path)
+        holding = [paths for response, paths in read_paths if value_at(response, path) is not None]
+        current, empty_value = value_at(document, path), value_at(empty, path)
+        values_by_host = {host: value_at(response, path) for host, response in by_host.items()}
+        is_same = all(
+            value == current for value in [*values_by_host.values(), empty_value or current]
+        )
+        is_silent = (
+            bool(values_by_host)
+            and is_same
+            and current is not None
+            and not isinstance(current, dict)
+        )
+        if is_silent or all(_is_read(pattern, paths) for paths in holding or [read_paths[0][1]]):
             continue
-        if blank is not None and blank == current:  # so it is not about the engine
+        if empty_value is not None and empty_value == current:  # so it is not about the engine
             sightings = sightings[:-1] or sightings
-        is_alone = current in nothing and {s.has_numbers for s in sightings} == {False}
-        evidence = search.evidence.get(path, _ALONE if is_alone and has_numbers(document) else "")
+        is_null_without_numbers = current in nothing and {s.has_numbers for s in sightings} == {
+            False
+        }
+        evidence = search.evidence.get(
+            path, _ONLY_UNMEASURED if is_null_without_numbers and has_numbers(document) else ""
+        )
         score, why = _score(path, sightings, evidence)
-        has_states = all(map(_is_state, (current, *held.values(), blank)))
-        hosts = [host for host, value in held.items() if value != current]
-        is_new = blank is not None and current in nothing
-        if is_new or (blank not in (None, current) and (score or has_states)):
+        has_states = all(map(_is_state, (current, *values_by_host.values(), empty_value)))
+        hosts = [host for host, value in values_by_host.items() if value != current]
+        is_new = empty_value is not None and current in nothing
+        if is_new or (empty_value not in (None, current) and (score or has_states)):
             score += 2 if is_new else 3
-            why = "; ".join(filter(None, [why, f"is {raw(blank)[:60]} where nothing was measured"]))
+            why = "; ".join(
+                filter(None, [why, f"is {raw(empty_value)[:60]} where nothing was measured"])
+            )
         elif hosts and score + has_states > 0:
             score += has_states
             why = "; ".join(filter(None, [why, f"differs for {', '.join(hosts)}"]))
@@ -215,9 +228,9 @@ def candidates(
             current = min(values, key=lambda value: (counts[repr(value)], repr(value)))
         of_section = is_notice or path in search.of_section
         engine = search.engine_fields.get(path, "")
-        place = Candidate(at, current, why, score, held, words, engine, of_section)
+        place = Candidate(pattern, current, why, score, values_by_host, words, engine, of_section)
         places.append(place)
-        alone += [place] if is_alone else []
+        null_places += [place] if is_null_without_numbers else []
     # Of the places inside each other the likeliest is kept, and of those alike.
     kept: list[Candidate] = []
     for place in sorted(places, key=lambda place: -place.score):
@@ -228,7 +241,7 @@ def candidates(
         replace(
             place,
             alike=tuple(
-                p for p in places if p is not place and (p in alone or _are_alike(p, place))
+                p for p in places if p is not place and (p in null_places or _are_alike(p, place))
             ),
         )
         for place in kept[:MOST]
@@ -237,13 +250,13 @@ def candidates(
 
 def _are_alike(place: Candidate, other: Candidate) -> bool:
     """Whether two places are fields of one name, or of one object, that share a word."""
-    same = any(
-        part == beside != ""
-        for part, beside in zip(
+    is_same_field = any(
+        part == other_part != ""
+        for part, other_part in zip(
             place.at.rpartition(".")[::2], other.at.rpartition(".")[::2], strict=True
         )
     )
-    return same and not place.words.keys().isdisjoint(other.words)
+    return is_same_field and not place.words.keys().isdisjoint(other.words)
 
 
 # --- where --------------------------------------------------------------------------------------
@@ -311,29 +324,35 @@ class _Search:
         if not are_texts and not is_named:
             return
         has_engine = any(
-            _is_in(v, self._engines) for _, row, _ in rows for v in row.record.values()
+            _is_in(value, self._engines) for _, row, _ in rows for value in row.record.values()
         )
         missing = (None, 0) if has_engine else (None,)
-        beside = next((n for n in fields if n != key and _is_apart(lists, key, n, missing)), None)
+        number_field = next(
+            (name for name in fields if name != key and _is_apart(lists, key, name, missing)), None
+        )
         sightings = []
-        for word, row, beside_it in rows:
+        for word, row, siblings in rows:
             has_number = (
-                row.has_numbers if beside is None else row.record.get(beside) not in missing
+                row.has_numbers
+                if number_field is None
+                else row.record.get(number_field) not in missing
             )
-            of = {str(r.record.get(engine, r.engine)): r.has_numbers for r in beside_it}
-            about = str(row.record.get(engine, row.engine))
-            sightings.append(Sighting(word, has_number, of if about else {}, row.idle, about))
+            measured = {str(r.record.get(engine, r.engine)): r.has_numbers for r in siblings}
+            row_engine = str(row.record.get(engine, row.engine))
+            sightings.append(
+                Sighting(word, has_number, measured if row_engine else {}, row.idle, row_engine)
+            )
             if row.has_numbers and engine in ("", "{}"):  # other numbers: the row lacks a part
                 sightings.append(Sighting(word, True, {}, ()))
-        if beside is not None and all(row.record.get(beside) in missing for _, row, _ in rows):
+        if number_field and all(row.record.get(number_field) in missing for _, row, _ in rows):
             self.notices.add((*path, Field(key)))  # it says why a number is missing
-        there = {sighting.value for sighting in sightings if sighting.has_numbers}
-        lacking = words - there
-        denies = is_named and there and any(_denies(str(word)) for word in lacking)
-        is_sure = {s.has_numbers for s in sightings if s.value in lacking} == {False}
-        is_separate = bool(there and lacking and is_sure and (is_named or engine))
+        with_numbers = {sighting.value for sighting in sightings if sighting.has_numbers}
+        without_numbers = words - with_numbers
+        denies = is_named and with_numbers and any(_denies(str(word)) for word in without_numbers)
+        is_sure = {s.has_numbers for s in sightings if s.value in without_numbers} == {False}
+        is_separate = bool(with_numbers and without_numbers and is_sure and (is_named or engine))
         is_about_data = names(key, "place_data") or names(key, "place_reason")
-        if beside is None and not (is_separate or denies or is_about_data):
+        if number_field is None and not (is_separate or denies or is_about_data):
             return
         in_list = path in self._columns or any(
             isinstance(row.record.get(key), list) for _, row, _ in rows
@@ -341,7 +360,7 @@ class _Search:
         place = (*path, Field(key), *([Each()] if in_list else []))
         self._sightings[place] += sightings
         self.engine_fields[place] = engine
-        if beside is not None or is_separate:
+        if number_field is not None or is_separate:
             self.evidence[place] = "numbers are missing beside some of its words"
 
     def _fields(self, document: Any, path: Path) -> None:
@@ -359,9 +378,9 @@ class _Search:
                 elif _columns_of(value):
                     self._rows([value], place)
                 elif of_engines or place in self._maps:
-                    above = [self._measured[engine] for engine in value] if of_engines else ()
+                    measured = [self._measured[engine] for engine in value] if of_engines else ()
                     self._maps_of_engines |= {(*place, Entries())} if of_engines else set()
-                    self._rows([*value.values()], (*place, Entries()), above, [*value])
+                    self._rows([*value.values()], (*place, Entries()), measured, [*value])
                 else:
                     self._fields(value, place)
             elif isinstance(value, list):
@@ -395,13 +414,13 @@ class _Search:
         self,
         items: Sequence[Any],
         path: Path,
-        above: Sequence[bool | None] = (),
+        measured: Sequence[bool | None] = (),
         names: Sequence[str] = (),
     ) -> None:
         """Keep records and those below them, and add maps by engine.
 
-        An object of words alone speaks of the row or engine that holds it; ``above`` says which of
-        these have numbers.
+        An object of words alone speaks of the row or engine that holds it; ``measured``
+        says which of these have numbers.
         """
         records = [item for item in items if isinstance(item, dict)]
         if any(map(_columns_of, records)):
@@ -413,22 +432,22 @@ class _Search:
                 for cells in zip(*of.values(), strict=True)
             ]
         counted: list[bool | None] = [has_numbers(record, is_mark) for record in records]
-        if len(above) == len(records):
+        if len(measured) == len(records):
             texts = (value for record in records for value in record.values() if value is not None)
             is_wordy = all(isinstance(text, str | bool) for text in texts)
-            both = zip(counted, above, strict=True)
+            both = zip(counted, measured, strict=True)
             counted = [of if is_wordy else own and of is not False for own, of in both]
         if not any(counted):  # the numbers that these rows speak of are elsewhere
             is_outside = not any(isinstance(step, Each | Entries) for step in path[:-1])
             counted = [
                 next(
                     (self._measured[v] for v in record.values() if _is_in(v, self._measured)),
-                    self._is_counted if is_outside and not above else has_number,
+                    self._is_counted if is_outside and not measured else has_number,
                 )
                 for record, has_number in zip(records, counted, strict=True)
             ]
         if records:
-            engines = names if above and len(names) == len(records) else [""] * len(records)
+            engines = names if measured and len(names) == len(records) else [""] * len(records)
             self._lists[path].append(
                 [
                     Row(record, has_number, self._idle, engine)
@@ -459,7 +478,7 @@ class _Search:
         return ""
 
     def _is_no_measurement(self, key: str) -> bool:
-        return _is_form(key) or is_mark(key) or key in self._constants
+        return _is_bookkeeping_name(key) or is_mark(key) or key in self._constants
 
     def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
         """Whether the keys of an object are engines, each with a word, or with a grade of it."""
@@ -505,25 +524,28 @@ def _flag_or_text(value: Any) -> Any:
     return value if isinstance(value, str | bool) else None
 
 
-def _is_apart(lists: list[list[Row]], key: str, other: str, missing: tuple[Any, ...]) -> bool:
+def _is_apart(
+    lists: list[list[Row]], key: str, number_field: str, missing: tuple[Any, ...]
+) -> bool:
     """Whether some words of a field are where numbers of another are missing, and only there.
 
     Both are in one list at least, where words repeat, for names and ids differ too.
     """
-    lacking, there, is_repeated = set(), set(), False
+    words_without, words_with, is_repeated = set(), set(), False
     for rows in lists:
         words = [
-            (_flag_or_text(row.record.get(key)), row.record.get(other) in missing) for row in rows
+            (_flag_or_text(row.record.get(key)), row.record.get(number_field) in missing)
+            for row in rows
         ]
-        without = {word for word, is_gone in words if is_gone and word is not None}
+        missing_words = {word for word, is_gone in words if is_gone and word is not None}
         with_number = {word for word, is_gone in words if not is_gone}
-        lacking |= without
-        there |= with_number
-        are_both = bool(without and with_number)
-        is_repeated |= are_both and len(without | with_number) < len(words)
-    numbers = [row.record.get(other) for rows in lists for row in rows]
-    is_number = names(key, "place") or (not is_mark(other) and has_numbers(numbers))
-    return is_repeated and is_number and lacking.isdisjoint(there)
+        words_without |= missing_words
+        words_with |= with_number
+        are_both = bool(missing_words and with_number)
+        is_repeated |= are_both and len(missing_words | with_number) < len(words)
+    numbers = [row.record.get(number_field) for rows in lists for row in rows]
+    is_number = names(key, "place") or (not is_mark(number_field) and has_numbers(numbers))
+    return is_repeated and is_number and words_without.isdisjoint(words_with)
 
 
 def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
@@ -538,16 +560,16 @@ def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 def _constants(responses: Sequence[Any]) -> set[str]:
     """The fields whose numbers are the same in all responses: periods, limits, versions."""
-    told = [
+    pairs = [
         {(path.rpartition(".")[2], text) for path, text in leaf_values(response, "$")}
         for response in responses
         if response is not None
     ]
-    several = Counter(key for key, _ in set.union(*told))
-    return {key for key, _ in set.intersection(*told) if several[key] == 1 and len(told) > 2}
+    counts = Counter(key for key, _ in set.union(*pairs))
+    return {key for key, _ in set.intersection(*pairs) if counts[key] == 1 and len(pairs) > 2}
 
 
-def _is_form(key: str) -> bool:
+def _is_bookkeeping_name(key: str) -> bool:
     """Whether a number under a key is about the response, and measures nothing."""
     return names(key, "form")
 
@@ -557,15 +579,17 @@ def is_mark(key: str) -> bool:
     return meaning(key).kind in ("id", "time")
 
 
-def has_numbers(value: Any, aside: Callable[[str], bool] = _is_form, key: str = "") -> bool:
+def has_numbers(
+    value: Any, is_ignored: Callable[[str], bool] = _is_bookkeeping_name, key: str = ""
+) -> bool:
     """Whether a value holds a number other than 0, also as a text, beside those left aside."""
     if isinstance(value, dict):
         items = ((name, item) for name, item in value.items() if not repeats_question(name))
-        return any(has_numbers(item, aside, name) for name, item in items)
+        return any(has_numbers(item, is_ignored, name) for name, item in items)
     if isinstance(value, list):
-        return any(has_numbers(item, aside, key) for item in value)
+        return any(has_numbers(item, is_ignored, key) for item in value)
     text = "" if isinstance(value, bool) else str(value).strip()
-    return bool(_NUMBER.fullmatch(text) and re.search("[1-9]", text)) and not aside(key)
+    return bool(_NUMBER.fullmatch(text) and re.search("[1-9]", text)) and not is_ignored(key)
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
@@ -583,15 +607,16 @@ def _is_state(value: Any) -> bool:
 def value_at(document: Any, path: Sequence[Step]) -> Any:
     """Return the value at a path of fields; None where there is none."""
     for step in path:
-        is_there = isinstance(step, Field) and isinstance(document, dict)
-        document = document.get(step.name) if is_there else None  # type: ignore[union-attr]
+        if not isinstance(step, Field) or not isinstance(document, dict):
+            return None
+        document = document.get(step.name)
     return document
 
 
-def _is_read(at: str, read: Sequence[str]) -> bool:
+def _is_read(place: str, read_paths: Sequence[str]) -> bool:
     """Whether a signal has its evidence at a path, above it or below it."""
-    plain = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in read)
-    return any(path and is_at(path, at) for path in plain)
+    paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in read_paths)
+    return any(path and is_at(path, place) for path in paths)
 
 
 # --- how likely, and what words mean ------------------------------------------------------------
@@ -612,8 +637,8 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
     first = sightings[0].value
     is_list = isinstance(first, list)
     are_codes = all(_ENUM.fullmatch(str(sighting.value)) for sighting in sightings)
-    there = {s.value for s in sightings if are_codes and s.has_numbers is not False}
-    without = {s.value for s in sightings if are_codes} - there
+    with_numbers = {s.value for s in sightings if are_codes and s.has_numbers is not False}
+    without_numbers = {s.value for s in sightings if are_codes} - with_numbers
     is_trade = not is_list and any(map(is_no_state, [*filter(None, texts)][:1]))
     if is_trade or any(names(key, "business") for key in keys):
         score -= 2
@@ -625,7 +650,11 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
             idle,
         ),
         (3, "the words of an absence", any(map(_denies, texts))),
-        (3, f"numbers are missing beside {_some(without)}", without and there),
+        (
+            3,
+            f"numbers are missing beside {_some(without_numbers)}",
+            without_numbers and with_numbers,
+        ),
         (3, evidence, evidence),
         (3, "a list under a name for what lacks", is_list and names(keys[-1], "negation")),
         (3, "a list of flags", is_list and all(isinstance(item, bool) for item in first)),
@@ -671,34 +700,36 @@ def _meanings(
     keys = [step.name for step in path if isinstance(step, Field)]
     lacks |= any(names(key, "place_lack") for key in keys)
     lacks |= any(isinstance(sighting.value, list) for sighting in sightings)
-    stated = [said for sighting in sightings for said in _words(sighting)]
-    if lacks and all(isinstance(said.value, bool) for said in stated):  # one flag for each part
+    entries = [entry for sighting in sightings for entry in _words(sighting)]
+    if lacks and all(isinstance(entry.value, bool) for entry in entries):  # one flag for each part
         return {"false": "unavailable", "true": "available"}
     numbers: dict[str, list[bool | None]] = defaultdict(list)
-    waiting: dict[str, list[bool]] = defaultdict(list)
+    is_idle: dict[str, list[bool]] = defaultdict(list)
     of_engine: dict[str, set[str]] = defaultdict(set)
-    for said in stated:
-        text = word_of(said.value)
-        numbers[text].append(said.has_numbers)
-        waiting[text].append(said.engine in said.idle)
-        if said.engine not in said.idle and (not said.measured or True in said.measured.values()):
-            of_engine[said.engine].add(text)
+    for entry in entries:
+        text = word_of(entry.value)
+        numbers[text].append(entry.has_numbers)
+        is_idle[text].append(entry.engine in entry.idle)
+        if entry.engine not in entry.idle and (
+            not entry.measured or True in entry.measured.values()
+        ):
+            of_engine[entry.engine].add(text)
     flags = {"true": "false", "false": "true"}
     prefix = _shared(keys[-1], [text for text in numbers if is_code(text)])
-    able = [
+    available_words = [
         text
         for text, counts in numbers.items()
         if False not in counts and text.count(" ") < 3 and text != mixture and not _denies(text)
         if len(numbers) > 1
     ]
-    best = max(able, key=lambda text: len(numbers[text]), default="")
+    best = max(available_words, key=lambda text: len(numbers[text]), default="")
     lack = next(word for word, state in STATES.items() if state == state_of_flag(False, keys[-1]))
     meanings = {}
     for text, counts in sorted(numbers.items()):
         word = canonical_word(text) or _word_in(text, prefix)
         is_beside = True in counts and word is not None and word.availability.status in EMPTY
         engines = [engine for engine, texts in of_engine.items() if engine and text in texts]
-        is_standing = not engines and all(said.measured for said in stated)
+        is_standing = not engines and all(entry.measured for entry in entries)
         if lacks and is_standing and " " in text and {False, True} <= {*counts}:
             meanings[text] = SILENT  # a sentence that is there whatever was measured
         elif word and text not in flags and not (lacks and word.canonical == "available"):
@@ -711,7 +742,7 @@ def _meanings(
                 and all(of_engine[name] == {text} for name in engines)
             )
             meanings[text] = (
-                "not_run" if all(waiting[text]) else "not_applicable" if is_nature else lack
+                "not_run" if all(is_idle[text]) else "not_applicable" if is_nature else lack
             )
         elif text != "null":  # a reason that is not there denies nothing
             meanings[text] = "available" if text == best and not lacks else "partial"
@@ -794,7 +825,7 @@ def emptied(relations: Sequence[Relation], document: Any, empty: Any) -> tuple[s
     if empty is None or detect(empty).signals:
         return ()
     steps = relations[0].steps
-    path = steps[: next((at for at, s in enumerate(steps) if not isinstance(s, Field)), None)]
+    path = steps[: next((i for i, s in enumerate(steps) if not isinstance(s, Field)), None)]
     nothing: tuple[Any, ...] = (None, [], {})
     is_gone = value_at(document, path) not in nothing and value_at(empty, path) in nothing
     return (format_path(path) or "$",) if is_gone else ()

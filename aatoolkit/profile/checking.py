@@ -50,7 +50,7 @@ def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]
             drift = sorted([kind, path] for kind, path, *_ in _drift(tables))
             if drift:
                 baseline.setdefault("drift", {})[name] = drift
-            baseline.setdefault("sizes", {}).update(_sizes(sections[name], tables))
+            baseline.setdefault("sizes", {}).update(_medians_of_shares(sections[name], tables))
     return baseline
 
 
@@ -98,12 +98,13 @@ def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
         for column in table.columns:
             if column.unit in (COUNT, FRACTION):
                 values = tables[table.name][column.name].dropna()
-                most = 1 + _SLACK if column.unit == FRACTION else float("inf")
-                odd = values[(values < -_SLACK) | (values > most)]
-                if len(odd):
-                    yield f"no {column.unit}", column.pattern, len(odd), str(odd.iloc[0])
+                maximum = 1 + _SLACK if column.unit == FRACTION else float("inf")
+                outliers = values[(values < -_SLACK) | (values > maximum)]
+                if len(outliers):
+                    problem = f"no {column.unit}"
+                    yield problem, column.pattern, len(outliers), str(outliers.iloc[0])
     sizes = profile.baseline.get("sizes", {})
-    for label, size in _sizes(profile[name], tables).items() if sizes else ():
+    for label, size in _medians_of_shares(profile[name], tables).items() if sizes else ():
         previous = sizes.get(label, 0.0)
         if size is None and previous is not None:
             yield "no values any more", label, 1, None
@@ -111,18 +112,21 @@ def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
             yield "another scale", label, 1, f"{size:.3g}, was {previous:.3g}"
 
 
-def _sizes(section: Section, tables: Tables) -> dict[str, float | None]:
-    """The median of each column of shares, and None for columns without any value."""
-    sizes: dict[str, float | None] = {}
+def _medians_of_shares(section: Section, tables: Tables) -> dict[str, float | None]:
+    """Return the median magnitude of each column of shares, to notice a change of scale later.
+
+    Keys are ``table.column``; a column without values has None.
+    """
+    medians: dict[str, float | None] = {}
     for table in section:
         for column in table.columns:
             values = tables[table.name][column.name].dropna()
             label = f"{table.name}.{column.name}"
             if not len(values) and len(tables[table.name]):
-                sizes[label] = None
+                medians[label] = None
             elif len(values) and (column.unit or "").startswith("fraction"):
-                sizes[label] = float(f"{abs(values).median():.3g}")
-    return sizes
+                medians[label] = float(f"{abs(values).median():.3g}")
+    return medians
 
 
 def _read(section: Section, payload: Payload) -> Tables:
@@ -165,11 +169,11 @@ def problem_of(
         if meaning != SILENT and read_word(meaning).status == Status.UNKNOWN:
             return f"{meaning!r} is no status; there are {', '.join(MEANINGS)}"
     lines = [*headers]
-    for at, response in enumerate(responses):
-        sent = lines[at] if at < len(lines) else {}
+    for index, response in enumerate(responses):
+        response_headers = lines[index] if index < len(lines) else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            signals = detect(response, rule, headers=sent).signals
+            signals = detect(response, rule, headers=response_headers).signals
         read = (signal.availability.status for signal in signals if signal.rule == rule.name)
         if any(status != Status.UNKNOWN for status in read):
             return None
@@ -181,9 +185,9 @@ def problem_of(
         paths = {
             re.sub(r"\[\d+\]", "[]", path)[2:] for r in responses for path, _ in leaf_values(r, "$")
         }
-        near = near_matches(rule.at, sorted({*paths, *(p.rpartition(".")[0] for p in paths)}))
+        matches = near_matches(rule.at, sorted({*paths, *(p.rpartition(".")[0] for p in paths)}))
         places = f"candidates of the section: {some_of(candidates)}" if candidates else ""
-        hint = f"{did_you_mean(near)} {places}".strip() or "look at the response for its fields"
+        hint = f"{did_you_mean(matches)} {places}".strip() or "look at the response for its fields"
         return f"no response has {rule.at!r}; {hint}" if responses else None
     if SILENT in (rule.meaning_of(value)[0] for value in values):
         return None

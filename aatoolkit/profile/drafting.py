@@ -43,22 +43,30 @@ class Draft(Mapping[str, SectionDraft]):
         self.errors: dict[str, AAToolkitError] = dict(responses.errors)
         self.responses = responses
         self.stopped: str = responses.stopped
-        vocabulary = Vocabulary.of(responses.options, responses.whole.values())
+        vocabulary = Vocabulary.of(responses.options, responses.documents.values())
         engines = engines_of(responses.options)
-        others = {host: engines_of(options) for host, options in responses.options_beside.items()}
+        other_engines = {
+            host: engines_of(options) for host, options in responses.options_by_host.items()
+        }
         self._sections: dict[str, SectionDraft] = {}
-        for name, document in responses.whole.items():
-            parts, empty = responses.parts.get(name, {}), responses.empty.get(name)
-            beside = {host: of[name] for host, of in responses.beside.items() if name in of}
+        for name, document in responses.documents.items():
+            parts, empty = responses.by_engines.get(name, {}), responses.unmeasured.get(name)
+            by_host = {
+                host: documents[name]
+                for host, documents in responses.by_host.items()
+                if name in documents
+            }
             try:
                 analysis = analyse(name, document, parts, vocabulary)
                 if not analysis.relations:
                     continue
                 if standard_names:
                     take_standard_names(analysis, vocabulary)
-                places = candidates(document, parts, *engines, analysis.maps, beside, empty, others)
+                places = candidates(
+                    document, parts, *engines, analysis.maps, by_host, empty, other_engines
+                )
                 analysis.emptied = emptied(analysis.relations, document, empty)
-                responses_seen = [document, *parts.values(), *beside.values()]
+                responses_seen = [document, *parts.values(), *by_host.values()]
                 responses_seen += [empty] if empty else []
                 payload = responses.payloads.get(name)
                 headers = [payload.headers] if payload is not None else []

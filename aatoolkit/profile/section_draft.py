@@ -95,11 +95,19 @@ class SectionDraft:
         import pandas as pd
 
         facts = {
-            (c.table, c.name): (
-                *(c.path, c.dtype, c.unit.value, c.rule_words, c.doc, c.confidence, c.evidence),
-                c.example and str(c.example)[:80],
+            (column.table, column.name): (
+                *(
+                    column.path,
+                    column.dtype,
+                    column.unit.value,
+                    column.rule_words,
+                    column.doc,
+                    column.confidence,
+                    column.evidence,
+                ),
+                column.example and str(column.example)[:80],
             )
-            for c in self.columns()
+            for column in self.columns()
         }
         index = pd.MultiIndex.from_tuples(facts, names=["table", "column"])
         heads = ["path", "dtype", "unit", "rule", "meaning", "confidence", "evidence", "example"]
@@ -147,9 +155,9 @@ class SectionDraft:
                 raise ArgumentError(unknown("fact", fact, _FACTS), argument=fact)
         try:
             rule, names = changed.aggregate, target.relation.names
-            lacking = {*(rule.over or ()), rule.by, rule.within} - {None, *names}
-            if lacking:
-                raise ValueError(f"its rule needs {', '.join(map(str, lacking))}, not there")
+            missing_names = {*(rule.over or ()), rule.by, rule.within} - {None, *names}
+            if missing_names:
+                raise ValueError(f"its rule needs {', '.join(map(str, missing_names))}, not there")
             if name is not None and name != target.name and name in names:
                 raise ValueError(f"its table has a column {name!r}")
             column_of(changed)
@@ -166,17 +174,17 @@ class SectionDraft:
     def _column(self, column: str, table: str | None) -> ColumnFinding:
         columns = [finding for finding in self.columns() if table in (None, finding.table)]
         for spelling in ("name", "path", "field"):
-            same = [finding for finding in columns if getattr(finding, spelling) == column]
+            matches = [finding for finding in columns if getattr(finding, spelling) == column]
             # The main table comes first.
-            same = [finding for finding in same if finding.table == self.tables[0]] or same
-            if len(same) > 1:
-                tables = ", ".join(finding.table for finding in same)
+            matches = [finding for finding in matches if finding.table == self.tables[0]] or matches
+            if len(matches) > 1:
+                tables = ", ".join(finding.table for finding in matches)
                 raise ArgumentError(
                     f"{column!r} is in several tables of {self.name} ({tables}): say table=",
                     argument="column",
                 )
-            if same:
-                return same[0]
+            if matches:
+                return matches[0]
         names = [finding.name for finding in columns]
         raise ArgumentError(unknown("column", column, names), argument="column")
 
@@ -201,8 +209,8 @@ class SectionDraft:
                 for rule in self.proposals()
             ],
         }
-        for host in dict.fromkeys(host for place in places for host in place.beside):
-            text[host] = [raw(place.beside.get(host)) for place in places]
+        for host in dict.fromkeys(host for place in places for host in place.value_by_host):
+            text[host] = [raw(place.value_by_host.get(host)) for place in places]
         return show_as(pd.DataFrame(text, dtype="string"))
 
     def proposals(self) -> list[dict[str, Any]]:
@@ -236,8 +244,8 @@ class SectionDraft:
             declared = Rule(**rule)
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"that is no rule: {error}", argument="rule") from None
-        above, braces, _ = declared.at.rpartition("{}")
-        if declared.of is None and braces and above in self._by_engine():
+        parent, braces, _ = declared.at.rpartition("{}")
+        if declared.of is None and braces and parent in self._by_engine():
             declared = replace(declared, of="engine")
         self.add_rule(declared)
 
@@ -257,8 +265,12 @@ class SectionDraft:
 
     def _by_engine(self) -> Collection[str]:
         """The paths of maps whose keys are engines."""
-        tables = (t for t in self.analysis.relations if t.key == ("engine",))
-        return {format_path(t.steps[:-1]) for t in tables if isinstance(t.steps[-1], Entries)}
+        tables = (table for table in self.analysis.relations if table.key == ("engine",))
+        return {
+            format_path(table.steps[:-1])
+            for table in tables
+            if isinstance(table.steps[-1], Entries)
+        }
 
     def remove_rule(self, at: str) -> None:
         """Take away the rule of a place, by its ``at``.
@@ -294,14 +306,14 @@ def proposal(place: Candidate) -> dict[str, Any]:
     flags = {"true": True, "false": False, "null": None}
     words = {flags.get(word, word): meaning for word, meaning in place.words.items()}
     names_engine = any("{engine}" in word for word in place.words)
-    above, _, last = place.at.rpartition(".")
+    parent, _, last = place.at.rpartition(".")
     rule: dict[str, Any] = {"at": place.at}
     if isinstance(place.value, list):
         rule = {"at": f"{place.at}[]", "of": "engine" if names_engine else "section"}
     elif isinstance(place.value, dict):
         rule = {"at": f"{place.at}{{}}", "of": None if {*place.at} & {*"[{"} else "engine"}
     elif place.engine == "{}":
-        rule = {"at": above, "status": last, "of": "engine"}
+        rule = {"at": parent, "status": last, "of": "engine"}
     elif place.engine:
         rule |= {"of": "engine", "engines": place.engine}
     elif place.is_of_section or names_engine:
@@ -321,11 +333,11 @@ def _check_values(column: ColumnFinding) -> None:
     dtype, parse = column.reading.dtype, column.reading.parse
     if column.reading.year is not None or not values:
         return
-    odd = read_as(values, Reading(dtype, parse, None, None, column.reading.missing)).invalid
-    if odd:
-        texts = [*dict.fromkeys(raw(values[row]) for row in odd)]
-        how = f"parse={parse!r}" if parse else f"dtype={dtype!r}"
+    invalid = read_as(values, Reading(dtype, parse, None, None, column.reading.missing)).invalid
+    if invalid:
+        texts = [*dict.fromkeys(raw(values[row]) for row in invalid)]
+        argument = f"parse={parse!r}" if parse else f"dtype={dtype!r}"
         raise ValueError(
-            f"{how} reads {len(values) - len(odd)} of {len(values)} values, and not "
+            f"{argument} reads {len(values) - len(invalid)} of {len(values)} values, and not "
             f"{', '.join(texts[:3])}; say another parse=, or missing= for what stands for none"
         )

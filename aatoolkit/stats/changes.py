@@ -235,11 +235,12 @@ def _change_points(
 ) -> tuple[list[int], float, float]:
     """Find the starts of new segments, the p-value of no change, and the dispersion of days.
 
-    What the best split gains, and what the best two gain, is divided by the long-run variance of
-    days about them, and compared with the same of the days in shuffled blocks; the quantile of
-    one split, times the variance that is left, is what one segment more must gain. The best of so
-    many segments are found exactly (Auger & Lawrence, *Bulletin of Mathematical Biology* 51, 1989).
-    Where neither one split nor two gain as much, there is no change.
+    The statistic is the gain in likelihood of the best split, and of the best two, each divided by
+    the long-run variance of the days about it. The p-value ranks it among the series with days
+    shuffled in blocks; the better rank counts. If it is significant, a further segment is accepted
+    while it gains more than the quantile of the shuffled one-split statistic times the variance
+    that is left. The best segments for each number of them are exact (Auger & Lawrence, *Bulletin
+    of Mathematical Biology* 51, 1989).
     """
     order = _shuffled(len(y))
     hits, sizes = (np.concatenate([part[None], part[order]]) for part in (y, n))

@@ -483,8 +483,8 @@ def decompose(
     effects = [rate, total - rate - entered + left, entered, 0 - left, total]
     name_all(error=error)
     half = normal_quantile((1 + setting("level", level)) / 2) * error
-    tests = [rate - half, rate + half, two_sided(rate / error, math.inf)]
-    low, high, p = ([NAN if why else value, *[NAN] * 4] for value in tests)
+    bounds_and_p = [rate - half, rate + half, two_sided(rate / error, math.inf)]
+    low, high, p = ([NAN if why else value, *[NAN] * 4] for value in bounds_and_p)
     effects = [NAN] * 5 if empty else effects
     verdict = verdict_of(number(p[0]), number(effects[0]), level)
     k = count_of(n1)

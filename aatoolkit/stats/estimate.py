@@ -302,10 +302,10 @@ def paired_change(
         # A rate near 0 or 1 changes less than one of a half: by p(1-p), if all log odds change
         # alike. This is the standard error that a change of 1 has because clusters do not.
         y = y1 + y0
-        room = m * (y / m) * (1 - y / m)
-        total = total_of(room)
-        share = room / np.where(total > 0, total, 1.0) - m / total_of(m)
-        name_all(room=room, share=share)
+        binomial_variance = m * (y / m) * (1 - y / m)
+        total = total_of(binomial_variance)
+        share = binomial_variance / np.where(total > 0, total, 1.0) - m / total_of(m)
+        name_all(room=binomial_variance, share=share)
         unequal = np.where(total > 0, np.sqrt(k / (k - 1) * total_of(share**2)), 0.0)
     fields = {"clusters": k, "jackknife": jackknife, "unequal": unequal}
     return _change_between(after, before, error, degrees_of_freedom(m, z), level, **fields)
@@ -379,12 +379,13 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
 
 
 def degrees_of_freedom(m: Any, z: Any) -> Any:
-    """Compute the degrees of freedom of a variance over clusters, at least 1.
+    """Compute the degrees of freedom of a variance over clusters, at least 1, or NaN.
 
-    The effective number (Σx)²/Σx² of clusters that carry the answers, less 1, or the variance
-    (x = z²; Satterthwaite), whichever is smaller. With k-1, a test at 5 % raises up to 11 %
-    false alarms where runs are very unequal; with this, 5 % at most. Where one cluster has most of
-    the answers there are none: its residual is near 0, and with 1 it would raise up to 92 %.
+    The smaller of two effective numbers of clusters, each (Σx)²/Σx²: by answers (x = m), less 1,
+    and by variance (x = z²; Satterthwaite). With k-1, a test at 5 % raises up to 11 % false alarms
+    where runs are very unequal; with this, 5 % at most. Where one cluster has most of the answers
+    the result is NaN: its residual is near 0, and with 1 degree of freedom a test would raise up
+    to 92 % false alarms.
     """
     fourth = total_of(z**4)
     carry = total_of(m) ** 2 / total_of(m**2) - 1

@@ -16,7 +16,7 @@ import pandas as pd
 from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.cell_status import cells_of, together
-from aatoolkit.frame.groupby import By, as_floats, find
+from aatoolkit.frame.groupby import By, as_floats, check_columns
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
@@ -129,7 +129,7 @@ def interval(
 
 def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd.DataFrame:
     """Compute Wilson's score interval of each row."""
-    find(frame, [column])
+    check_columns(frame, [column])
     metadata = metadata_of(frame)
     rule, parts = rule_of(metadata, column)
     given_rule = rules.get(column)
@@ -354,10 +354,10 @@ def _icc_interval(y: Numbers, n: Numbers, clusters: Integers, level: float) -> l
     which it varies alike everywhere, with Student's t; percentiles of resampled clusters are too
     short.
     """
-    size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
+    cluster_size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
     masks = (clusters != cluster for cluster in range(clusters.max() + 1))
     icc = np.array([_icc(y, n), *(_icc(y[mask], n[mask]) for mask in masks)])
-    of_all, *others = 0.5 * np.log((1 + (size - 1) * icc) / (1 - icc))
+    of_all, *others = 0.5 * np.log((1 + (cluster_size - 1) * icc) / (1 - icc))
     estimates = np.array(others)[np.isfinite(others)]
     k = len(estimates)
     if k < MIN_CLUSTERS or not np.isfinite(of_all):
@@ -365,7 +365,7 @@ def _icc_interval(y: Numbers, n: Numbers, clusters: Integers, level: float) -> l
     error = math.sqrt((k - 1) / k * float(((estimates - estimates.mean()) ** 2).sum()))
     half = t_quantile((1 + level) / 2, k - 1) * error
     ratios = [math.exp(min(2 * (of_all + sign * half), 700)) for sign in (-1, 1)]
-    return [(ratio - 1) / (ratio + size - 1) for ratio in ratios]
+    return [(ratio - 1) / (ratio + cluster_size - 1) for ratio in ratios]
 
 
 def samples(

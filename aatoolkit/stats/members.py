@@ -18,7 +18,7 @@ from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import plan
-from aatoolkit.frame.groupby import as_floats, find, flattened, group
+from aatoolkit.frame.groupby import as_floats, check_columns, flattened, group
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import RANK
 from aatoolkit.stats.estimate import (
@@ -74,7 +74,7 @@ def rank(
     """Compute ranks and their confidence sets; see ``df.aa.rank``."""
     check_level(level)
     flat = flattened(frame)
-    find(flat, [column, by])
+    check_columns(flat, [column, by])
     if cluster == PROMPT and cluster not in flat.columns:
         why = (
             f"a rank compares {by} over prompts, and this frame has no {PROMPT}: it takes one row "
@@ -218,7 +218,7 @@ def concentration(
     keys = grouping_columns(by)
     flat = trace_frame(flattened(frame), frame)
     metadata = metadata_of(flat)
-    find(flat, [column, *keys])
+    check_columns(flat, [column, *keys])
     groups = group(flat, keys, True)
     is_undeclared = not (metadata.holds(column) or metadata.is_lost(column))
     (planned,) = plan(flat, metadata, groups, column, {column: "sum"} if is_undeclared else {})
@@ -338,7 +338,7 @@ def overlap(
     """Compute the overlap of lists between engines; see ``df.aa.overlap``."""
     check_level(level)
     flat = trace_frame(flattened(frame), frame)
-    find(flat, [column])
+    check_columns(flat, [column])
     missing = [name for name in (between, cluster, repeat) if name not in flat.columns]
     if missing and (between in missing or repeat not in missing):
         why = (

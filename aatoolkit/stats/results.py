@@ -325,9 +325,9 @@ def result(
     result_frame = show_as(result_frame, view_of(result_frame))
     described = {name: inputs[0].columns.get(name, NOTHING) for name in frame} if inputs else {}
     for column in columns:
-        origin = (states or {}).get(column.name, state)
+        stated = (states or {}).get(column.name, state)
         cause = Cause.NO_ROW if states else Cause.INSUFFICIENT_SAMPLE
-        availability = _state(result_frame[column.name], origin, cause)
+        availability = _state(result_frame[column.name], stated, cause)
         described[column.name] = ColumnMetadata(f"{table}.{column.name}", availability)
     sources = dict.fromkeys(source for metadata in inputs for source in metadata.sources)
     return attach(result_frame, FrameMetadata(described, tuple(key), tuple(sources)))

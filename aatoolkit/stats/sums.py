@@ -19,8 +19,8 @@ from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
 from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import Plan, ResponseTotals, plan
-from aatoolkit.frame.duplicates import extent_of
-from aatoolkit.frame.groupby import By, Groups, as_floats, find, flattened, group
+from aatoolkit.frame.duplicates import response_scope
+from aatoolkit.frame.groupby import By, Groups, as_floats, check_columns, flattened, group
 from aatoolkit.frame.merge import rename
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
@@ -174,7 +174,7 @@ def cluster_sums(
     """
     flat = trace_frame(flattened(frame), frame)
     metadata = metadata_of(flat)
-    find(flat, [column, *([cluster] if cluster else [])])
+    check_columns(flat, [column, *([cluster] if cluster else [])])
     groups, rules = group(flat, by, True), rules or {}
     is_flag = pd.api.types.is_bool_dtype(flat[column].dtype)
     # A share of what one answer can hold several of does not vary as a rate of answers does.
@@ -183,7 +183,7 @@ def cluster_sums(
     if is_uncombined and not declared_rule.within and all(parts) and (groups.sizes <= 1).all():
         rules = {column: ratio(*parts), **rules}
     (planned,) = plan(flat, metadata, groups, column, rules, shares=is_uncombined)
-    rule, wholes = planned.rule, planned.wholes
+    rule, response_totals = planned.rule, planned.response_totals
     is_count = counts and rule.rule == "sum" and not (rule.counts and cluster is None)
     if rule.rule not in ("ratio", "mean") and not is_count:
         raise refusal(column, "interval", _not_pooled(rule, metadata, column))
@@ -207,8 +207,8 @@ def cluster_sums(
     pair = groups.ids * cluster_count + codes
     if is_count:
         mask = mask & ~np.isin(pair, pair[cells.applicable & ~mask])
-    if wholes is not None:
-        mask = mask & (wholes.lacking == 0)[groups.ids]
+    if response_totals is not None:
+        mask = mask & (response_totals.lacking_count == 0)[groups.ids]
     pairs, codes_of_rows = np.unique(pair[mask], return_inverse=True)
     totals, sizes = (
         np.bincount(codes_of_rows, part[mask], len(pairs)).astype(np.float64) for part in (y, n)
@@ -226,7 +226,7 @@ def cluster_sums(
         np.ones(len(pairs)) if is_count else sizes,
         is_rate,
         groups.count(mask),
-        _states(cells, groups, mask, wholes),
+        _states(cells, groups, mask, response_totals),
         np.flatnonzero(mask),
         codes_of_rows,
         planned,
@@ -249,7 +249,7 @@ def refuse_missing(column: str, is_missing: Any) -> None:
 
 
 def _states(
-    cells: Any, groups: Groups, mask: Any, wholes: ResponseTotals | None
+    cells: Any, groups: Groups, mask: Any, totals: ResponseTotals | None
 ) -> list[Availability]:
     """Return the availability of each group, partial if some of its rows have no number."""
     codes, states = groups.combined(cells)
@@ -259,8 +259,9 @@ def _states(
         state = states[code]
         if 0 < used[number] < expected[number]:
             state = replace(state, status=Status.PARTIAL)
-        elif wholes is not None and wholes.lacking[number]:
-            why = f"{wholes.lacking[number]} of {wholes.total[number]} responses have no row of it"
+        elif totals is not None and totals.lacking_count[number]:
+            responses = f"{totals.response_count[number]} responses"
+            why = f"{totals.lacking_count[number]} of {responses} have no row of it"
             state = Availability(Status.UNAVAILABLE, Cause.NO_ROW, why)
         elif not used[number] and state.status == Status.AVAILABLE:
             state = Availability(Status.UNAVAILABLE, state.cause, "no answers")
@@ -355,7 +356,7 @@ def window_before(
     if before is not None:
         return before, rules, overlapping(now, before)
     flat = flattened(now)
-    find(flat, [measure])
+    check_columns(flat, [measure])
     metadata, previous = metadata_of(flat), previous_names(flat)
     rule, counts = rule_of(metadata, measure)
     window_rules = dict(rules or {})
@@ -425,7 +426,7 @@ def pairing(
     """Return the columns that pair and cluster rows; by default the prompts that both have."""
     frames, column = [flattened(frame) for frame in (now, before)], pair or cluster
     for frame in frames:
-        find(frame, [column] if column else [])
+        check_columns(frame, [column] if column else [])
     if column or by in keys or not all(by in frame.columns for frame in frames):
         return pair, cluster
     hosts = [{source.host for source in metadata_of(frame).sources} - {None} for frame in frames]
@@ -453,9 +454,10 @@ def overlapping(now: pd.DataFrame, before: pd.DataFrame) -> str:
     """Say why two frames that share answers cannot be compared; empty if they share none."""
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
     shared = [
-        (extent_of(source), extent_of(other))
+        (response_scope(source), response_scope(other))
         for source, other in product(*(side.sources for side in sides))
-        if source.section == other.section and not extent_of(source).is_disjoint(extent_of(other))
+        if source.section == other.section
+        and not response_scope(source).is_disjoint(response_scope(other))
     ]
     key = [*sides[0].key]
     if shared and key and [*sides[1].key] == key:
@@ -463,7 +465,7 @@ def overlapping(now: pd.DataFrame, before: pd.DataFrame) -> str:
         shared = shared if len(rows[0].merge(rows[1], on=key)) else []
     if not shared:
         return ""
-    extent, other_extent = shared[0]
-    reasons = f"the windows overlap ({other_extent}, and {extent})"
-    reasons = f"both hold {other_extent}" if other_extent == extent else reasons
+    scope, other_scope = shared[0]
+    reasons = f"the windows overlap ({other_scope}, and {scope})"
+    reasons = f"both hold {other_scope}" if other_scope == scope else reasons
     return f"{reasons}: the same answers are on both sides; read windows that do not overlap"

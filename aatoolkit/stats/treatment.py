@@ -16,7 +16,7 @@ import pandas as pd
 from aatoolkit._util.text import parse_moment
 from aatoolkit.availability import combine
 from aatoolkit.errors import ArgumentError
-from aatoolkit.frame.groupby import find, flattened
+from aatoolkit.frame.groupby import check_columns, flattened
 from aatoolkit.stats.estimate import (
     MIN_CLUSTERS,
     NAN,
@@ -165,7 +165,7 @@ def effect(
     """
     check_level(level)
     flat, day = flattened(series), _day_of_action(since)
-    find(flat, [column, cluster, date])
+    check_columns(flat, [column, cluster, date])
     names = [_selected_prompts(flat, cluster, treated, "treated")]
     names.append({*flat[cluster].dropna()} - names[0])
     if control is not None:
@@ -245,7 +245,7 @@ def _selected_prompts(
 ) -> set[Any]:
     """Return the prompts that a group selects; all rows of each must be in it."""
     conditions = selection if isinstance(selection, Mapping) else {cluster: selection}
-    find(flat, [str(name) for name in conditions])
+    check_columns(flat, [str(name) for name in conditions])
     mask = np.ones(len(flat), bool)
     for name, values in conditions.items():
         is_list = isinstance(values, Iterable) and not isinstance(values, str)

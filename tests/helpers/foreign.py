@@ -18,7 +18,9 @@ def draft_of(
 ) -> aa.profile.Draft:
     """The draft of some sections' responses, and of those that were narrowed to engines."""
     answers = json.loads(json.dumps(answers))
-    responses = aa.profile.Responses(options=options, whole=answers, parts=parts or {}, **more)
+    responses = aa.profile.Responses(
+        options=options, documents=answers, by_engines=parts or {}, **more
+    )
     return aa.profile.Draft("a.example", responses, standard_names=standard_names)
 
 

@@ -46,7 +46,7 @@ def test_places_are_found_and_their_words_are_proposed(case: dict[str, Any]) -> 
     """``places.json``: responses, as ``body``, of ``parts`` and of hosts ``beside``; ``places``."""
     parts = {(name,): part for name, part in case.get("parts", ())}
     beside = {host: {"crawl": body} for host, body in case.get("beside", {}).items()}
-    section = draft_of({"crawl": case["body"]}, {"crawl": parts}, OPTIONS, beside=beside)["crawl"]
+    section = draft_of({"crawl": case["body"]}, {"crawl": parts}, OPTIONS, by_host=beside)["crawl"]
     assert {place.at: place.words for place in section.candidates} == case["places"]
     for question in aa.profile.Draft.confirm({"crawl": section}):
         question.confirm()
@@ -108,7 +108,7 @@ def test_words_of_no_lexicon_are_places_and_mean_what_the_numbers_say() -> None:
     engines = "alpha", "beta", "gamma"
     parts = {names: answer(*names) for names in (engines[:1], engines[1:])}
     section = draft_of({"crawl": answer(*engines)}, {"crawl": parts}, OPTIONS,
-                       empty={"crawl": answer("gamma")})["crawl"]  # fmt: skip
+                       unmeasured={"crawl": answer("gamma")})["crawl"]  # fmt: skip
     words = {place.at: dict(place.words) for place in section.candidates}
     assert words["openness"] == {"OPEN": "available", "SHUT": "unavailable", "ASLEEP": "not_run"}
     assert words["blots"] == {"{engine}: half of it": "unavailable"}

@@ -56,7 +56,7 @@ def test_an_engine_that_never_ran_is_requested_alone_once(draft, scripted):
     assert len(alone) == 2
     assert sum("nothing was measured" in str(request) for request in draft.requests) == 2
     assert len(scripted.requests) == len(draft.requests)
-    assert set(draft.responses.empty) == set(SECTIONS)
+    assert set(draft.responses.unmeasured) == set(SECTIONS)
 
 
 def test_what_speaks_only_where_nothing_was_measured_is_offered_as_a_rule(draft):

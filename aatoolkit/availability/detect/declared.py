@@ -69,15 +69,15 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
 
 def _without(value: Any, steps: Sequence[Step]) -> Any:
     """Return a value without the fields that a path ends in; what leads there is copied."""
-    first, *rest = steps
-    is_last = not any(isinstance(step, Field) for step in rest)
+    first, *further_steps = steps
+    is_last = not any(isinstance(step, Field) for step in further_steps)
     if isinstance(value, list) and isinstance(first, Each) and not is_last:
-        return [_without(item, rest) for item in value]
+        return [_without(item, further_steps) for item in value]
     if not isinstance(value, dict) or isinstance(first, Each):
         return value
     names = {first.name} if isinstance(first, Field) else value.keys()
     return {
-        name: _without(item, rest) if name in names else item
+        name: _without(item, further_steps) if name in names else item
         for name, item in value.items()
         if name not in names or not is_last
     }
@@ -141,25 +141,25 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
     if rule.kind == "map":
         holder = Member("", facts.document, "$", {})
         for name in names:
-            holder = holder.inner(name, holder.value.get(name) if holder.is_object else None)
+            holder = holder.child(name, holder.value.get(name) if holder.is_object else None)
         for name, item in holder.value.items() if holder.is_object else ():
             scope, target = ("section", None) if rule.of == "section" else ("entry", name)
-            yield Place(scope, target, item, names, holder.inner(name, item).path)
+            yield Place(scope, target, item, names, holder.child(name, item).path)
         return
     *above, last = parse_pattern(rule.at)
     rows = facts.vector.descend([*above, last] if isinstance(last, Each) else above)
     vector, names = (rows.field(last.name), (last.name,)) if isinstance(last, Field) else (rows, ())
-    for at, item in enumerate(vector.values):
-        target, path = rows.path(at).removeprefix("$").removeprefix("."), vector.path(at)
+    for index, item in enumerate(vector.values):
+        target, path = rows.path(index).removeprefix("$").removeprefix("."), vector.path(index)
         if isinstance(last, Entries) and isinstance(item, dict):
-            for name, inner in item.items():
-                yield Place("part", target.rpartition(".")[0], inner, (), path + key_step(name))
+            for name, entry in item.items():
+                yield Place("part", target.rpartition(".")[0], entry, (), path + key_step(name))
         elif type(item) in (str, int, bool) or (item is None and "null" in rule.words):
-            record = rows.values[at]
+            record = rows.values[index]
             named = None
             if rule.of == "engine" and isinstance(record, dict):
                 keys = rows.level.keys
-                engine = record.get(rule.engines, keys[at] if keys else None)
+                engine = record.get(rule.engines, keys[index] if keys else None)
                 named = ("engine", engine) if isinstance(engine, str) else named_target(record)
             elif rule.of == "engine":
                 _, engine = rule.meaning_of(item)
@@ -172,7 +172,7 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
 
 def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> None:
     """Read the values at the places of a rule, and what they say of the whole together."""
-    before = len(facts.signals)
+    signal_count_before = len(facts.signals)
     places = [place for place in places if rule.meaning_of(place.value)[0] != SILENT]
     # As keys, 1 and True are the same.
     read = {(type(place.value), repr(place.value)): place for place in places}
@@ -206,7 +206,9 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> None:
     if all_read and (of_all or (of_rows and lacks)):
         path = "$" + "".join(map(key_step, rule.steps)) if of_all else places[0].path
         facts.add("section", None, combine(stated), path, rule.name, value or places[0].value)
-    facts.signals[before:] = [replace(s, rule=rule.name) for s in facts.signals[before:]]
+    facts.signals[signal_count_before:] = [
+        replace(signal, rule=rule.name) for signal in facts.signals[signal_count_before:]
+    ]
 
 
 def _is_of_all_engines(rule: Rule) -> bool:
@@ -240,12 +242,12 @@ def _read_object(facts: Facts, rule: Rule, stated: Mapping[str, Any]) -> None:
         narrower = stated.get(name)
         for target, state in narrower.items() if isinstance(narrower, dict) else ():
             statement = state if isinstance(state, dict) else {rule.status: state}
-            inner = (*names, name, *((rule.status,) if statement is state else ()))
+            inner_names = (*names, name, *((rule.status,) if statement is state else ()))
             path = f"{at}{key_step(name)}{key_step(target)}"
-            places.append(Place(scope, target, statement, inner, path))
-    for scope, target, statement, inner, path in places:
+            places.append(Place(scope, target, statement, inner_names, path))
+    for scope, target, statement, inner_names, path in places:
         word, size, as_of = map(statement.get, (rule.status, rule.sample_size, rule.as_of))
         size = size if type(size) is int else None
         as_of = as_of if isinstance(as_of, str) else None
-        state = state_by(rule, word, inner, statement.get(rule.reason)) or UNKNOWN
+        state = state_by(rule, word, inner_names, statement.get(rule.reason)) or UNKNOWN
         facts.add(scope, target, state, path, rule.name, statement, size=size, as_of=as_of)

@@ -72,13 +72,15 @@ from aatoolkit.sections.availability_rule import Rule, rules_of
 
 def _read_options(facts: Facts, options: ScopeOptions) -> None:
     """Read the scope options: the engines that could not report and are not in the response."""
-    stated = {fold(signal.target or "") for signal in facts.signals if signal.scope == "engine"}
+    stated_engines = {
+        fold(signal.target or "") for signal in facts.signals if signal.scope == "engine"
+    }
     frame = options.engines
     ran = frame["last_run_day"].notna() if options.has_runs else [True] * len(frame)
     configured = frame["configured"].fillna(True)
     for name, is_configured, has_run in zip(frame["engine"], configured, ran, strict=True):
         state = STATES["not_run" if is_configured else "not_configured"]
-        if not (is_configured and has_run) and fold(name) not in stated:
+        if not (is_configured and has_run) and fold(name) not in stated_engines:
             facts.add("engine", name, state, "scope options", "options", name)
 
 
@@ -251,7 +253,7 @@ _CALL = re.compile(
 )
 """What an error names that is about the call, and not about the section's data."""
 
-_OF_SOURCES = ("not_connected", "not_configured", "not_run")
+_SOURCE_CODES = ("not_connected", "not_configured", "not_run")
 """Codes that are about what a section is measured from, and never about the call."""
 
 _PLAN = re.compile(
@@ -295,15 +297,15 @@ def explains_absence(status: int, body: Any) -> bool:
     pairs = [*error_texts(body)]
     texts = [text for key, text in pairs if ends(key, "reason") or is_word(key)]
     code = strongest_word([text for _, text in pairs if is_code(text)], STRONG)
-    if code is not None and code.canonical in _OF_SOURCES:
+    if code is not None and code.canonical in _SOURCE_CODES:
         # The code is decisive: its sentence may well name the domain that is not connected.
         texts = [text for text in texts if is_code(text)] or texts
-    plain = " ".join(map(spaced, texts))
+    sentence = " ".join(map(spaced, texts))
     word = word_of_error(texts)
-    if _CALL.search(plain) or word is None or word.strength < STRONG:
+    if _CALL.search(sentence) or word is None or word.strength < STRONG:
         return False
     if word.canonical == "forbidden":
-        return _PLAN.search(plain) is not None
+        return _PLAN.search(sentence) is not None
     # An unavailable service is not an unavailable section.
     return word.canonical not in ("error", "available", "unavailable" if status == 503 else "error")
 
@@ -324,20 +326,22 @@ def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
     for name, text in headers.items():
         if not (is_availability_header(name) and isinstance(text, str)):
             continue
-        key, before = name.lower().removeprefix("x-"), len(facts.signals)
-        first, *more = re.split(r"[;,]\s*", text.strip())
-        pairs = dict(part.split("=", 1) for part in more if "=" in part)
+        key, signal_count_before = name.lower().removeprefix("x-"), len(facts.signals)
+        first, *parameters = re.split(r"[;,]\s*", text.strip())
+        pairs = dict(part.split("=", 1) for part in parameters if "=" in part)
         value = _FLAGS.get(first.lower(), first.strip('"') if pairs else text)
         if kind_of_entries(key) == "engine":
             value = [engine for engine in re.split(r"[,;\s]+", text) if engine]
-        beside = {name.strip().lower(): part.strip().strip('"') for name, part in pairs.items()}
-        header = Member(key, value, f"header {name.lower()}", beside)
+        siblings = {name.strip().lower(): part.strip().strip('"') for name, part in pairs.items()}
+        header = Member(key, value, f"header {name.lower()}", siblings)
         if fits(key, "stage") and not rate_key(key):
             if word := canonical_word(text):
                 facts.add_whole(word.availability, header, "header")
         else:
             any(apply_form(facts, rule, header) for rule in ENVELOPE)
-        facts.signals[before:] = [replace(s, rule="header") for s in facts.signals[before:]]
+        facts.signals[signal_count_before:] = [
+            replace(signal, rule="header") for signal in facts.signals[signal_count_before:]
+        ]
 
 
 def is_availability_header(header: str) -> bool:

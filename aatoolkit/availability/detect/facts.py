@@ -131,7 +131,7 @@ class Member(NamedTuple):
     key: str
     value: Any
     path: str
-    beside: Mapping[str, Any]
+    siblings: Mapping[str, Any]
     pattern: str = ""
     """The path without wrappers and metadata, as columns spell it."""
 
@@ -140,14 +140,14 @@ class Member(NamedTuple):
         """Whether its value has members itself."""
         return isinstance(self.value, dict)
 
-    def inner(self, name: str, value: Any) -> Member:
-        """A member of the object that this one is."""
+    def child(self, name: str, value: Any) -> Member:
+        """Return the member of this member's value, an object, under a name."""
         pattern = f"{self.pattern}.{name}" if self.pattern else name
         return Member(name, value, self.path + key_step(name), self.value, pattern)
 
-    def element(self, at: int, value: Any) -> Member:
-        """An element of the list that this one is."""
-        return self._replace(value=value, path=f"{self.path}[{at}]")
+    def element(self, index: int, value: Any) -> Member:
+        """Return this member for one element of its value, a list."""
+        return self._replace(value=value, path=f"{self.path}[{index}]")
 
 
 class Facts:
@@ -187,11 +187,11 @@ class Facts:
         size: int | None = None,
         as_of: str | None = None,
     ) -> None:
-        """Keep a signal with its evidence, which may hold its sample size and moment."""
+        """Keep a signal with its evidence, from which its sample size and moment are read."""
         if scope == "engine" and target is not None:
             rows = rows or engine(target)
-        about = value if isinstance(value, dict) else {}
-        for name, item in about.items():
+        members = value if isinstance(value, dict) else {}
+        for name, item in members.items():
             if size is None and type(item) is int and is_sample_size(name):
                 size = item
             if as_of is None and isinstance(item, str) and is_whole(name, "moment"):
@@ -227,7 +227,7 @@ class Facts:
     def counts(self, name: str) -> bool:
         """Whether a field of the name holds a number other than 0 anywhere."""
         folded = fold(name.rpartition(".")[2])
-        return any(True in f.values.numbers for f in self.facts if fold(f.key) == folded)
+        return any(True in fact.values.numbers for fact in self.facts if fold(fact.key) == folded)
 
     def is_null(self, name: str) -> bool:
         """Whether a field of the name is null somewhere."""
@@ -253,11 +253,11 @@ class Facts:
     @cached_property
     def is_bare(self) -> bool:
         """Whether nothing was measured and there are only null or empty lists outside records."""
-        single = [fact.values for fact in self.facts if fact.steps and not fact.in_list]
-        empty = [
-            len(vector.elements()) == 0 for vector in single if vector.kinds & {list, type(None)}
+        vectors = [fact.values for fact in self.facts if fact.steps and not fact.in_list]
+        are_empty = [
+            len(vector.elements()) == 0 for vector in vectors if vector.kinds & {list, type(None)}
         ]
-        return bool(empty) and all(empty) and not self.numbers
+        return bool(are_empty) and all(are_empty) and not self.numbers
 
     @cached_property
     def numbers(self) -> set[bool]:
@@ -284,20 +284,20 @@ class Facts:
     @cached_property
     def facts(self) -> list[Fact]:
         """The values of the data, pattern by pattern; metadata and echoes are left out."""
-        waiting, facts = [Fact((), self.vector, "", False)], []
-        while waiting:
-            facts.append(fact := waiting.pop())
+        pending, facts = [Fact((), self.vector, "", False)], []
+        while pending:
+            facts.append(fact := pending.pop())
             steps, vector, key, in_list = fact
             kinds = vector.kinds if len(steps) < _DEEPEST else set()
             if list in kinds:
-                waiting.append(Fact((*steps, Each()), vector.elements(), key, True))
-            below = vector.fields() if dict in kinds else []
-            if len(below) > MOST_FIELDS:
-                waiting.append(Fact((*steps, Entries()), vector.entries(), key, in_list))
+                pending.append(Fact((*steps, Each()), vector.elements(), key, True))
+            names = vector.fields() if dict in kinds else []
+            if len(names) > MOST_FIELDS:
+                pending.append(Fact((*steps, Entries()), vector.entries(), key, in_list))
                 continue
-            waiting += [
+            pending += [
                 Fact((*steps, Field(name)), vector.field(name), name, in_list)
-                for name in reversed(below)
+                for name in reversed(names)
                 if _is_data(name)
             ]
         return facts
@@ -330,10 +330,10 @@ def _is_data(name: str) -> bool:
 @lru_cache(maxsize=4096)
 def _is_about_fields(name: str) -> bool:
     """Whether the value of a field is about other fields, and no data itself."""
-    stated = (
+    is_statement = (
         rate_key(name) > 0 or state_of_names_under(name) is not None or is_whole(name, "footnote")
     )
-    return stated or name.lower().endswith("reasons")
+    return is_statement or name.lower().endswith("reasons")
 
 
 States = list[tuple[int, Availability]]
@@ -366,24 +366,26 @@ class Records:
 
     def cells(self, name: str) -> list[tuple[int, Any]]:
         """The rows that have a field, each with its value."""
-        return [(at, v) for at, v in enumerate(self.column(name)) if v is not MISSING]
+        return [(row, value) for row, value in enumerate(self.column(name)) if value is not MISSING]
 
     def states(
         self, name: str, meaning: Callable[[Any], Availability | None], kind: type = str
     ) -> States:
         """The rows whose text or flag has a meaning; each distinct value is read once."""
-        cells = [(at, value) for at, value in self.cells(name) if type(value) is kind]
+        cells = [(row, value) for row, value in self.cells(name) if type(value) is kind]
         distinct = {value for _, value in cells}
         if len(distinct) > _MOST_CODES:
             return []
-        read = {value: state for value in distinct if (state := meaning(value)) is not None}
-        return [(at, read[value]) for at, value in cells if value in read]
+        state_by_value = {
+            value: state for value in distinct if (state := meaning(value)) is not None
+        }
+        return [(row, state_by_value[value]) for row, value in cells if value in state_by_value]
 
     def add(
-        self, name: str, at: int, state: Availability, rule: str, about: str | None = None
+        self, name: str, row: int, state: Availability, rule: str, sibling: str | None = None
     ) -> None:
         """Keep what a field states about its record, or about another field of it."""
         field = self.rows.field(name)
-        place = self.rows.path(at) if about is None else self.rows.field(about).path(at)
+        place = self.rows.path(row) if sibling is None else self.rows.field(sibling).path(row)
         target = place.removeprefix("$").removeprefix(".")
-        self._keep("row", target, state, field.path(at), rule, field.values[at])
+        self._keep("row", target, state, field.path(row), rule, field.values[row])

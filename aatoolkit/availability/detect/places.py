@@ -53,60 +53,64 @@ def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
         for signal in facts.signals
         if signal.availability.status == "unknown"
     ]
-    read = [signal.path for signal in facts.signals if signal.rule != "options"]
+    read_paths = [signal.path for signal in facts.signals if signal.rule != "options"]
     scored = [
         place
         for place in (*_of_headers(headers), *_of_members(facts))
-        if not any(is_within(place[1].path, path) for path in read)
-        and (place[1].path == "$" or not any(is_within(path, place[1].path) for path in read))
+        if not any(is_within(place[1].path, path) for path in read_paths)
+        and (place[1].path == "$" or not any(is_within(path, place[1].path) for path in read_paths))
     ]
     open_ones = sorted(scored, key=lambda place: -place[0])
-    certain = [hint for score, hint in open_ones if score >= _SURE]
-    paths = {hint.path for hint in certain}
-    certain = [h for h in certain if not any(is_within(h.path, p) for p in paths - {h.path})]
-    return [*unknown, *(certain or [hint for _, hint in open_ones[:1]])][:_MOST]
+    hints = [hint for score, hint in open_ones if score >= _SURE]
+    paths = {hint.path for hint in hints}
+    hints = [h for h in hints if not any(is_within(h.path, p) for p in paths - {h.path})]
+    return [*unknown, *(hints or [hint for _, hint in open_ones[:1]])][:_MOST]
 
 
 def _of_headers(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
     for name, text in headers.items():
         key = name.lower().removeprefix("x-")
-        about = names(key, "about_data") or names(key, "of_process")
-        stated = isinstance(text, str) and (about or rate_key(key) or state_of_names_under(key))
+        is_data = names(key, "about_data") or names(key, "of_process")
+        is_statement = isinstance(text, str) and (
+            is_data or rate_key(key) or state_of_names_under(key)
+        )
         if name.lower() == "link" and re.search(r'rel="?next\b', str(text)):
             yield _SURE, Hint("header link", raw(text), _TOTAL)
-        elif stated and not _STANDARD.fullmatch(name.lower()):
+        elif is_statement and not _STANDARD.fullmatch(name.lower()):
             yield _SURE, Hint(f"header {name.lower()}", raw(text), _KEY)
 
 
 def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
     """Yield the members of objects outside lists, each with its score."""
     document = facts.document
-    bare = facts.is_bare or (
+    is_bare = facts.is_bare or (
         not facts.numbers
         and isinstance(document, dict)
         and any(value in (None, []) for value in document.values())
     )
-    waiting = [Member("", document, "$", {})]
-    for holder in waiting:  # it grows meanwhile
-        wide = not holder.is_object or len(holder.value) > 100 or holder.path.count(".") > _DEEPEST
-        for key, value in () if wide else holder.value.items():
-            member = holder.inner(key, value)
+    pending = [Member("", document, "$", {})]
+    for holder in pending:  # it grows meanwhile
+        is_wide = (
+            not holder.is_object or len(holder.value) > 100 or holder.path.count(".") > _DEEPEST
+        )
+        for key, value in () if is_wide else holder.value.items():
+            member = holder.child(key, value)
             if repeats_question(key) and fold(key) not in ("window", "cursor", "paging", "schema"):
                 continue
             if not names(key, "business"):
-                waiting.append(member)
-            titled = bare and fold(key) == "title" and str(value).count(" ") > 1
+                pending.append(member)
+            titled = is_bare and fold(key) == "title" and str(value).count(" ") > 1
             if value in (None, [], {}, "") or (is_whole(key, "plain") and not titled):
                 continue
             points = _points(facts, key, value)
-            why = _sure(key, value, bare=bare)
+            why = _sure(key, value, is_bare=is_bare)
             if why:
                 yield _SURE + points, Hint(member.path, raw(value), why)
             elif points > 1:
                 yield points, Hint(member.path, raw(value), _OF_PROCESS)
 
 
-def _sure(key: str, value: Any, *, bare: bool) -> str | None:
+def _sure(key: str, value: Any, *, is_bare: bool) -> str | None:
     """Why a member surely is a place of availability; None if it may be business."""
     if fits(key, "sentinel"):
         return _SENTINEL
@@ -118,12 +122,12 @@ def _sure(key: str, value: Any, *, bare: bool) -> str | None:
         isinstance(value, str) and names(key, "business")
     ):
         return _ABSENT
-    if isinstance(value, str) and bare and not _PLAIN.fullmatch(value) and not _is_good(value):
+    if isinstance(value, str) and is_bare and not _PLAIN.fullmatch(value) and not _is_good(value):
         return _EMPTY
-    if not (bare and isinstance(value, bool)) or names(key, "business"):
+    if not (is_bare and isinstance(value, bool)) or names(key, "business"):
         return None
-    about = names(key, "about_data") or rate_key(key) == STATED or word_of_parts(tokens(key))
-    return _KEY if about or state_of_named_flag(key, value) else None
+    is_data = names(key, "about_data") or rate_key(key) == STATED or word_of_parts(tokens(key))
+    return _KEY if is_data or state_of_named_flag(key, value) else None
 
 
 def _has_more(key: str, value: Any) -> bool:
@@ -136,14 +140,14 @@ def _has_more(key: str, value: Any) -> bool:
 def _texts(value: Any) -> Iterator[str]:
     """Yield a text, or the texts of a list and of its records."""
     for item in value if isinstance(value, list) else [value]:
-        inner = item.values() if isinstance(item, dict) and isinstance(value, list) else [item]
-        yield from (text for text in inner if isinstance(text, str))
+        texts = item.values() if isinstance(item, dict) and isinstance(value, list) else [item]
+        yield from (text for text in texts if isinstance(text, str))
 
 
 def _points(facts: Facts, key: str, value: Any) -> int:
     """Score how likely a member is about collecting data: 2 points for its key, 1 per word."""
-    about = words("of_process", "about_data")
-    score = 2 * (not about.isdisjoint(tokens(key)))
+    data_words = words("of_process", "about_data")
+    score = 2 * (not data_words.isdisjoint(tokens(key)))
     if isinstance(value, bool):
         return 2 * names(key, "about_data") * (not names(key, "business"))
     if isinstance(value, int | float):
@@ -155,18 +159,18 @@ def _points(facts: Facts, key: str, value: Any) -> int:
     if not score and isinstance(value, list) and kind_of_entries(key) != "engine":
         return 0
     parts = set()
-    waiting, signs = [value], 0
-    for item in islice(waiting, _WIDEST):  # it grows meanwhile
+    pending, signs = [value], 0
+    for item in islice(pending, _WIDEST):  # it grows meanwhile
         if isinstance(item, dict):
-            waiting += item.values()
+            pending += item.values()
             parts |= {word for name in item for word in tokens(name)}
             signs += (False in item.values()) + (None in item.values())
         elif isinstance(item, list):
-            waiting += item
+            pending += item
         elif isinstance(item, str) and len(item) <= _LONGEST and not _PLAIN.fullmatch(item):
             parts |= {*tokens(item)}
             signs += 2 * (item.count(" ") > 3) + facts.is_engine(item)
-    return score + len(parts & about) + signs
+    return score + len(parts & data_words) + signs
 
 
 def _is_good(text: str) -> bool:

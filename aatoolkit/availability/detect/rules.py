@@ -89,11 +89,11 @@ def entries_in(value: Any, path: str, scope: str | None) -> list[Entry]:
         entries = [Entry(name, scope, item, path + key_step(name)) for name, item in value.items()]
         return [entry for entry in entries if entry.value is not None]
     entries = []
-    for at, item in enumerate(value):
+    for index, item in enumerate(value):
         named = named_target(item) if isinstance(item, dict) else (None, item)
         if named is not None and isinstance(named[1], str):
             entry_scope = "engine" if named[0] == "engine" else scope
-            entries.append(Entry(named[1], entry_scope, item, f"{path}[{at}]"))
+            entries.append(Entry(named[1], entry_scope, item, f"{path}[{index}]"))
     return entries
 
 
@@ -160,14 +160,14 @@ def read_names_without_data(facts: Facts, member: Member, *, trusted: bool = Fal
     scope, is_map = kind_of_entries(key), isinstance(value, dict)
     state, failed = state_of_names_under(key), False
     if state is not None:
-        state = state if is_map else with_explanation(state, member.beside)
+        state = state if is_map else with_explanation(state, member.siblings)
     elif names(key, "failure"):
         state, failed = STATES["error"], True
     elif is_map and fits(key, "reasons"):
         state = ABSENT
     else:
         return False
-    before = len(facts.signals)
+    signal_count_before = len(facts.signals)
     entries = entries_in(value, member.path, scope)
     is_fault = all(facts.is_engine(e.name) or (is_map and facts.is_null(e.name)) for e in entries)
     for entry in entries if is_fault or not failed else ():
@@ -180,7 +180,7 @@ def read_names_without_data(facts: Facts, member: Member, *, trusted: bool = Fal
         target = entry.name if is_engine else facts.about(entry.name)
         rule = "map" if is_map or failed else "list"
         facts.add("engine" if is_engine else "field", target, lack, entry.path, rule, entry.value)
-    return len(facts.signals) > before
+    return len(facts.signals) > signal_count_before
 
 
 def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
@@ -188,7 +188,7 @@ def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
     item = entry.value
     if isinstance(item, dict):
         lack = state_in_object(item, STRONG if in_map else WEAK) or state
-        texts = [v for v in item.values() if isinstance(v, str) and v != entry.name]
+        texts = [text for text in item.values() if isinstance(text, str) and text != entry.name]
         return (
             lack if lack.reason else with_reason(lack, reason_in(item) or next(iter(texts), None))
         )
@@ -199,7 +199,10 @@ def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
 
 
 def read_list_of_states(facts: Facts, member: Member) -> bool:
-    """Read records or words of engines, fields or sections, by what each could report."""
+    """Read a list or map whose entries say for each engine, field or section what it could report.
+
+    An entry is a record or a word.
+    """
     key, value, scope = member.key, member.value, kind_of_entries(member.key)
     entries = entries_in(value, member.path, scope)
     if isinstance(value, dict):
@@ -214,8 +217,8 @@ def read_list_of_states(facts: Facts, member: Member) -> bool:
         return False
     states = [state_in_object(record) for record in records]
     is_named = [entry.name == facts.section or facts.has(entry.name) for entry in entries]
-    lacking = any(state and state.status != Status.AVAILABLE for state in states)
-    if not lacking or not (scope == "engine" or any(is_named)):
+    is_any_lacking = any(state and state.status != Status.AVAILABLE for state in states)
+    if not is_any_lacking or not (scope == "engine" or any(is_named)):
         return False
     facts.read_lists.add(member.path)
     return read_map_of_states(facts, key, entries, trusted=True)
@@ -225,60 +228,65 @@ def read_list_of_states(facts: Facts, member: Member) -> bool:
 
 
 def read_statement(facts: Facts, member: Member, *, of_whole: bool = True) -> bool:
-    """Read the value of a key about availability; return whether anything was found.
+    """Read the value of a key about availability; return whether it stated anything.
 
-    It is about the whole response, or else about the field of the member's pattern.
+    With ``of_whole`` it is about the whole response, else about the field at the member's own path.
     """
-    key, value, before = member.key, member.value, len(facts.signals)
-    least = WEAK if rate_key(key) == STATED else STRONG
-    state, odd = None, value
+    key, value, signal_count_before = member.key, member.value, len(facts.signals)
+    min_strength = WEAK if rate_key(key) == STATED else STRONG
+    state, unknown = None, value
     if isinstance(value, str):
         word = canonical_word(value)
-        if word and word.strength >= least:
-            state = with_explanation(word.availability, member.beside)
+        if word and word.strength >= min_strength:
+            state = with_explanation(word.availability, member.siblings)
     elif isinstance(value, dict):
-        state = state_in_object(value, least)
-        odd = next((v for k, v in value.items() if isinstance(v, str) and is_word(k)), None)
-    if state is None and isinstance(odd, str) and least == WEAK and not is_no_state(odd):
+        state = state_in_object(value, min_strength)
+        unknown = next((v for k, v in value.items() if isinstance(v, str) and is_word(k)), None)
+    if (
+        state is None
+        and isinstance(unknown, str)
+        and min_strength == WEAK
+        and not is_no_state(unknown)
+    ):
         named = names(key, "availability") or names(key, "state")
-        state = unknown_word(facts, odd, member.path) if named else None
+        state = unknown_word(facts, unknown, member.path) if named else None
     if state is not None and of_whole:
         facts.add_whole(state, member, "statement")
     elif state is not None:
         facts.add("field", member.pattern, state, member.path, "statement", value)
     if isinstance(value, dict):
-        _read_parts(facts, member, least, has_state=state is not None)
+        _read_parts(facts, member, min_strength, has_state=state is not None)
     elif isinstance(value, list):
         entries = entries_in(value, member.path, kind_of_entries(key))
         records = [entry for entry in entries if isinstance(entry.value, dict)]
         if len(records) == len(value):
-            read_map_of_states(facts, key, records, trusted=least == WEAK)
-    return len(facts.signals) > before
+            read_map_of_states(facts, key, records, trusted=min_strength == WEAK)
+    return len(facts.signals) > signal_count_before
 
 
-def _read_parts(facts: Facts, member: Member, least: int, *, has_state: bool) -> None:
+def _read_parts(facts: Facts, member: Member, min_strength: int, *, has_state: bool) -> None:
     """Read the parts of a statement: lists, maps and objects of fields and engines."""
     key, value = member.key, member.value
-    inner = [item for item in value.values() if isinstance(item, dict)]
-    alike = all(set(item) == set(inner[0]) for item in inner)
-    of_engines = inner and alike and any(map(facts.is_engine, value))
+    objects = [item for item in value.values() if isinstance(item, dict)]
+    are_alike = all(set(item) == set(objects[0]) for item in objects)
+    of_engines = objects and are_alike and any(map(facts.is_engine, value))
     scope = kind_of_entries(key) or ("engine" if of_engines else None)
     for name, item in value.items():
-        at, kind = member.path + key_step(name), kind_of_entries(name)
+        path, kind = member.path + key_step(name), kind_of_entries(name)
         if isinstance(item, list):
-            if not read_names_without_data(facts, Member(name, item, at, {}), trusted=True):
-                read_map_of_states(facts, name, entries_in(item, at, kind), trusted=True)
+            if not read_names_without_data(facts, Member(name, item, path, {}), trusted=True):
+                read_map_of_states(facts, name, entries_in(item, path, kind), trusted=True)
         elif isinstance(item, dict):
             state = None if _is_part(name) else state_in_object(item)
-            is_named = least == WEAK or scope or facts.is_engine(name) or facts.has(name)
+            is_named = min_strength == WEAK or scope or facts.is_engine(name) or facts.has(name)
             if kind is not None and state is None:
-                read_map_of_states(facts, key, entries_in(item, at, kind), trusted=True)
+                read_map_of_states(facts, key, entries_in(item, path, kind), trusted=True)
             elif state is not None and is_named:
-                add_entry(facts, Entry(name, scope, item, at), state)
+                add_entry(facts, Entry(name, scope, item, path), state)
     parts = {n: item for n, item in value.items() if not isinstance(item, dict | list)}
     if not has_state:
-        plain = {n: item for n, item in parts.items() if not _is_part(n)}
-        read_map_of_states(facts, key, entries_in(plain, member.path, scope))
+        entries = {n: item for n, item in parts.items() if not _is_part(n)}
+        read_map_of_states(facts, key, entries_in(entries, member.path, scope))
 
 
 def _is_part(name: str) -> bool:
@@ -287,13 +295,13 @@ def _is_part(name: str) -> bool:
 
 
 def read_siblings(facts: Facts, holder: Member) -> set[str]:
-    """Read keys about another beside them, such as ``revenueReason``; return those read."""
+    """Read keys about a sibling, such as ``revenueReason``; return the keys that were read."""
     members = holder.value
     fields = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
-    read = set()
+    read_keys = set()
     for key, value in members.items():
-        about, kind = split_key(key)
-        name = fields.get(about)
+        sibling, kind = split_key(key)
+        name = fields.get(sibling)
         if isinstance(value, dict) and ends(key, "holder"):
             name, kind = fields.get("".join(tokens(key)[:-1])), "statement"
         elif isinstance(value, dict) and kind != "reason":
@@ -305,10 +313,10 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
             continue
         state = state_of_sibling(kind, value, members[name])
         if state is not None:
-            read.add(key)
-            target, path = holder.inner(name, None).pattern, holder.inner(key, None).path
+            read_keys.add(key)
+            target, path = holder.child(name, None).pattern, holder.child(key, None).path
             facts.add("field", target, state, path, "sibling", value)
-    return read
+    return read_keys
 
 
 # --- objects of data -------------------------------------------------------------------------
@@ -319,21 +327,21 @@ def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
     key, value, path, _, pattern = member
     if depth > _DEEPEST or names(key, "business"):
         return
-    read = read_siblings(facts, member)
-    rest = {name: item for name, item in value.items() if name not in read}
-    stated = state_beside_value(rest)
-    if stated is not None:
+    read_keys = read_siblings(facts, member)
+    unread = {name: item for name, item in value.items() if name not in read_keys}
+    state = state_beside_value(unread)
+    if state is not None:
         scope, target = ("engine", key) if facts.is_engine(key) else ("field", pattern)
-        facts.add(scope, target, stated, path, "field", value)
-    for name, item in rest.items():
-        below = member.inner(name, item)
+        facts.add(scope, target, state, path, "field", value)
+    for name, item in unread.items():
+        child = member.child(name, item)
         if isinstance(item, list):
-            read_names_without_data(facts, below)
+            read_names_without_data(facts, child)
         elif rate_key(name) == STATED and isinstance(item, dict | str):
-            if stated is None:
-                read_statement(facts, below, of_whole=False)
+            if state is None:
+                read_statement(facts, child, of_whole=False)
         elif isinstance(item, dict) and not repeats_question(name):
-            read_object(facts, below, depth + 1)
+            read_object(facts, child, depth + 1)
 
 
 # --- forms of the envelope --------------------------------------------------------------------
@@ -372,15 +380,15 @@ def apply_form(facts: Facts, rule: Form, member: Member) -> bool:
     return bool(state)
 
 
-def read_envelope(facts: Facts, about: Member, depth: int = 0) -> None:
+def read_envelope(facts: Facts, envelope: Member, depth: int = 0) -> None:
     """Read an object about the whole response: the response itself, or its metadata."""
-    read = read_siblings(facts, about)
-    for name, value in about.value.items():
+    read_keys = read_siblings(facts, envelope)
+    for name, value in envelope.value.items():
         # An annotation is called by what follows its namespace: ``@odata.partial``.
         key = name.rpartition(".")[2] if name.startswith("@") else name
-        if name in read or repeats_question(key):
+        if name in read_keys or repeats_question(key):
             continue
-        member = about.inner(name, value)._replace(key=key)
+        member = envelope.child(name, value)._replace(key=key)
         if any(apply_form(facts, rule, member) for rule in ENVELOPE) or not member.is_object:
             continue
         wrapped = is_whole(key, "wrapper")
@@ -403,12 +411,12 @@ def _notices(facts: Facts, member: Member) -> bool:
     key, value = member.key, member.value
     # Remarks are about anything; where nothing was measured, they may give the reason.
     is_note, remark = fits(key, "note"), is_whole(key, "remark") and not facts.numbers
-    is_read, before = is_note or remark or fits(key, "notice"), len(facts.signals)
+    is_read, signal_count_before = is_note or remark or fits(key, "notice"), len(facts.signals)
     notices = [member]
     if isinstance(value, list):
-        notices = [member.element(at, item) for at, item in enumerate(value)]
+        notices = [member.element(index, item) for index, item in enumerate(value)]
     elif isinstance(value, dict) and is_whole(key, "footnote"):
-        notices = [member.inner(name, {"field": name, "text": v}) for name, v in value.items()]
+        notices = [member.child(name, {"field": name, "text": v}) for name, v in value.items()]
     for notice in notices:
         text = reason_in(notice.value) if notice.is_object else notice.value
         if is_note and isinstance(text, str) and text.strip():
@@ -418,11 +426,14 @@ def _notices(facts: Facts, member: Member) -> bool:
             facts.add("section", None, state, notice.path, "note", notice.value)
         elif not is_note:
             _read_notice(facts, notice, of_whole=is_read)
-    return is_read or len(facts.signals) > before
+    return is_read or len(facts.signals) > signal_count_before
 
 
 def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
-    """Read a notice of its fields, or with a code; defer one in prose until all else is read."""
+    """Read a notice that names engines or fields, or has a code.
+
+    One that is only prose is put aside until all else is read.
+    """
     members = notice.value if notice.is_object else {"": notice.value}
     texts = [text for text in members.values() if isinstance(text, str)]
     targets = [
@@ -432,13 +443,15 @@ def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
     if word:
         state = word.because(next((text for text in texts if " " in text), None))
         # What holds numbers all the same is measured in part.
-        part = replace(state, status=Status.PARTIAL)
+        partial_state = replace(state, status=Status.PARTIAL)
         for name in targets:
             if facts.is_engine(name):
                 facts.add("engine", name, state, notice.path, "notice", notice.value)
             elif of_whole or not facts.counts(name):
-                of_field = part if facts.counts(name) else state
-                facts.add("field", facts.about(name), of_field, notice.path, "notice", notice.value)
+                field_state = partial_state if facts.counts(name) else state
+                facts.add(
+                    "field", facts.about(name), field_state, notice.path, "notice", notice.value
+                )
     if word or not of_whole:
         return
     for text in filter(absence_in_code, texts):
@@ -506,14 +519,14 @@ def error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
 
 def is_error_key(key: str) -> bool:
     """Whether a key may be a part of an error, or that of a failure."""
-    flat = re.match(r"(error|fault)(code|message|detail)", fold(key))
-    return flat is not None or key in ("success", "ok", "code", "status")
+    match = re.match(r"(error|fault)(code|message|detail)", fold(key))
+    return match is not None or key in ("success", "ok", "code", "status")
 
 
 def _error(facts: Facts, member: Member) -> Reading:
     """Read an error in the body of a response that came with a good status."""
-    key, value, beside = member.key, member.value, member.beside
-    texts = [text for text in beside.values() if isinstance(text, str)]
+    key, value, siblings = member.key, member.value, member.siblings
+    texts = [text for text in siblings.values() if isinstance(text, str)]
     if member.path.count(".") > 2 or facts.has_section:
         return None
     if key == "errors" and any(isinstance(item, dict) and "path" in item for item in value):
@@ -522,17 +535,17 @@ def _error(facts: Facts, member: Member) -> Reading:
     if is_whole(key, "error"):
         error = value if _is_error(value) else None
     elif key in ("success", "ok"):
-        error = beside if value is False else None
+        error = siblings if value is False else None
     elif key == "status":
-        titled = type(value) is int and value >= 400 and isinstance(beside.get("title"), str)
+        titled = type(value) is int and value >= 400 and isinstance(siblings.get("title"), str)
         failed = isinstance(value, str) and canonical_word(value) == canonical_word("error")
-        named = failed and len(beside) <= 6 and reason_in(beside)
-        error = beside if titled or named else None
+        named = failed and len(siblings) <= 6 and reason_in(siblings)
+        error = siblings if titled or named else None
     elif word_of_absence(texts):
-        parts = {fold(name): part for name, part in beside.items()}
+        parts = {fold(name): part for name, part in siblings.items()}
         if key != "code":
             parts = {name[5:]: v for name, v in parts.items() if re.match("error|fault", name)}
-        error = (beside if key == "code" else parts) if _is_error(parts) else None
+        error = (siblings if key == "code" else parts) if _is_error(parts) else None
     if error is None:
         return None
     named_texts = dict(error_texts(error if isinstance(error, dict) else {"error": error}))
@@ -550,7 +563,9 @@ def _is_error(value: Any) -> bool:
     if isinstance(value, str):
         return bool(value.strip())
     if isinstance(value, list):
-        return bool(value) and all(isinstance(v, str | dict) and _is_error(v) for v in value)
+        return bool(value) and all(
+            isinstance(item, str | dict) and _is_error(item) for item in value
+        )
     parts = {fold(name) for name in value}
     worded = parts & {"message", "detail", "title", "description"}
     return bool(parts & {"message", "code", "detail"}) and (
@@ -569,10 +584,10 @@ def _flag(facts: Facts, member: Member) -> Reading:
         return None
     if state.cause == Cause.WITHHELD and facts.numbers:
         return None
-    soft = value and canonical_word(spaced(key, ("is",)))
-    if soft and not soft.is_lack and not (facts.is_listing or facts.is_bare):
+    word = value and canonical_word(spaced(key, ("is",)))
+    if word and not word.is_lack and not (facts.is_listing or facts.is_bare):
         return None
-    return with_explanation(state, member.beside)
+    return with_explanation(state, member.siblings)
 
 
 def _work(facts: Facts, member: Member) -> Reading:
@@ -582,7 +597,7 @@ def _work(facts: Facts, member: Member) -> Reading:
         return None
     is_sole_word = len(tokens(member.key)) == 1 and word.canonical != "not_run"
     return (
-        with_explanation(word.availability, member.beside)
+        with_explanation(word.availability, member.siblings)
         if is_sole_word or facts.is_bare
         else None
     )
@@ -616,9 +631,9 @@ def _through(facts: Facts, member: Member) -> Reading:
 def _named_reason(facts: Facts, member: Member) -> Reading:
     """Read a reason whose key names the absence, ``emptyReason``, or that is an object of it."""
     members = member.value if member.is_object else {"reason": member.value}
-    of = " ".join(tokens(member.key) if member.is_object else tokens(member.key)[:-1])
+    phrase = " ".join(tokens(member.key) if member.is_object else tokens(member.key)[:-1])
     has_list = any(isinstance(item, list) for item in members.values())
-    state = state_of_names_under(of) if reason_in(members) and not has_list else None
+    state = state_of_names_under(phrase) if reason_in(members) and not has_list else None
     if state and member.is_object and state.status == Status.UNAVAILABLE and facts.numbers:
         state = replace(state, status=Status.PARTIAL)
     return with_explanation(state, members) if state else None
@@ -626,8 +641,8 @@ def _named_reason(facts: Facts, member: Member) -> Reading:
 
 def _source(facts: Facts, member: Member) -> Reading:
     """Read that no source of data is connected, where nothing was measured."""
-    taken = any(signal.rule == "source" for signal in facts.signals)
-    return None if member.value or facts.numbers or taken else STATES["not_connected"]
+    is_stated = any(signal.rule == "source" for signal in facts.signals)
+    return None if member.value or facts.numbers or is_stated else STATES["not_connected"]
 
 
 def _is_noted(key: str) -> bool:
@@ -681,9 +696,9 @@ def read_rows(facts: Facts) -> None:
             for rule in ROWS:
                 if rule.kinds & kinds and rule.key(name):
                     states = rule.read(records, name)
-                    about = _beside(records, name) if rule.name == "cell" else None
-                    for at, state in states or ():
-                        records.add(name, at, state, rule.name, about)
+                    sibling = _sibling_name(records, name) if rule.name == "cell" else None
+                    for row, state in states or ():
+                        records.add(name, row, state, rule.name, sibling)
                     if states is not None:
                         break
 
@@ -692,35 +707,44 @@ def _flags(records: Records, name: str) -> States | None:
     """Read flags which need no evidence beside them, or only a day."""
     if fits(name, "row_flag", ("is",)):
         return records.states(name, partial(state_of_named_flag, name), bool)
-    dated = any(names(other, "when") for other in records.names)
-    return (dated and records.states(name, partial(state_of_series_flag, name), bool)) or None
+    has_days = any(names(field, "when") for field in records.names)
+    return (has_days and records.states(name, partial(state_of_series_flag, name), bool)) or None
 
 
-def _beside(records: Records, name: str) -> str | None:
-    """The field of records that another is about by its name."""
-    about, _ = split_key(name)
-    other = next((n for n in records.names if fold(n) == about), None) if about else None
-    return other if other != name else None
+def _sibling_name(records: Records, name: str) -> str | None:
+    """The name of the field that another field of the records is about by its own name."""
+    folded, _ = split_key(name)
+    sibling = (
+        next((field for field in records.names if fold(field) == folded), None) if folded else None
+    )
+    return sibling if sibling != name else None
 
 
-def _cells(records: Records, name: str) -> States | None:
-    """Read a key about another of its record, where that other is null."""
-    beside = _beside(records, name)
-    if beside is None:
+def _states_of_sibling(records: Records, name: str) -> States | None:
+    """Read a field that is about a sibling of its record, as ``revenueReason`` about ``revenue``.
+
+    It counts in the records in which the sibling is null, or 0 where the text plainly denies it.
+    """
+    sibling = _sibling_name(records, name)
+    if sibling is None:
         return None
-    of, kind = records.column(beside), split_key(name)[1]
-    cells = [(at, v, of[at]) for at, v in records.cells(name) if isinstance(v, bool | str)]
+    sibling_values, kind = records.column(sibling), split_key(name)[1]
+    cells = [
+        (row, v, sibling_values[row]) for row, v in records.cells(name) if isinstance(v, bool | str)
+    ]
     # A text that is there exactly where the other is null can only be the reason for that.
     texts = [type(v) is str and bool(v.strip()) for v in records.column(name)]
-    is_of_missing = kind == "reason" and texts == [item is None for item in of]
+    is_of_missing = kind == "reason" and texts == [item is None for item in sibling_values]
     states = []
-    for at, value, item in cells:
-        state = state_of_sibling(kind, value, item if isinstance(item, str | int | float) else None)
-        certain = is_of_missing or isinstance(value, bool) or strongest_word([value], STRONG)
-        zero = item == 0 and isinstance(value, str) and strongest_word([value], PLAIN)
-        fine = state and (item is None) != (state.status == Status.AVAILABLE)
-        if state and (zero or (fine and certain)):
-            states.append((at, state))
+    for row, value, other in cells:
+        state = state_of_sibling(
+            kind, value, other if isinstance(other, str | int | float) else None
+        )
+        is_certain = is_of_missing or isinstance(value, bool) or strongest_word([value], STRONG)
+        is_denied_zero = other == 0 and isinstance(value, str) and strongest_word([value], PLAIN)
+        is_consistent = state and (other is None) != (state.status == Status.AVAILABLE)
+        if state and (is_denied_zero or (is_consistent and is_certain)):
+            states.append((row, state))
     return states if any(state.status != Status.AVAILABLE for _, state in states) else []
 
 
@@ -728,6 +752,6 @@ ROWS = (
     Form("row flag", bool, {bool}, _flags),
     Form("row code", has_form("observation_status"), {str},
          lambda records, name: records.states(name, state_of_observation_code)),
-    Form("cell", lambda n: split_key(n)[1], {bool, str}, _cells),
+    Form("cell", lambda n: split_key(n)[1], {bool, str}, _states_of_sibling)
 )  # fmt: skip
 """What fields of records state: the first rule that has something to read of a field ends."""

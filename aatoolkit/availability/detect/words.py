@@ -144,26 +144,26 @@ def canonical_word(text: str) -> Word | None:
 @lru_cache(maxsize=4096)
 def word_of_parts(parts: tuple[str, ...]) -> Word | None:
     """The canonical word that some parts of a name mean; None if they mean none."""
-    left = [part for part in parts if part not in words("noise")]
-    if not left:
+    rest = [part for part in parts if part not in words("noise")]
+    if not rest:
         return None
     meanings, anything = _meanings()
-    for start in range(min(4, len(left))):
-        text = " ".join(left[start:])
+    for start in range(min(4, len(rest))):
+        text = " ".join(rest[start:])
         for word, pattern in meanings if anything.fullmatch(text) else ():
             if (start == 0 or word.canonical in _AFTER_SOURCE) and pattern.fullmatch(text):
                 return word
-    if left[0] in words("process") and len(left) > 1:
-        return word_of_parts(tuple(left[1:]))
-    return word_of_parts(tuple(left[:-1])) if left[-1] == "data" and len(left) > 1 else None
+    if rest[0] in words("process") and len(rest) > 1:
+        return word_of_parts(tuple(rest[1:]))
+    return word_of_parts(tuple(rest[:-1])) if rest[-1] == "data" and len(rest) > 1 else None
 
 
-def strongest_word(texts: Iterable[object], least: int = WEAK) -> Word | None:
+def strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Word | None:
     """The strongest word among some texts; None if none is strong enough."""
     candidates = [
         word for text in texts if isinstance(text, str) and (word := canonical_word(text))
     ]
-    trusted = [word for word in candidates if word.strength >= least]
+    trusted = [word for word in candidates if word.strength >= min_strength]
     return max(trusted, key=lambda word: word.strength, default=None)
 
 
@@ -180,15 +180,16 @@ def word_in_sentences(text: str) -> Word | None:
     'not_connected'
     >>> word_in_sentences("No setup is required.")
     """
-    for pattern, full in _CONTRACTED:
-        text = pattern.sub(full, text)
+    for pattern, full_form in _CONTRACTED:
+        text = pattern.sub(full_form, text)
     vague: Word | None = None
     for sentence in re.split(r"[.!?;:](?:\s|$)", text):
-        plain = " ".join(part for part in tokens(sentence) if part not in words("noise"))
+        spaced_words = " ".join(part for part in tokens(sentence) if part not in words("noise"))
         matches = [
             (match.start(), match[0], word)
             for word, pattern in _in_sentences()
-            if (match := pattern.search(plain)) and not _NEGATION.search(plain[: match.start()])
+            if (match := pattern.search(spaced_words))
+            and not _NEGATION.search(spaced_words[: match.start()])
         ]
         for _, matched, word in sorted(matches, key=lambda match: match[0]):
             if not (word.canonical in ("unavailable", "partial") or matched.endswith("measured")):
@@ -268,7 +269,9 @@ def state_of_observation_code(code: str) -> Availability | None:
     ['unavailable (withheld)', 'partial', 'None']
     """
     text = code.strip().lower()
-    return next((s for name, s in _SIGNS.items() if text in words(f"observed_{name}")), None)
+    return next(
+        (state for name, state in _SIGNS.items() if text in words(f"observed_{name}")), None
+    )
 
 
 # --- keys ------------------------------------------------------------------------------------
@@ -393,8 +396,8 @@ def _ending(parts: tuple[str, ...]) -> str | None:
         return "reason"
     if fits(text, "approximate"):
         return "part"
-    about = words("kind", "availability")
-    if {*parts} <= about | words("data") and {*parts} & about:
+    availability_words = words("kind", "availability")
+    if {*parts} <= availability_words | words("data") and {*parts} & availability_words:
         return "available" if "available" in parts else "status"
     word = word_of_parts(parts)
     if (word and word.is_lack) or fits(text, "hidden_word"):
@@ -437,7 +440,7 @@ def reason_in(record: Mapping[str, object]) -> str | None:
     return next((text for text in texts if " " in text), texts[0] if texts else None)
 
 
-def state_in_object(record: Mapping[str, Any], least: int = WEAK) -> Availability | None:
+def state_in_object(record: Mapping[str, Any], min_strength: int = WEAK) -> Availability | None:
     """The state that an object gives by a word or a flag of its own; None if it gives none."""
     reason = reason_in(record)
     for name, value in record.items():
@@ -446,7 +449,7 @@ def state_in_object(record: Mapping[str, Any], least: int = WEAK) -> Availabilit
         if value.strip() and fits(name, "absence"):
             return with_reason(ABSENT, value)
         word = canonical_word(value) if is_word(name) or is_whole(name, "one_value") else None
-        if word and word.strength >= least:
+        if word and word.strength >= min_strength:
             return (
                 word.availability
                 if reason == value
@@ -522,8 +525,8 @@ def partial_if_measured(state: Availability, numbers: Collection[bool]) -> Avail
     its count 0, but a 0 beside what is still to come was not measured.
     """
     thin = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
-    begun = state.cause == Cause.PENDING and any(numbers)
-    is_part = state.status == Status.UNAVAILABLE and (thin or begun)
+    has_begun = state.cause == Cause.PENDING and any(numbers)
+    is_part = state.status == Status.UNAVAILABLE and (thin or has_begun)
     return replace(state, status=Status.PARTIAL) if is_part else state
 
 
@@ -533,7 +536,7 @@ def zero_or_not(record: Mapping[str, Any]) -> set[bool]:
     return {item != 0 for name, item in numbers.items() if not is_sample_size(name)}
 
 
-def state_of_sibling(kind: str, value: Any, of: Any) -> Availability | None:
+def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
     """The state that a key gives to another beside it whose value is given; None if none.
 
     Parameters
@@ -547,18 +550,18 @@ def state_of_sibling(kind: str, value: Any, of: Any) -> Availability | None:
         state = state_in_object(value)
         texts = (text for text in value.values() if isinstance(text, str) and text)
         text = reason_in(value) or next(texts, None)
-        absent = state is None and kind == "reason" and of is None and text
+        absent = state is None and kind == "reason" and sibling_value is None and text
         return replace(ABSENT, reason=text) if absent else state
     if isinstance(value, bool):
         if kind in ("part", "denial"):
-            states = value and (of is None) == (kind == "denial")
-            return (ABSENT if of is None else PARTIAL) if states else None
+            states = value and (sibling_value is None) == (kind == "denial")
+            return (ABSENT if sibling_value is None else PARTIAL) if states else None
         return AVAILABLE if value else ABSENT
     word = canonical_word(value)
-    if word and (word.strength >= STRONG or of is None):
-        number = set() if of is None else {of != 0}
+    if word and (word.strength >= STRONG or sibling_value is None):
+        number = set() if sibling_value is None else {sibling_value != 0}
         return partial_if_measured(word.because(value if " " in value.strip() else None), number)
-    if kind == "reason" and of is None and value.strip():
+    if kind == "reason" and sibling_value is None and value.strip():
         return with_explanation(ABSENT, {"reason": value})
     return None
 
@@ -568,8 +571,8 @@ def state_beside_value(record: Mapping[str, Any]) -> Availability | None:
     name = next((name for name in ("value", "amount", "current") if name in record), None)
     if name is None:
         return None
-    rest = {key: item for key, item in record.items() if key != name}
-    state, reason = state_in_object(rest), reason_in(rest)
+    siblings = {key: item for key, item in record.items() if key != name}
+    state, reason = state_in_object(siblings), reason_in(siblings)
     if state is None and record[name] is None and reason:
         state = with_reason(ABSENT, reason)
     return state and partial_if_measured(
@@ -600,8 +603,8 @@ def state_of_loss(key: str, value: Any) -> Availability | None:
     """
     number = value if type(value) in (int, float) else 0
     is_some = number > 0 or (isinstance(value, list) and len(value) > 0)
-    most = 100 if names(key, "percent") else 1
-    sampled = 0 < number < most and fits(key, "sample_rate")
+    whole = 100 if names(key, "percent") else 1
+    sampled = 0 < number < whole and fits(key, "sample_rate")
     lost = is_some and fits(spaced(key).removesuffix(" count"), "loss")
-    begun = isinstance(value, str) and value != "" and fits(key, "since")
-    return PARTIAL if sampled or lost or begun else None
+    has_begun = isinstance(value, str) and value != "" and fits(key, "since")
+    return PARTIAL if sampled or lost or has_begun else None

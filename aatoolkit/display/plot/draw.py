@@ -38,7 +38,7 @@ from aatoolkit.display.plot.style import (
 )
 from aatoolkit.errors import ArgumentError, AvailabilityError, missing_attribute, unknown
 from aatoolkit.frame.aggregate import aggregate
-from aatoolkit.frame.groupby import by_period, find
+from aatoolkit.frame.groupby import by_period, check_columns
 from aatoolkit.stats.explain import Explanation
 
 KINDS: Mapping[str, Callable[[PlotData, Options], Spec | None]] = {
@@ -64,7 +64,7 @@ def plot(
     """Draw a frame; see ``df.aa.plot``."""
     data = plot_data(frame)
     ys = (y,) if isinstance(y, str) else tuple(y or ())
-    find(data.frame, [*filter(None, (x, color)), *ys])
+    check_columns(data.frame, [*filter(None, (x, color)), *ys])
     wordy = [f"{n} holds no numbers but {data.frame[n].dtype}" for n in ys
              if data.kinds[n] != "number"]  # fmt: skip
     for name, is_wrong, why in (

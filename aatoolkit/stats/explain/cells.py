@@ -404,8 +404,8 @@ class AggregateCells(Result):
             children = numerator.children
         elif rule.rule in ("mean", "ratio"):
             responses, denominator_rows = "", used_rows
-            if plan.wholes is not None:
-                groups, firsts = plan.wholes.used_pairs(cells.has_number, planned.groups)
+            if plan.response_totals is not None:
+                groups, firsts = plan.response_totals.used_pairs(cells.has_number, planned.groups)
                 denominator_rows = firsts[groups == position].tolist()
                 responses = f" over {len(denominator_rows)} responses"
             children = (

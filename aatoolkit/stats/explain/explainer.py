@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ArgumentError, ItemNotFound
-from aatoolkit.frame.groupby import find, flattened
+from aatoolkit.frame.groupby import check_columns, flattened
 from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, metadata_of, stored_of, text_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.fingerprint import OVERWRITTEN, arrays_of
@@ -111,7 +111,7 @@ class Explainer:
                 "explain takes a column: explain(row, column) or explain(column=...)",
                 argument="column",
             )
-        find(flat, [column])
+        check_columns(flat, [column])
         if row is not None:
             return self._explain_cell(frame, _position_of(flat, frame, row), column)
         if len(flat):
@@ -136,7 +136,7 @@ class Explainer:
         ItemNotFound
             If there is no such column.
         """
-        find(frame, row)
+        check_columns(frame, row)
         mask = np.ones(len(frame), bool)
         for name, value in row.items():
             mask &= matching(frame[name], value)
