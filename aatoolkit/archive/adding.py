@@ -188,22 +188,22 @@ def add_groups(
 
 def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
     """Yield batches of groups to store together; raise if the first group is unauthorized."""
-    waiting: list[Group] = []
+    batch: list[Group] = []
     count = size = 0
-    begun = time.monotonic()
-    for at, (outcomes, derived) in enumerate(groups):
+    start = time.monotonic()
+    for index, (outcomes, derived) in enumerate(groups):
         refused = [error for _, error in outcomes if isinstance(error, NotAuthorized)]
-        if at == 0 and refused and len(refused) == len(outcomes):
+        if index == 0 and refused and len(refused) == len(outcomes):
             raise refused[0]
-        waiting.append((outcomes, derived))
+        batch.append((outcomes, derived))
         count += len(outcomes)
         size += sum(len(result.body) for _, result in outcomes if isinstance(result, Payload))
-        is_late = time.monotonic() - begun > PUT_SECONDS
+        is_late = time.monotonic() - start > PUT_SECONDS
         if count >= PUT_RESPONSES or size >= PUT_BYTES or is_late:
-            yield waiting
-            waiting, count, size, begun = [], 0, 0, time.monotonic()
-    if waiting:
-        yield waiting
+            yield batch
+            batch, count, size, start = [], 0, 0, time.monotonic()
+    if batch:
+        yield batch
 
 
 # --- what groups are made of ------------------------------------------------------------------
@@ -263,11 +263,13 @@ def plan(
     unfinished = index.runs.unfinished
     if not refresh:
         skipped = {question for question in requests if index.is_archived(question, today.date())}
-        where = f"{USABLE} AND {in_list('run', unfinished)} AND fetched_at >= {quoted(today)}"
-        for group in groups_of(Snapshot(store, index.runs.begun), where) if unfinished else ():
+        condition = f"{USABLE} AND {in_list('run', unfinished)} AND fetched_at >= {quoted(today)}"
+        for group in groups_of(Snapshot(store, index.runs.begun), condition) if unfinished else ():
             resumed_rows |= {row.question: row for row in group if row.body is not None}
         resumed_rows = {
-            q: row for q, row in resumed_rows.items() if q in requests and q not in skipped
+            request: row
+            for request, row in resumed_rows.items()
+            if request in requests and request not in skipped
         }
     pending: dict[tuple[Project, Scope], list[str]] = {}
     for question, place in requests.items():
@@ -339,23 +341,23 @@ def fetch_by_workers(
             argument="executor",
         )
     service = (client.base_url, tuple(sorted(client._settings.items())))
-    pending = ((options, p.host, scope, names) for p, scope, names in targets)
-    most = _AHEAD * int(getattr(executor, "_max_workers", 8) or 8)
-    running: set[Any] = set()
+    tasks = ((options, project.host, scope, names) for project, scope, names in targets)
+    max_running = _AHEAD * int(getattr(executor, "_max_workers", 8) or 8)
+    futures: set[Any] = set()
     try:
         while True:
-            running |= {
+            futures |= {
                 executor.submit(fetch_task, service, *task)
-                for task in islice(pending, most - len(running))
+                for task in islice(tasks, max_running - len(futures))
             }
-            if not running:
+            if not futures:
                 break
             # The futures of other packages wait when they are asked for their result.
-            done: Iterable[Any] = [next(iter(running))]
-            if all(isinstance(future, Future) for future in running):
-                done = wait_for(running, return_when=FIRST_COMPLETED).done
-            for future in done:
-                running.remove(future)
+            finished: Iterable[Any] = [next(iter(futures))]
+            if all(isinstance(future, Future) for future in futures):
+                finished = wait_for(futures, return_when=FIRST_COMPLETED).done
+            for future in finished:
+                futures.remove(future)
                 yield future.result()
     except AAToolkitError:
         raise
@@ -365,7 +367,7 @@ def fetch_by_workers(
             "import aatoolkit and pickle its results; add again, which continues"
         ) from None
     finally:
-        for future in running:
+        for future in futures:
             future.cancel()
 
 

@@ -160,7 +160,7 @@ class Archive(metaclass=Chaptered):
             hosts = source.host if hosts is None else hosts
             source = source.client
         profile, max_nodes = self._options.profile, self._options.max_nodes
-        more: dict[str, Any] = {}
+        counts: dict[str, Any] = {}
         groups: Iterable[Group]
         if isinstance(source, Client):
             if hosts is None:
@@ -182,7 +182,7 @@ class Archive(metaclass=Chaptered):
                 if executor
                 else sum(len(section_names) for _, _, section_names in pending)
             )
-            more = {"total": total, "resumed": resumed, "skipped": skipped}
+            counts = {"total": total, "resumed": resumed, "skipped": skipped}
             if executor is None:
                 groups = fetch_groups(source, pending)
             else:
@@ -211,7 +211,7 @@ class Archive(metaclass=Chaptered):
             with self._store.typed():
                 index = ResponseIndex(self._store)
         options = ReadingOptions(profile, max_nodes)
-        return add_groups(self._store, options, groups, index, progress=progress, **more)
+        return add_groups(self._store, options, groups, index, progress=progress, **counts)
 
     def _check_place(self) -> None:
         """Raise if the folder contains anything but an archive."""
@@ -455,19 +455,19 @@ class Archive(metaclass=Chaptered):
                 response_source = source if source.sha256 else source_of(vars(row))
                 yield StoredResponse(response_source, row.payload, self._options)
 
-    def _archived_frame(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
+    def _archived_frame(self, method: str, options: Mapping[str, Any]) -> pd.DataFrame:
         """Read a frame again by the method and arguments that it was read with.
 
         Parameters
         ----------
-        how : {"read", "history"}
+        method : {"read", "history"}
             The method.
         options : mapping
             Its arguments.
         """
         scope = options.get("scope")
         options = {**options, "scope": None if scope is None else Scope._from_query(scope)}
-        return self.history(**options) if how == "history" else self.read(**options)
+        return self.history(**options) if method == "history" else self.read(**options)
 
     @typed
     def explain(

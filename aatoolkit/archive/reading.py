@@ -143,9 +143,9 @@ class TableReader:
         recipe = ["archived", "history", {**self.place, **days.to_dict(), **moment}]
         return self._frame(rows, fetched, recipe, context, context, ADDED, "last_seen")
 
-    def _query(self, sql: str, *others: str) -> pa.Table:
+    def _query(self, sql: str, *tables: str) -> pa.Table:
         views: dict[str, Any] = {_ROWS: self.path}
-        rows = self.snapshot.query(sql, *others, **views)
+        rows = self.snapshot.query(sql, *tables, **views)
         kinds = {field.name: field.type for field in self.stored.schema()}
         fields = [
             pa.field(f.name, kinds.get(f.name, MOMENT if pa.types.is_timestamp(f.type) else f.type))
@@ -155,11 +155,11 @@ class TableReader:
 
     def _states(self, selection: Selection) -> tuple[list[ResponseState], int]:
         """Return the stated availability by response, and the number of failed requests."""
-        same = " AND ".join(f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _PLACE)
+        same_place = " AND ".join(f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _PLACE)
         rows = self.snapshot.rows(
             "SELECT a.* EXCLUDE (body), f.states FROM "
             f'(SELECT * FROM frames WHERE section = $1 AND "table" = $2 AND {selection.where}) '
-            f"f JOIN (SELECT * FROM responses WHERE {USABLE}) a ON {same} "
+            f"f JOIN (SELECT * FROM responses WHERE {USABLE}) a ON {same_place} "
             "ORDER BY a.fetched_at, a.host, a.days",
             FRAMES,
             "responses",
@@ -238,13 +238,13 @@ class TableReader:
         conditions = _conditions(groups, moment)
         columns = {}
         for name in names:
-            of = f"{table.prefix}{table.table.name}.{declared[name]}"
+            declared_name = f"{table.prefix}{table.table.name}.{declared[name]}"
             parts = {
                 text: states.get(declared[name], NOTHING).renamed(renamed)
                 for text, states in parsed.items()
             }
             if len({(part.elsewhere, part.statements) for part in parts.values()}) == 1:
-                columns[name] = replace(next(iter(parts.values())), of=of)
+                columns[name] = replace(next(iter(parts.values())), of=declared_name)
                 continue
             states = [part.availability for part in parts.values()]
             statements: tuple[Statement, ...] = ()
@@ -252,7 +252,9 @@ class TableReader:
                 states += [s.availability for part in parts.values() for s in part.statements]
             for text, rows in conditions or ():
                 statements += parts[text].within(*rows)
-            columns[name] = ColumnMetadata(of, combine(states) if states else UNKNOWN, statements)
+            columns[name] = ColumnMetadata(
+                declared_name, combine(states) if states else UNKNOWN, statements
+            )
         return columns
 
 
@@ -300,23 +302,25 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
     moment = identifier(str(table.moment))
     key = ["host", *_FILTERS, *table.key, "_row"]
     values = [name for name in table.columns if name not in key]
-    over = ", ".join(map(identifier, key))
+    partition = ", ".join(map(identifier, key))
     columns = ", ".join(map(identifier, (*key, *values)))
-    packed = f"row({', '.join(map(identifier, values))})" if values else "row(1)"
+    packed_row = f"row({', '.join(map(identifier, values))})" if values else "row(1)"
     is_known = " OR ".join(f"{identifier(name)} IS NOT NULL" for name in values) or "true"
-    same = " AND ".join(f"c.{name} IS NOT DISTINCT FROM f.{name}" for name in ("host", *_FILTERS))
-    by_value = f'PARTITION BY {over}, "aa known" ORDER BY fetched_at, days'
+    same_scope = " AND ".join(
+        f"c.{name} IS NOT DISTINCT FROM f.{name}" for name in ("host", *_FILTERS)
+    )
+    by_value = f'PARTITION BY {partition}, "aa known" ORDER BY fetched_at, days'
     keep = ['("aa covered" IS NULL OR "aa covered" <= "aa last")', *days.within(moment)]
     return f"""
     WITH stored AS (
-        SELECT {columns}, fetched_at, days, ({is_known}) AS "aa known", {packed} AS "aa packed"
+        SELECT {columns}, fetched_at, days, ({is_known}) AS "aa known", {packed_row} AS "aa packed"
         FROM {identifier(_ROWS)} WHERE {where}
     ), numbered AS (
         SELECT *,
-            row_number() OVER (PARTITION BY {over}
+            row_number() OVER (PARTITION BY {partition}
                 ORDER BY "aa known" DESC, fetched_at DESC, days DESC) AS "aa place",
-            min(fetched_at) OVER (PARTITION BY {over}) AS first_seen,
-            max(fetched_at) OVER (PARTITION BY {over}) AS "aa last",
+            min(fetched_at) OVER (PARTITION BY {partition}) AS first_seen,
+            max(fetched_at) OVER (PARTITION BY {partition}) AS "aa last",
             row_number() OVER ({by_value}) AS "aa nth",
             lag("aa packed") OVER ({by_value}) AS "aa before"
         FROM stored
@@ -326,8 +330,8 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
         FROM numbered
     ), counted AS (
         SELECT *,
-            sum("aa change"::BIGINT) OVER (PARTITION BY {over}) AS "aa revised",
-            max(CASE WHEN "aa change" THEN fetched_at END) OVER (PARTITION BY {over})
+            sum("aa change"::BIGINT) OVER (PARTITION BY {partition}) AS "aa revised",
+            max(CASE WHEN "aa change" THEN fetched_at END) OVER (PARTITION BY {partition})
                 AS "aa changed"
         FROM changed
     ), f AS (SELECT * FROM counted WHERE "aa place" = 1
@@ -338,13 +342,13 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
     ), judged AS (
         SELECT f.*, (
             SELECT max(c.fetched_at) FROM covering c
-            WHERE {same} AND CAST(f.{moment} AS DATE) BETWEEN c.window_start AND c.window_end
+            WHERE {same_scope} AND CAST(f.{moment} AS DATE) BETWEEN c.window_start AND c.window_end
         ) AS "aa covered" FROM f
     )
     SELECT {columns}, first_seen, fetched_at AS last_seen,
         coalesce("aa changed", first_seen) AS last_changed,
         CAST("aa revised" AS BIGINT) AS revisions
-    FROM judged WHERE {" AND ".join(keep)} ORDER BY host, {moment}, {over}
+    FROM judged WHERE {" AND ".join(keep)} ORDER BY host, {moment}, {partition}
     """
 
 
@@ -417,19 +421,19 @@ def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
     condition = ~ds.field("run").isin(pa.array(sorted(files.hidden), pa.string()))
     if until is not None:
         condition &= ds.field("fetched_at") <= pa.scalar(until, MOMENT)
-    how = {"store": snapshot.store, "schema": files.schema, "condition": condition}
-    return dd.from_map(_read_file, list(files.paths), **how, meta=empty)
+    options = {"store": snapshot.store, "schema": files.schema, "condition": condition}
+    return dd.from_map(_read_file, list(files.paths), **options, meta=empty)
 
 
 def _read_file(
     file: str, *, store: ArchiveStore, schema: pa.Schema, condition: ds.Expression
 ) -> pd.DataFrame:
     """Read one file of a table, in any process."""
-    part = ds.dataset(
+    dataset = ds.dataset(
         file if store.is_local else file.removeprefix(f"{store.root}/"),
         schema=schema,
         format="parquet",
         filesystem=None if store.is_local else store.files,
         partitioning=ds.partitioning(pa.schema([pa.field("month", pa.string())]), flavor="hive"),
     )
-    return to_frame(part.to_table(filter=condition), "pyarrow")
+    return to_frame(dataset.to_table(filter=condition), "pyarrow")

@@ -329,8 +329,8 @@ def record(store: ArchiveStore, changes: Iterable[Change]) -> None:
     """Append changes of declarations to the table ``changes``."""
     now = datetime.now(UTC)
     rows = [
-        {"at": now + timedelta(microseconds=at), **dict(zip(_CHANGE, change, strict=True))}
-        for at, change in enumerate(changes)
+        {"at": now + timedelta(microseconds=number), **dict(zip(_CHANGE, change, strict=True))}
+        for number, change in enumerate(changes)
     ]
     if rows:
         table = store.create(CHANGES, CHANGES_SCHEMA, partitioned=False)

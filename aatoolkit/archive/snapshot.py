@@ -432,8 +432,8 @@ _UNKNOWN_TABLE = re.compile(r"Table (?:Function )?with name (?P<name>\S+) does n
 
 def _table_names(tree: Any) -> Iterator[str]:
     """Yield the table names in the syntax tree of a query."""
-    for name, part in tree.items() if isinstance(tree, dict) else enumerate(tree):
-        if name == "table_name" and isinstance(part, str):
-            yield part.strip('"')
-        elif isinstance(part, dict | list):
-            yield from _table_names(part)
+    for name, subtree in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        if name == "table_name" and isinstance(subtree, str):
+            yield subtree.strip('"')
+        elif isinstance(subtree, dict | list):
+            yield from _table_names(subtree)

@@ -251,14 +251,14 @@ class ArchiveStore:
             If another writer was first.
         """
         deltalake = engine()
-        how = {"mode": "append", "writer_properties": written()}
+        options = {"mode": "append", "writer_properties": written()}
         if transaction is not None:
             marks = [deltalake.Transaction("aatoolkit", transaction)]
-            how["commit_properties"] = deltalake.CommitProperties(app_transactions=marks)
+            options["commit_properties"] = deltalake.CommitProperties(app_transactions=marks)
 
         def commit() -> None:
             with self.errors(table.metadata().name or "a table"):
-                deltalake.write_deltalake(table, data, **how)
+                deltalake.write_deltalake(table, data, **options)
 
         if transaction is None:
             again(commit, table.update_incremental)
@@ -491,13 +491,13 @@ class Checksums:
         The files met by `problems` that have no checksum.
     """
 
-    def __init__(self, store: ArchiveStore, *, anew: bool = False) -> None:
+    def __init__(self, store: ArchiveStore, *, is_new: bool = False) -> None:
         self._store = store
         self.damaged: list[str] = []
         self.files: dict[str, dict[str, str]] = {}
         self.runs: set[str] = set()
         self.unchecked = 0
-        if anew:
+        if is_new:
             store.checksums.clear()
         with store.errors(FOLDER):
             infos = store.files.get_file_info(FileSelector(FOLDER, allow_not_found=True))
@@ -568,7 +568,7 @@ def note(store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[s
 
 
 def note_all(
-    store: ArchiveStore, tables: Mapping[str, Any | None], *, anew: Collection[str] = ()
+    store: ArchiveStore, tables: Mapping[str, Any | None], *, new_tables: Collection[str] = ()
 ) -> None:
     """Record the checksums of all tables in one file, which replaces all others.
 
@@ -584,7 +584,7 @@ def note_all(
     committed = read_runs(store)[0].committed
     old = Checksums(store)
     sums = {
-        name: dict(_sums(store, name, table, {} if name in anew else old.files.get(name, {})))
+        name: dict(_sums(store, name, table, {} if name in new_tables else old.files.get(name, {})))
         for name, table in tables.items()
     }
     runs = sorted(committed | old.runs)

@@ -201,8 +201,8 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
     columns = pa.schema(table.schema().to_arrow())
     rows = columns.empty_table()
     if name == RESPONSES and before is not None:
-        begun = read_runs(store)[0].begun
-        rows = _heirs(Snapshot(store, begun, {RESPONSES: table}), quoted(before)).cast(columns)
+        start = read_runs(store)[0].begun
+        rows = _heirs(Snapshot(store, start, {RESPONSES: table}), quoted(before)).cast(columns)
         if rows.num_rows:
             later = in_list("sha256", {*rows["sha256"].to_pylist()})
             condition = f"(({condition}) OR ({later} AND fetched_at >= {_literal(before)}))"
@@ -298,15 +298,15 @@ class ArchiveCheck:
         state = "all as stored" if self.ok else f"{len(self.problems)} problems"
         if self.unchecked:
             state += f"; {self.unchecked:,} files have no checksum, which compact() records"
-        of = f"{counted(self.responses, 'response')}, {self.tables} tables"
-        lines = [f"<ArchiveCheck: {of}: {state}>"]
+        scope = f"{counted(self.responses, 'response')}, {self.tables} tables"
+        lines = [f"<ArchiveCheck: {scope}: {state}>"]
         lines += [visible(f"  {name}: {problem}") for name, problem in self.problems[:_LISTED]]
         return "\n".join(lines)
 
 
 def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> ArchiveCheck:
     """Verify files, responses and row counts; with ``replay``, also every row."""
-    checksums = Checksums(store, anew=True)
+    checksums = Checksums(store, is_new=True)
     problems = [(FOLDER, f"the file {name} is not what was written") for name in checksums.damaged]
     # Files are compared before any is read as a table, which damage would end.
     names = dict.fromkeys((RUNS, CHANGES, RESPONSES, *BESIDE, *checksums.files))
@@ -365,7 +365,7 @@ def _responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
 def _counts(snapshot: Snapshot) -> Iterator[Problem]:
     """Compare the number of rows of each table with the number that its responses gave."""
     place = ", ".join(_PLACE)
-    same = " AND ".join(f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _PLACE)
+    same_place = " AND ".join(f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _PLACE)
     tables = stored_tables(snapshot.store).items() if snapshot.has(FRAMES) else ()
     for name, values in tables:
         rows = snapshot.rows(
@@ -373,7 +373,7 @@ def _counts(snapshot: Snapshot) -> Iterator[Problem]:
             'section = $1 AND "table" = $2 GROUP BY ALL), '
             f"t AS (SELECT {place}, count(*) AS n FROM stored GROUP BY ALL) "
             "SELECT coalesce(f.host, t.host) AS host, coalesce(f.n, 0) AS wanted, "
-            f"coalesce(t.n, 0) AS there FROM f FULL JOIN t ON {same} "
+            f"coalesce(t.n, 0) AS there FROM f FULL JOIN t ON {same_place} "
             f"WHERE f.n IS DISTINCT FROM t.n LIMIT {_LISTED}",
             FRAMES,
             values=[*values],
@@ -451,7 +451,7 @@ def rebuild(
         def spool() -> None:
             tables.update(buffer.declared)
             rows = [(name, buffer.rows(name, t.schema())) for name, t in buffer.declared.items()]
-            for name, part in (*rows, *buffer.beside()):
+            for name, part in (*rows, *buffer.statement_tables()):
                 if part is not None and part.num_rows:
                     paths = files.setdefault(name, [])
                     paths.append(Path(folder, f"{len(files)}-{len(paths)}.parquet"))
@@ -476,7 +476,7 @@ def rebuild(
     for run in (*sorted(before.rebuilding), name):
         log(store, run, "rebuilt")
     everything = all_tables(store)
-    note_all(store, everything, anew={*everything} - {RESPONSES, RUNS})
+    note_all(store, everything, new_tables={*everything} - {RESPONSES, RUNS})
     return problems
 
 

@@ -59,8 +59,8 @@ class DerivedResponse:
         What the names of its tables begin with in metadata.
     tables : mapping of str to pyarrow.Table
         Its tables, those without rows left out.
-    beside : list of tuple
-        The rows of the tables of `BESIDE`, without context: each table's name and a row.
+    statement_rows : list of tuple
+        The rows of `STATEMENT_TABLES`, without context: each table's name and a row.
     error : AAToolkitError or None
         Why it gives none.
     """
@@ -68,7 +68,7 @@ class DerivedResponse:
     declaration: Section | str | None
     prefix: str = ""
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
-    beside: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
+    statement_rows: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
     error: AAToolkitError | None = None
 
 
@@ -90,7 +90,7 @@ def _derived(payload: Payload, options: ReadingOptions) -> DerivedResponse:
         return DerivedResponse(None, error=error)
     declared, name = tables.declaration, tables.section
     parts = tables._parts.built
-    beside = [("availability", (name, *row)) for row in signal_rows(tables._parts.signals)]
+    statement_rows = [("availability", (name, *row)) for row in signal_rows(tables._parts.signals)]
     for table, part in parts.items():
         columns = part.metadata.columns.values()
         # Rows that a response lacks were withdrawn only if it could measure all of them.
@@ -98,10 +98,12 @@ def _derived(payload: Payload, options: ReadingOptions) -> DerivedResponse:
             column.availability.status == Status.AVAILABLE for column in columns
         ) > len(columns)
         states = FrameMetadata(part.metadata.columns).dumps()
-        beside.append((FRAMES, (name, table, states, is_whole, part.size)))
+        statement_rows.append((FRAMES, (name, table, states, is_whole, part.size)))
     arrow_tables = {table: part.arrow for table, part in parts.items() if part.size}
     short = declared is not None and sections.default_profile().get(name) is declared
-    return DerivedResponse(name if short else declared, tables._prefix, arrow_tables, beside)
+    return DerivedResponse(
+        name if short else declared, tables._prefix, arrow_tables, statement_rows
+    )
 
 
 class TableBuffer:
@@ -110,7 +112,7 @@ class TableBuffer:
     def __init__(self) -> None:
         self._contexts: list[ArchivedResponse] = []
         self._tables: dict[str, list[tuple[pa.Table, int]]] = {}
-        self._beside: list[tuple[int, str, tuple[Any, ...]]] = []
+        self._statement_rows: list[tuple[int, str, tuple[Any, ...]]] = []
         self.declared: dict[str, StoredTable] = {}
         self.size = 0
 
@@ -119,9 +121,9 @@ class TableBuffer:
 
     def add(self, response: ArchivedResponse, derived: DerivedResponse) -> None:
         """Add the rows of one response."""
-        at = len(self)
+        number = len(self)
         self._contexts.append(replace(response, body=None))  # bodies are stored by now
-        self._beside += ((at, *row) for row in derived.beside)
+        self._statement_rows += ((number, *row) for row in derived.statement_rows)
         section = derived.declaration
         section = sections.get(section) if isinstance(section, str) else section
         for table in section.tables if section is not None else ():
@@ -129,7 +131,7 @@ class TableBuffer:
             self.declared[stored.name] = stored
             if table.name in derived.tables:
                 arrow = derived.tables[table.name]
-                self._tables.setdefault(stored.name, []).append((arrow, at))
+                self._tables.setdefault(stored.name, []).append((arrow, number))
                 self.size += arrow.nbytes
 
     def rows(self, name: str, schema: pa.Schema) -> pa.Table | None:
@@ -152,21 +154,23 @@ class TableBuffer:
             fitted(table.rename_columns([*map(stored, table.column_names)]), row_schema)
             for table in tables
         )
-        places = np.repeat([at for _, at in parts], [part.num_rows for part, _ in parts])
+        places = np.repeat([number for _, number in parts], [part.num_rows for part, _ in parts])
         return self._with_context(places, converted).select(schema.names)
 
-    def beside(self) -> Iterator[tuple[str, pa.Table]]:
+    def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
         """Yield the rows of the tables ``frames`` and ``availability``."""
         for name, schema_of_table in STATEMENT_SCHEMAS.items():
-            parts = [(at, row) for at, of, row in self._beside if of == name]
+            parts = [(number, row) for number, table, row in self._statement_rows if table == name]
             rows = [dict(zip(schema_of_table.names, row, strict=True)) for _, row in parts]
-            places = [at for at, _ in parts]
+            places = [number for number, _ in parts]
             yield name, self._with_context(places, pa.Table.from_pylist(rows, schema_of_table))
 
     def leave_out(self, stored: StoredTable) -> None:
         """Remove the rows of ``frames`` about a table that cannot be stored."""
         place = (stored.section, stored.table.name)
-        self._beside = [row for row in self._beside if (row[1], *row[2][:2]) != (FRAMES, *place)]
+        self._statement_rows = [
+            row for row in self._statement_rows if (row[1], *row[2][:2]) != (FRAMES, *place)
+        ]
 
     def _with_context(self, places: Any, rows: pa.Table) -> pa.Table:
         contexts = [response.context for response in self._contexts]
@@ -280,7 +284,7 @@ class RunWriter:
                 continue
             if rows is not None:
                 self.store.append(table, rows)
-        for name, rows in buffer.beside():
+        for name, rows in buffer.statement_tables():
             self.store.append(self._table(name, BESIDE[name]), rows)
 
     def commit(self) -> str | None:

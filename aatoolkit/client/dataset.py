@@ -478,13 +478,13 @@ class Collection(Keyed[HostScope, Dataset]):
         return f"{len(self.hosts)} hosts{scopes}{failed}"
 
 
-def _with_failures(frame: pd.DataFrame, failed: Sequence[str], read: int) -> pd.DataFrame:
+def _with_failures(frame: pd.DataFrame, failed: Sequence[str], read_count: int) -> pd.DataFrame:
     """Set the columns to partial for hosts with a failed request."""
     from aatoolkit.metadata.attrs import metadata_of
     from aatoolkit.metadata.recorded import attach_changed
 
     metadata = metadata_of(frame)
-    why = f"{len(failed)} of {len(failed) + read} responses failed"
+    why = f"{len(failed)} of {len(failed) + read_count} responses failed"
     failure = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
     columns = {name: column.with_absent(failure) for name, column in metadata.columns.items()}
     return attach_changed(frame, replace(metadata, columns=columns))

@@ -187,7 +187,7 @@ def known_section(section: str, profile: Profile | None = None) -> str:
 
 
 def read_by(
-    project: Project, section: str, scope: Scope, by: str, how: Mapping[str, Any]
+    project: Project, section: str, scope: Scope, by: str, options: Mapping[str, Any]
 ) -> Tables:
     """Read a section once for each value of a filter, concurrently; see `Project.read`.
 
@@ -208,7 +208,7 @@ def read_by(
         )
 
     def read(value: str) -> Tables:
-        return project.read(section, scope._with(**{by: value}), **how)
+        return project.read(section, scope._with(**{by: value}), **options)
 
     workers = min(project.client.workers, len(values))
     with closing(in_order(read, values, workers)) as results:
@@ -310,10 +310,10 @@ def _containers(document: Any, longest: int) -> Iterator[Any]:
     while level:
         yield from level
         level = [
-            below
+            child
             for value in level
-            for below in (value.values() if isinstance(value, dict) else value)
-            if isinstance(below, dict) or (isinstance(below, list) and len(below) <= longest)
+            for child in (value.values() if isinstance(value, dict) else value)
+            if isinstance(child, dict) or (isinstance(child, list) and len(child) <= longest)
         ]
 
 
@@ -420,7 +420,7 @@ def _payload(place: Path) -> Payload:
 
 
 def in_order(
-    call: Callable[[Q], R], arguments: Iterable[Q], workers: int, *, until: float | None = None
+    call: Callable[[Q], R], arguments: Iterable[Q], workers: int, *, deadline: float | None = None
 ) -> Generator[tuple[Q, Future[R]]]:
     """Call a function in threads; yield each argument with its finished future, in order.
 
@@ -430,20 +430,20 @@ def in_order(
     Raises
     ------
     TimeoutError
-        If the next result is not there at ``until``, of `time.monotonic`.
+        If the next result is not there at ``deadline``, of `time.monotonic`.
     """
     if sys.platform == "emscripten":  # Python in a browser has no threads
         yield from ((argument, _done(call, argument)) for argument in arguments)
         return
-    group, waiting = CallGroup(), deque[tuple[Q, Future[R]]]()
+    group, queue = CallGroup(), deque[tuple[Q, Future[R]]]()
     pool = ThreadPoolExecutor(workers, "aatoolkit")
     try:
         for argument in arguments:
-            waiting.append((argument, pool.submit(group.run, call, argument)))
-            if len(waiting) >= _AHEAD * workers:
-                yield _next_done(waiting, until)
-        while waiting:
-            yield _next_done(waiting, until)
+            queue.append((argument, pool.submit(group.run, call, argument)))
+            if len(queue) >= _AHEAD * workers:
+                yield _next_done(queue, deadline)
+        while queue:
+            yield _next_done(queue, deadline)
     finally:
         # Not waited for, so that an interrupt ends the call at once.
         group.cancel()
@@ -460,14 +460,14 @@ def _done(call: Callable[[Q], R], argument: Q) -> Future[R]:
     return future
 
 
-def _next_done(waiting: deque[tuple[Q, Future[R]]], until: float | None) -> tuple[Q, Future[R]]:
+def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tuple[Q, Future[R]]:
     """Return the first call of the queue when it has finished; the wait can be interrupted.
 
     A long wait cannot be interrupted once some library has taken over the signal, as Polars does.
     """
-    argument, future = waiting.popleft()
+    argument, future = queue.popleft()
     while not wait([future], _STEP).done:
-        if until is not None and time.monotonic() > until:
+        if deadline is not None and time.monotonic() > deadline:
             raise TimeoutError
     return argument, future
 

@@ -151,10 +151,12 @@ def aggregate(
     plans = planned_of(flat, by, columns, rules, observed)
     metadata, groups = plans[0].metadata, plans[0].groups
     parts = part_periods(flat, by, groups, metadata)
-    tables = {metadata.columns[it.plan.column].table for it in plans} & {*metadata.repeated}
-    several: tuple[str, ...] = ()
+    tables = {metadata.columns[p.plan.column].table for p in plans} & {*metadata.repeated}
+    tables_in_several: tuple[str, ...] = ()
     if len(groups) > 1 and tables:  # a row of such a table may count in several groups
-        several = tuple(sorted(filter(Duplicates(flat, metadata, groups).is_in_several, tables)))
+        tables_in_several = tuple(
+            sorted(filter(Duplicates(flat, metadata, groups).is_in_several, tables))
+        )
     result_columns: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
     described = {str(name): metadata.columns[str(name)] for name in result_columns}
     for planned in plans:
@@ -166,7 +168,7 @@ def aggregate(
             result_columns[within] = chosen(flat[within], mask, groups, "last")
             described[within] = metadata.columns[within]
         declared_name = planned.plan.of or (
-            source_column.of if source_column.table in several else None
+            source_column.of if source_column.table in tables_in_several else None
         )
         column = ColumnMetadata(declared_name, state, caution=planned.plan.caution)
         if (status_column := f"{name}_{ROW}") in companions:
@@ -183,8 +185,10 @@ def aggregate(
     result = pd.DataFrame(result_columns, index=groups.keys.index)
     result = show_as(result, view_of(result))
     grains = dict.fromkeys(sorted({column.table for column in described.values()} - {""}), key)
-    grains |= dict.fromkeys(several, (IN_SEVERAL,))
-    return attach(result, FrameMetadata(described, key, metadata.sources, grains, several))
+    grains |= dict.fromkeys(tables_in_several, (IN_SEVERAL,))
+    return attach(
+        result, FrameMetadata(described, key, metadata.sources, grains, tables_in_several)
+    )
 
 
 def _outcome(
@@ -201,9 +205,9 @@ def _outcome(
     plan, groups, cells = planned.plan, planned.groups, planned.cells
     used_rows, expected_rows = groups.count(cells.has_number), planned.expected_rows
     totals = plan.response_totals
-    full = (expected_rows > 0) & (used_rows == expected_rows)
+    is_full = (expected_rows > 0) & (used_rows == expected_rows)
     is_pooled = plan.rule.rule in ("ratio", "mean")
-    has_number = used_rows > 0 if skip_missing or is_pooled else full
+    has_number = used_rows > 0 if skip_missing or is_pooled else is_full
     if totals is not None and not skip_missing:
         has_number = has_number & (totals.lacking_count == 0)
     values, undefined = planned.values()
@@ -226,12 +230,12 @@ def _outcome(
             missing, row_count = int(expected_rows[i] - used_rows[i]), int(expected_rows[i])
             why = f"{missing:,} of {row_count:,} rows {'has' if missing == 1 else 'have'} no value"
             state = replace(state, reason=why if missing < row_count else "no row has a value")
-        further = [*planned.absent]
+        further_states = [*planned.absent]
         if totals is not None and totals.lacking_count[i]:
             responses = f"{totals.response_count[i]} responses"
             why = f"{totals.lacking_count[i]} of {responses} have no row of it"
-            further.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
-        state = combine([state, *further])
+            further_states.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
+        state = combine([state, *further_states])
         is_unknown = state.status == Status.UNKNOWN and not has_number[i]
         if i in parts and state.status not in EMPTY and not is_unknown:
             reason = combined_reason((state.reason, parts[i][1]))
@@ -242,8 +246,8 @@ def _outcome(
     source_state = combine(planned.metadata.columns[part].availability for part in plan.parts)
     no_rows = _NO_ROWS if source_state.status == Status.AVAILABLE else source_state
     empty_state = no_rows if groups.keys.columns.empty or source_state.status in EMPTY else NO_ROW
-    codes = np.where(has_number & ~full, codes + len(states), codes)
-    is_nothing = undefined & (groups.count(cells.complete) == expected_rows) & full
+    codes = np.where(has_number & ~is_full, codes + len(states), codes)
+    is_nothing = undefined & (groups.count(cells.complete) == expected_rows) & is_full
     codes = np.where(is_nothing, 2 * len(states), codes)
     codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
     partial = [replace(state, status=Status.PARTIAL) for state in states]

@@ -53,16 +53,16 @@ class ResponseTotals:
     lacking_count: Codes
     response_count: Codes
 
-    def used_pairs(self, used: Mask, groups: Groups) -> tuple[Codes, Codes]:
+    def used_pairs(self, used_rows: Mask, groups: Groups) -> tuple[Codes, Codes]:
         """Return the pairs without those whose response has unused rows of the group."""
         kinds = int(self.responses.max(initial=0)) + 1
-        left_out = groups.ids[~used] * kinds + self.responses[~used]
+        left_out = groups.ids[~used_rows] * kinds + self.responses[~used_rows]
         keep = ~np.isin(self.groups * kinds + self.responses[self.rows], left_out)
         return self.groups[keep], self.rows[keep]
 
-    def sums(self, values: Floats, used: Mask, groups: Groups) -> Floats:
+    def sums(self, values: Floats, used_rows: Mask, groups: Groups) -> Floats:
         """Return the denominator of each group."""
-        ids, rows = self.used_pairs(used, groups)
+        ids, rows = self.used_pairs(used_rows, groups)
         return np.bincount(ids, values[rows], minlength=len(groups)).astype(np.float64)
 
 
@@ -271,8 +271,8 @@ class _Planner:
         """Return whether a group mixes kinds of values, such as currencies."""
         has_name = self.frame[name].notna().to_numpy(bool)
         kinds, ids = kinds[has_name], self.groups.ids[has_name]
-        several = kinds.groupby(ids).nunique(dropna=False) > 1
-        return bool((several | (kinds.isna().groupby(ids).sum() > 1)).any())
+        has_several_kinds = kinds.groupby(ids).nunique(dropna=False) > 1
+        return bool((has_several_kinds | (kinds.isna().groupby(ids).sum() > 1)).any())
 
     def _check_across(self, planned: Plan) -> None:
         """Raise if rows combine over a key column over which a part of the rule may not add."""
@@ -492,11 +492,15 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
     # The totals of which its parts are counts; for a count, the denominators of its ratios.
     columns = sections.table(table).columns
     totals_declared = [
-        it.aggregate.among for it in columns if it.name in (*(rule.over or ()), rule.by)
+        declaration.aggregate.among
+        for declaration in columns
+        if declaration.name in (*(rule.over or ()), rule.by)
     ]
     if rule.rule == "sum":
         totals_declared += [
-            over[1:] for it in columns if (over := it.aggregate.over) and over[0] == column_name
+            over[1:]
+            for declaration in columns
+            if (over := declaration.aggregate.over) and over[0] == column_name
         ]
     trials = chain.from_iterable(
         names.get(total[0], ()) for total in totals_declared if len(total) == 1
@@ -523,10 +527,10 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
     ['milliseconds', 'size']
     """
     column = declared(metadata.columns[name]) if name in metadata.columns else None
-    per = column and column.unit_by
-    if column is None or per not in frame.columns or not (column.units or per == "unit"):
+    by = column and column.unit_by
+    if column is None or by not in frame.columns or not (column.units or by == "unit"):
         return None
-    texts = frame[per].astype("string")
+    texts = frame[by].astype("string")
     return texts.map(dict(column.units)).astype("string").fillna(texts)
 
 

@@ -177,10 +177,10 @@ def together(first: Cells, second: Cells) -> Cells:
     codes, distinct = pd.factorize(pairs, sort=True)
     states = []
     for pair in distinct.tolist():
-        side, (code, other) = pair // pair_count, divmod(pair % pair_count, len(second.states))
-        both = (first.states[code], second.states[other])
-        not_applicable = [state for state in both if state.status == Status.NOT_APPLICABLE]
-        parts = both if not side else (both[2 - side],)
+        side, (code, other_code) = pair // pair_count, divmod(pair % pair_count, len(second.states))
+        two_states = (first.states[code], second.states[other_code])
+        not_applicable = [state for state in two_states if state.status == Status.NOT_APPLICABLE]
+        parts = two_states if not side else (two_states[2 - side],)
         states.append(not_applicable[0] if not_applicable else combine(parts))
     return Cells(states, codes, first.has_number & second.has_number)
 
@@ -206,7 +206,7 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
 def _parse_statuses(frame: pd.DataFrame, name: str, present: Mask) -> Cells:
     """Parse a column of statuses with its causes and reasons; a missing status is available."""
     parts = pd.DataFrame(
-        {part: frame.get(name + part) for part in ("", CAUSE, REASON)}, index=frame.index
+        {ending: frame.get(name + ending) for ending in ("", CAUSE, REASON)}, index=frame.index
     ).astype("string")
     codes = parts.groupby(list(parts), dropna=False).ngroup()
     rows = parts.assign(code=codes).drop_duplicates("code").sort_values("code").astype(object)
@@ -249,17 +249,19 @@ def key_statements(
     """Return statements about rows with given states, with conditions on their keys."""
     rows = keys.astype(object).map(as_text).assign(**{CAUSE: codes}).drop_duplicates()
     values_by_condition: dict[Any, list[str]] = {}
-    for *others, last, code in rows.itertuples(index=False, name=None):
-        values_by_condition.setdefault((code, *((other,) for other in others)), []).append(last)
+    for *first_values, last, code in rows.itertuples(index=False, name=None):
+        values_by_condition.setdefault((code, *((value,) for value in first_values)), []).append(
+            last
+        )
     return [
         Statement(
             states[code],
             tuple(
                 Condition(str(name), "in", values)
-                for name, values in zip(keys, (*others, tuple(last)), strict=True)
+                for name, values in zip(keys, (*first_values, tuple(last)), strict=True)
             ),
         )
-        for (code, *others), last in values_by_condition.items()
+        for (code, *first_values), last in values_by_condition.items()
     ]
 
 

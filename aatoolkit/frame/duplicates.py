@@ -193,7 +193,9 @@ class Duplicates:
         keep = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
         rows = f"rows of {table}"
         if is_joined(table):
-            named = [name for name, what in self._metadata.columns.items() if what.table == table]
+            named = [
+                name for name, column in self._metadata.columns.items() if column.table == table
+            ]
             rows = f"rows of the frame with {named[-1]}"
             if not missing or missing == [NO_KEY]:
                 keep = "no column tells which of them are the same: aggregate before the join"
@@ -322,8 +324,10 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     if metadata.is_lost(name):
         reason = column.availability.reason
         lost = "its values are not those that were read" if reason == OVERWRITTEN else reason
-        how = "aggregate the frame that was read, or say by rules= how to aggregate the new values"
-        return f"{lost}; {how}"
+        remedy = (
+            "aggregate the frame that was read, or say by rules= how to aggregate the new values"
+        )
+        return f"{lost}; {remedy}"
     bare_name, *names = (
         other.removesuffix("_x").removesuffix("_y") for other in (name, *map(str, frame.columns))
     )

@@ -171,20 +171,20 @@ class _Book:
         """Write the rows, with formats by unit, widths, and notes at the headers."""
         headers = plain_names(frame)
         formats = _number_formats(frame)
-        cells = [_as_excel(frame.iloc[:, at]) for at in range(frame.shape[1])]
-        objects = {at: pd.Series(values, dtype=object) for at, values in enumerate(cells)}
+        cells = [_as_excel(frame.iloc[:, index]) for index in range(frame.shape[1])]
+        objects = {index: pd.Series(values, dtype=object) for index, values in enumerate(cells)}
         pd.DataFrame(objects).to_excel(
             self._writer, sheet_name=name, index=False, header=False, startrow=1
         )
         sheet = self._writer.sheets[name]
-        for at, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
+        for index, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
             header, forms = _fitted(headers[column]), formats.get(column, [])
             usual = max({*forms}, key=forms.count, default=None)
-            sheet.write_string(0, at, header, self._right if forms else self._bold)
-            sheet.set_column(at, at, _width([header, *values[:200]]), self._format(usual))
+            sheet.write_string(0, index, header, self._right if forms else self._bold)
+            sheet.set_column(index, index, _width([header, *values[:200]]), self._format(usual))
             for row, (value, form) in enumerate(zip(values, forms, strict=False), 1):
                 if form != usual and value is not None:
-                    sheet.write(row, at, value, self._format(form))
+                    sheet.write(row, index, value, self._format(form))
         sheet.freeze_panes(1, 0)
         if cells:
             sheet.autofilter(0, 0, len(frame), len(cells) - 1)
@@ -198,32 +198,32 @@ class _Book:
         lists = [metadata_of(table.frame).sources for table in tables]
         sources = [*dict.fromkeys(source for sources in lists for source in sources)]
         windows = dict.fromkeys(
-            ", ".join(_facts(of)[: 1 + bool(of.window_start)]) for of in sources if of.host
+            ", ".join(_facts(s)[: 1 + bool(s.window_start)]) for s in sources if s.host
         )
         sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title)
         sheet.write_column(1, 0, map(_fitted, windows), self._bold)
-        at = len(windows) + 2
+        line = len(windows) + 2
         figures = [*_figures([table.frame for table in tables])]
         if figures:
-            sheet.write(at, 0, "Key figure", self._bold)
-            sheet.write_row(at, 1, ("Value", "Before"), self._right)
+            sheet.write(line, 0, "Key figure", self._bold)
+            sheet.write_row(line, 1, ("Value", "Before"), self._right)
         for label, form, *ends in figures:
-            at += 1
-            sheet.write(at, 0, _fitted(label))
+            line += 1
+            sheet.write(line, 0, _fitted(label))
             for column, value in enumerate(ends, 1):
-                sheet.write(at, column, value, self._format(form))
+                sheet.write(line, column, value, self._format(form))
         chart = self._chart(tables, sheets)
         if chart is not None:
-            sheet.insert_chart(at + 2, 0, chart)
-            at += 18
-        sheet.write_row(at + 2, 0, ("Sheet", "Rows", "", "What it has", "Measured"), self._bold)
-        for number, (name, count, *words) in enumerate(sheets, at + 3):
+            sheet.insert_chart(line + 2, 0, chart)
+            line += 18
+        sheet.write_row(line + 2, 0, ("Sheet", "Rows", "", "What it has", "Measured"), self._bold)
+        for number, (name, count, *words) in enumerate(sheets, line + 3):
             link = "internal:'{}'!A1".format(name.replace("'", "''"))
             sheet.write_url(number, 0, link, self._link, name)
             sheet.write_row(number, 1, [count, "", *map(_fitted, words)], self._wrapped)
             sheet.set_row(number, 15 * max(1, *(-(-len(text) // _WORDS) for text in words)))
-        facts = [_fitted(", ".join(_facts(of))) for of in sources]
-        sheet.write_column(at + len(sheets) + 4, 0, [*_LEGEND, "", *facts])
+        facts = [_fitted(", ".join(_facts(source))) for source in sources]
+        sheet.write_column(line + len(sheets) + 4, 0, [*_LEGEND, "", *facts])
         for column, width in enumerate((28, 11, 11, _WORDS, _WORDS)):
             sheet.set_column(column, column, width)
         _for_print(sheet)
@@ -295,11 +295,11 @@ def _for_print(sheet: Any) -> None:
 
 def _sheet_name(words: str, names: set[str]) -> str:
     """A name that no other sheet has; Excel ignores case in them."""
-    plain = re.sub(r"[\[\]:*?/\\]", "_", words).strip("'") or "table"
-    name = plain[:_SHEET]
+    stem = re.sub(r"[\[\]:*?/\\]", "_", words).strip("'") or "table"
+    name = stem[:_SHEET]
     while name.lower() in names:
         number = f" {len(names)}"
-        name = plain[: _SHEET - len(number)] + number
+        name = stem[: _SHEET - len(number)] + number
     names.add(name.lower())
     return name
 
@@ -324,9 +324,9 @@ def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
         return None
     is_time = frame[metadata.key[0]].dtype.kind == "M"
     rules = {
-        name: what.aggregate.rule
+        name: column.aggregate.rule
         for name in _number_formats(frame)
-        if (what := declared(metadata.columns[name])) and frame[name].fillna(0).any()
+        if (column := declared(metadata.columns[name])) and frame[name].fillna(0).any()
     }
     measures = [name for rule in ("ratio", "sum") for name in rules if rules[name] == rule]
     if is_time != (kind == "line") or not measures:
@@ -358,12 +358,12 @@ def _number(value: Any) -> Any:
 
 def _moment(value: pd.Timestamp) -> Any:
     """Convert a day or moment for Excel; text where it would be rounded, or before 1900-03-01."""
-    plain = value.tz_localize(None)
-    is_day = value.tz is None and plain == plain.normalize()
+    naive = value.tz_localize(None)
+    is_day = value.tz is None and naive == naive.normalize()
     is_local = value.tz is None and not is_day
-    if plain < _FIRST_DAY or value.microsecond or value.nanosecond or is_local:
+    if naive < _FIRST_DAY or value.microsecond or value.nanosecond or is_local:
         return value.isoformat().replace("+00:00", "Z")
-    return plain.date() if is_day else plain.to_pydatetime()
+    return naive.date() if is_day else naive.to_pydatetime()
 
 
 def _width(cells: Sequence[Any]) -> int:
@@ -389,13 +389,14 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
     'URL'
     """
     metadata = metadata_of(frame).columns
-    plain = {
+    header_by_name = {
         name: capitalized(humanize(name)) if declared(metadata.get(name, NOTHING)) else name
         for name in map(str, frame.columns)
     }
-    uses = Counter(header.casefold() for header in plain.values())
+    uses = Counter(header.casefold() for header in header_by_name.values())
     return {
-        name: header if uses[header.casefold()] == 1 else name for name, header in plain.items()
+        name: header if uses[header.casefold()] == 1 else name
+        for name, header in header_by_name.items()
     }
 
 
@@ -404,17 +405,17 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
     metadata = metadata_of(frame)
     formats: dict[str, list[str]] = {}
     for name, values in frame.select_dtypes("number").items():
-        what = declared(metadata.columns.get(str(name), NOTHING))
-        if what is None:
+        column = declared(metadata.columns.get(str(name), NOTHING))
+        if column is None:
             continue
         units = row_units(frame, metadata, str(name))
         if units is None:
-            units = pd.Series(what.unit, frame.index, dtype=object)
+            units = pd.Series(column.unit, frame.index, dtype=object)
         is_whole = (values.isna() | (values % 1 == 0)).to_numpy(bool)
-        if what.unit != PER_UNIT and not what.aggregate.within:  # else of its row alone
+        if column.unit != PER_UNIT and not column.aggregate.within:  # else of its row alone
             is_whole[:] = is_whole.all()
         usual = np.where(is_whole, _WHOLE, _BROKEN).tolist()
-        formats[str(name)] = [_FORMATS.get(of, by) for of, by in zip(units, usual, strict=True)]
+        formats[str(name)] = [_FORMATS.get(unit, by) for unit, by in zip(units, usual, strict=True)]
     return formats
 
 

@@ -152,15 +152,15 @@ def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
         If it is no column, or several; the message has near matches.
     """
     text_names = [name for name in frame.columns if isinstance(name, str)]
-    wrong = {
+    problems = {
         name: f"several columns are called {name!r}"
         if name in text_names
         else unknown("column", name, text_names)
         for name in names
         if text_names.count(name) != 1
     }
-    if wrong:
-        raise ItemNotFound("; ".join(wrong.values()), columns=wrong)
+    if problems:
+        raise ItemNotFound("; ".join(problems.values()), columns=problems)
 
 
 def as_floats(values: pd.Series) -> Floats:

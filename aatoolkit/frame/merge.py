@@ -103,11 +103,11 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     sides = [{*tables_of(metadata)} for metadata in tabled]
     repeated = {table for metadata in tabled for table in metadata.repeated}
     repeated |= set().union(
-        *(tables for tables, again in zip(sides, repeats, strict=True) if again)
+        *(tables for tables, is_repeated in zip(sides, repeats, strict=True) if is_repeated)
     )
     known_tables = {table for metadata in stored for table in metadata.grains}
     new_table = next(
-        (table for it in tabled for table in it.grains if table not in known_tables), ""
+        (table for facts in tabled for table in facts.grains if table not in known_tables), ""
     )
     for name in shared:
         key_metadata = [metadata.columns.get(name, NOTHING) for metadata in stored]
@@ -119,10 +119,10 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         unmatched = merged[[name for name in merged if name in other_keys]][rows]
         is_named = can_list_keys(unmatched, FrameMetadata(columns))
         state = no_match(counts[side], len(rows))
-        stated = key_statements(unmatched, [state]) if is_named else []
+        statements = key_statements(unmatched, [state]) if is_named else []
         for name in tabled[side].columns.keys() - {*shared} if counts[side] else ():
             key_column = names[side][name]
-            columns[key_column] = without_rows(columns[key_column], state, stated)
+            columns[key_column] = without_rows(columns[key_column], state, statements)
     key = [
         [n if n in shared else after[n] for n in m.key]
         for m, after in zip(tabled, names, strict=True)
@@ -177,21 +177,23 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
             repeated |= {*other_metadata.repeated, *repeated_tables}
             key = key or (other_metadata.key if {*other_metadata.key} <= columns.keys() else ())
     adopted = frame.copy(deep=False)
-    grains = {table: grain for own in reversed(sources) for table, grain in own.grains.items()}
+    grains = {
+        table: grain for source in reversed(sources) for table, grain in source.grains.items()
+    }
     unique = unique_key(adopted, key)
     described = FrameMetadata(columns, unique, sources_of(sources), grains, tuple(sorted(repeated)))
     return attach(adopted, described)
 
 
 def without_rows(
-    column: ColumnMetadata, state: Availability, stated: Sequence[Statement] = ()
+    column: ColumnMetadata, state: Availability, new_statements: Sequence[Statement] = ()
 ) -> ColumnMetadata:
     """Return the metadata of a column after a join that left some of its rows without a value."""
     if column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
-    if not stated:
+    if not new_statements:
         return column.combined(state)
-    total, statements = combine([column.availability, state]), (*column.statements, *stated)
+    total, statements = combine([column.availability, state]), (*column.statements, *new_statements)
     return replace(column, availability=total, other_rows=column.elsewhere, statements=statements)
 
 
@@ -205,12 +207,12 @@ def columns_after(
     left: pd.DataFrame, right: pd.DataFrame, options: Options
 ) -> list[dict[str, str]]:
     """Map the column names of each side to those after the merge."""
-    both = {*map(str, left.columns.intersection(right.columns))} - {
+    shared_names = {*map(str, left.columns.intersection(right.columns))} - {
         *_shared_keys(left, right, options)
     }
     return [
         {
-            str(name): f"{name}{suffix or ''}" if str(name) in both else str(name)
+            str(name): f"{name}{suffix or ''}" if str(name) in shared_names else str(name)
             for name in (*frame.columns, *frame.index.names)
         }
         for frame, suffix in zip((left, right), options.get("suffixes", ("_x", "_y")), strict=True)
@@ -365,8 +367,8 @@ def _check_keys(
         for key in side_keys:
             if isinstance(key, str) and key not in names:
                 why = unknown(f"{side}-hand column", key, names)
-                how = "where its name differs between the frames, use left_on= and right_on="
-                raise ItemNotFound(f"{why}; {how}", columns={key: why})
+                remedy = "where its name differs between the frames, use left_on= and right_on="
+                raise ItemNotFound(f"{why}; {remedy}", columns={key: why})
     named = ("on", "left_on", "right_on", "left_index", "right_index")
     if any(options.get(name) is not None and options[name] is not False for name in named):
         return
@@ -468,8 +470,8 @@ def concat(
         )
         absent += [state for state in empty if state.status not in complete]
         columns[name] = column.with_absent(*absent) if absent else column
-    same = {metadata.key for _, metadata in inputs}
-    key = same.pop() if len(same) == 1 else ()
+    distinct_keys = {metadata.key for _, metadata in inputs}
+    key = distinct_keys.pop() if len(distinct_keys) == 1 else ()
     unique = unique_key(stacked, key)
     if conditions and not unique and key:
         unique = unique_key(stacked, (*(condition.column for condition in conditions[0]), *key))
@@ -480,7 +482,9 @@ def concat(
         described = [metadata for _, metadata in inputs if table in tables_of(metadata)]
         kinds = {metadata.grain(table) for metadata in described}
         grain = min(kinds, key=str) or ()
-        are_there = {all(map(it.holds, it.grain(table) or grain)) for _, it in frames_with_table}
+        are_there = {
+            all(map(facts.holds, facts.grain(table) or grain)) for _, facts in frames_with_table
+        }
         is_mixed = len(kinds) > 1 or len(are_there) > 1
         if is_mixed:
             grains[table] = (f"the key of {table} of every frame",)
@@ -502,8 +506,8 @@ def _stacks_again(frames: Sequence[FrameWithMetadata], table: str) -> bool:
     """
     by_response: dict[Any, list[FrameWithMetadata]] = {}
     for frame, metadata in frames:
-        of = {table} if is_joined(table) else {*map(response_scope, metadata.sources)}
-        for response in of:
+        responses = {table} if is_joined(table) else {*map(response_scope, metadata.sources)}
+        for response in responses:
             by_response.setdefault(response, []).append((frame, metadata))
     for members in by_response.values():
         if len(members) < 2:
@@ -512,17 +516,24 @@ def _stacks_again(frames: Sequence[FrameWithMetadata], table: str) -> bool:
         for frame, metadata in members:
             columns = metadata.columns.items()
             names = {column.of: name for name, column in columns if column.table == table}
-            origin = fingerprint_in(frame, metadata)
-            if origin is None or not origin.is_complete:
+            fingerprint = fingerprint_in(frame, metadata)
+            if fingerprint is None or not fingerprint.is_complete:
                 described_columns = filter(metadata.holds, metadata.columns)
-                origin = fingerprint_of(frame, described_columns, metadata.key)
-            parts.append((names, arrays_of(frame), origin))
-        shared = [of for of in parts[0][0] if all(n.get(of) in o.cells for n, _, o in parts)]
-        hashes = [
-            np.concatenate([hash_cells(arrays[names[of]]) for names, arrays, _ in parts])
-            for of in shared
+                fingerprint = fingerprint_of(frame, described_columns, metadata.key)
+            parts.append((names, arrays_of(frame), fingerprint))
+        shared = [
+            declared
+            for declared in parts[0][0]
+            if all(names.get(declared) in fingerprint.cells for names, _, fingerprint in parts)
         ]
-        read_hashes = [origin.hashes_of(names[of] for of in shared) for names, _, origin in parts]
+        hashes = [
+            np.concatenate([hash_cells(arrays[names[declared]]) for names, arrays, _ in parts])
+            for declared in shared
+        ]
+        read_hashes = [
+            fingerprint.hashes_of(names[declared] for declared in shared)
+            for names, _, fingerprint in parts
+        ]
         if shared and has_more_rows(hashes, read_hashes):
             return True
     return False
@@ -546,9 +557,9 @@ def _conditions_of_frames(
     read within one second.
     """
     keys = [name for _, metadata in frames for name in metadata.key]
-    single = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
-    del single["fetched_at"]
-    for columns in (*((name,) for name in single), ("host", "days"), ("fetched_at",)):
+    names = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
+    del names["fetched_at"]
+    for columns in (*((name,) for name in names), ("host", "days"), ("fetched_at",)):
         if not all({*columns} <= {*f.columns} & m.columns.keys() for f, m in frames):
             continue
         values = [[_texts(frame[name]) for name in columns] for frame, _ in frames]
@@ -577,9 +588,9 @@ def _stacked_column(
     """
     is_held = any(name in metadata.columns for _, metadata in with_rows)
     frames, conditions_by_frame = (with_rows, conditions_by_frame) if is_held else (inputs, None)
-    having = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
-    declared_names = {column.of for column in having}
-    tables = sorted({column.table for column in having})
+    columns = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
+    declared_names = {column.of for column in columns}
+    tables = sorted({column.table for column in columns})
     if len(declared_names) > 1 and all(
         map(is_joined, tables)
     ):  # of several frames that were merged, no key
@@ -592,22 +603,22 @@ def _stacked_column(
     absent = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
     column = ColumnMetadata(
         declared_names.pop() if len(declared_names) == 1 else None,
-        combine(column.availability for column in having),
-        caution=next((column.caution for column in having if column.caution), None),
+        combine(column.availability for column in columns),
+        caution=next((column.caution for column in columns if column.caution), None),
     )
-    is_equal = len(having) == len(frames) and len({own.statements for own in having}) == 1
-    elsewhere = {own.elsewhere for own in having}
+    is_equal = len(columns) == len(frames) and len({column.statements for column in columns}) == 1
+    elsewhere = {column.elsewhere for column in columns}
     if is_equal and (len(elsewhere) == 1 or conditions_by_frame is None):
-        states = having[0].statements
+        states = columns[0].statements
         return replace(column, statements=states, other_rows=combine([*elsewhere]))
     if conditions_by_frame is None:
         is_there = column.availability.status in (Status.AVAILABLE, Status.PARTIAL)
         return column.combined(absent) if rows_without and is_there else column
-    stated = chain.from_iterable(
+    statements = chain.from_iterable(
         metadata.columns.get(name, ColumnMetadata(None, absent)).within(*conditions)
         for (_, metadata), conditions in zip(frames, conditions_by_frame, strict=True)
     )
-    return replace(column, statements=tuple(stated))
+    return replace(column, statements=tuple(statements))
 
 
 def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) -> list[pd.DataFrame]:
@@ -634,11 +645,11 @@ def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) ->
 def _common_dtype(dtypes: Sequence[Any]) -> Any:
     """Return the common dtype of columns (None: without values); None if pandas may choose."""
     kinds = [*dict.fromkeys(dtype for dtype in dtypes if dtype is not None)]
-    plain = [dtype for dtype in kinds if not isinstance(dtype, pd.CategoricalDtype)]
-    if len(kinds) > 1 and not plain:
+    plain_dtypes = [dtype for dtype in kinds if not isinstance(dtype, pd.CategoricalDtype)]
+    if len(kinds) > 1 and not plain_dtypes:
         levels = chain.from_iterable(dtype.categories for dtype in kinds)
         return pd.CategoricalDtype([*dict.fromkeys(levels)])
-    if len(kinds) != 1 and len(plain) != 1:
+    if len(kinds) != 1 and len(plain_dtypes) != 1:
         return None
-    dtype = (plain or kinds)[0]
+    dtype = (plain_dtypes or kinds)[0]
     return nullable(pd.Series(dtype=dtype)).dtype if None in dtypes else dtype

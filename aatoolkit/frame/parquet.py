@@ -92,10 +92,10 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
         If a column cannot be written to Parquet.
     """
     metadata = FrameMetadata.loads(serialized(frame))
-    plain = frame.copy(deep=False)
-    plain.attrs = {}
+    copy = frame.copy(deep=False)
+    copy.attrs = {}
     try:
-        table = pa.Table.from_pandas(plain)
+        table = pa.Table.from_pandas(copy)
     except (pa.ArrowException, TypeError, ValueError) as error:
         problem = f"{path.name} cannot be written as Parquet: {error}"
         raise NotWritten(problem, path=str(path)) from None
@@ -217,7 +217,7 @@ def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
     total = hashlib.sha256()
     for key in sorted(keys):
         total.update(b"%d %b %d %b" % (len(key), key, len(keys[key]), keys[key]))
-    return b" ".join(base64.b64encode(of.digest() if of else b"") for of in (total, rows))
+    return b" ".join(base64.b64encode(h.digest() if h else b"") for h in (total, rows))
 
 
 def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:

@@ -237,18 +237,20 @@ def _missing_rows(
     frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
     """Return the missing rows: the product of levels and other keys, without existing rows."""
-    others = [name for name in metadata.key if name not in levels]
-    combinations = frame[others].drop_duplicates() if others else pd.DataFrame(index=range(1))
+    other_keys = [name for name in metadata.key if name not in levels]
+    combinations = (
+        frame[other_keys].drop_duplicates() if other_keys else pd.DataFrame(index=range(1))
+    )
     for values in levels.values():
         combinations = combinations.merge(values.to_frame(), how="cross")
-    key = [*others, *levels]
+    key = [*other_keys, *levels]
     combinations = combinations[key].astype(frame[key].dtypes)
     exists = pd.concat([frame[key], combinations], ignore_index=True).duplicated()
     missing = combinations[~exists.to_numpy()[len(frame) :]] if levels else combinations.iloc[:0]
-    blank = frame.iloc[:0].reindex(range(len(missing)))
+    new_rows = frame.iloc[:0].reindex(range(len(missing)))
     for name in key:
-        blank[name] = missing[name].array
-    return blank
+        new_rows[name] = missing[name].array
+    return new_rows
 
 
 def _row_states(

@@ -225,11 +225,11 @@ class ResponseCache:
         if isinstance(error, sqlite3.ProgrammingError):
             return  # another thread has closed it; it is opened again
         is_locked = code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-        until = time.monotonic() + _REST_SECONDS if is_locked else float("inf")
+        retry_at = time.monotonic() + _REST_SECONDS if is_locked else float("inf")
         if writes and code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            self._writes_from = until
+            self._writes_from = retry_at
         else:
-            self._reads_from = until
+            self._reads_from = retry_at
         had_warned, self._has_warned = self._has_warned, True
         if not had_warned:
             warn(
@@ -463,8 +463,8 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
 
     def clear(connection: sqlite3.Connection) -> int:
         connection.execute("PRAGMA secure_delete=ON")
-        where, values = ("", ()) if host is None else (" WHERE instr(key, ?)", (f"|{host}|",))
-        count = connection.execute(f"DELETE FROM {_TABLE}{where}", values).rowcount
+        condition, values = ("", ()) if host is None else (" WHERE instr(key, ?)", (f"|{host}|",))
+        count = connection.execute(f"DELETE FROM {_TABLE}{condition}", values).rowcount
         shrink(connection)
         return count
 

@@ -92,8 +92,8 @@ def _address(text: str) -> str | None:
 
 
 def _is_dot_segment(segment: str) -> bool:
-    plain = unquote(segment)
-    return plain in (".", "..") or "/" in plain or "\\" in plain
+    decoded = unquote(segment)
+    return decoded in (".", "..") or "/" in decoded or "\\" in decoded
 
 
 def _refused(why: str) -> ArgumentError:
@@ -199,5 +199,7 @@ def _forms(token: str) -> set[bytes]:
 def _pattern(token: str) -> re.Pattern[bytes]:
     """Return a pattern that matches the token's forms, and long parts of them."""
     forms = sorted(_forms(token), key=len, reverse=True)
-    parts = {form[at : at + _PART] for form in forms for at in range(len(form) - _PART + 1)}
+    parts = {
+        form[start : start + _PART] for form in forms for start in range(len(form) - _PART + 1)
+    }
     return re.compile(b"|".join(map(re.escape, [*forms, *sorted(parts)])), re.IGNORECASE)

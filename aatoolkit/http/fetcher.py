@@ -102,9 +102,9 @@ class Fetcher:
         age = request.expire_after
         age = self.expire_after if age is None else _at_least(0, "expire_after", age)
         cached = self._cache.get(request) if self._cache and not request.refresh else None
-        stale = cached is None or not is_fresh(cached, age)
-        if cached is not None and (self.offline or not stale):
-            return Payload._of(cached, from_cache=True, stale=stale)
+        is_stale = cached is None or not is_fresh(cached, age)
+        if cached is not None and (self.offline or not is_stale):
+            return Payload._of(cached, from_cache=True, stale=is_stale)
         if self.offline:
             raise errors.NotCached(
                 "offline: this response was never cached for this account, and none is refreshed; "
@@ -171,9 +171,9 @@ class Fetcher:
             self._sleep(wait)
 
 
-def _at_least(least: float, setting: str, value: float) -> float:
-    if not value >= least:  # as a number that is none is not
+def _at_least(minimum: float, setting: str, value: float) -> float:
+    if not value >= minimum:  # as a number that is none is not
         raise errors.ArgumentError(
-            f"{setting}={value!r} is too small; the least is {least:g}", argument=setting
+            f"{setting}={value!r} is too small; the least is {minimum:g}", argument=setting
         )
     return value

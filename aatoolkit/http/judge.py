@@ -163,9 +163,9 @@ def _words(body: bytes, mask: Mask) -> dict[str, Any]:
         return {}
     fields = dict(value)
     for name in ("errors", "detail", "error", "source"):
-        inner = fields.get(name)
-        inner = inner[0] if inner and isinstance(inner, list) else inner
-        fields |= inner if isinstance(inner, dict) else {name: inner}
+        item = fields.get(name)
+        item = item[0] if item and isinstance(item, list) else item
+        fields |= item if isinstance(item, dict) else {name: item}
 
     def clean(value: object) -> Any:
         if isinstance(value, str):

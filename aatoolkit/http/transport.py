@@ -492,12 +492,12 @@ def _fault_of(error: Exception) -> Fault:
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """Yield an exception and all its causes."""
-    waiting: list[object] = [error]
+    pending: list[object] = [error]
     seen: set[int] = set()
-    while waiting:
-        cause = waiting.pop()
+    while pending:
+        cause = pending.pop()
         if not isinstance(cause, BaseException) or id(cause) in seen:
             continue
         seen.add(id(cause))
         yield cause
-        waiting += [*cause.args, getattr(cause, "reason", None), cause.__cause__, cause.__context__]
+        pending += [*cause.args, getattr(cause, "reason", None), cause.__cause__, cause.__context__]

@@ -115,7 +115,7 @@ class FrameMetadata:
             "grains": self.grains,
             "repeated": sorted(self.repeated),
             "statements": dump_statements(self.columns),
-            "cautions": {name: it.caution for name, it in self.columns.items() if it.caution},
+            "cautions": {name: c.caution for name, c in self.columns.items() if c.caution},
             "recipe": self.recipe and dump_recipe(self.recipe),
             "fingerprint": self.fingerprint and self.fingerprint.to_dict(),
         }
@@ -141,13 +141,14 @@ class FrameMetadata:
                     f"this metadata has version {version}, newer than {VERSION}; update aatoolkit",
                     version=version,
                 )
-            stated, cautions = load_statements(body.get("statements", {})), body.get("cautions", {})
+            statements = load_statements(body.get("statements", {}))
+            cautions = body.get("cautions", {})
             columns = {
                 name: replace(
-                    ColumnMetadata(of, load_state(state), *stated.get(name, ())),
+                    ColumnMetadata(declared_name, load_state(state), *statements.get(name, ())),
                     caution=cautions.get(name),
                 )
-                for name, (of, *state) in body["columns"].items()
+                for name, (declared_name, *state) in body["columns"].items()
             }
             facts = {fact.name for fact in fields(Source)}  # a later version may know more
             recipe, fingerprint = body.get("recipe"), body.get("fingerprint")
@@ -240,7 +241,7 @@ class _MetadataInMemory:
     def text(self) -> _Text:
         """The metadata as text, with the fingerprint of a sample of rows."""
         text = _Text(replace(self.metadata, fingerprint=self._hashed(sample=True)).dumps())
-        text.held = self
+        text.in_memory = self
         return text
 
     @cached_property
@@ -270,7 +271,7 @@ class _Text(str):
     pandas passes it on like any text; a pickle or a file has the text only.
     """
 
-    held: _MetadataInMemory | None = None
+    in_memory: _MetadataInMemory | None = None
 
     def __deepcopy__(self, memo: object) -> _Text:
         return self
@@ -291,9 +292,9 @@ class LazyAttrs(dict[Any, Any]):
 
     Parameters
     ----------
-    others : mapping
+    other_attrs : mapping
         The other items.
-    held : _Held
+    in_memory : _MetadataInMemory
         The metadata whose text is the value of ``aatoolkit``.
 
     Examples
@@ -304,9 +305,9 @@ class LazyAttrs(dict[Any, Any]):
     (True, 'made', False)
     """
 
-    def __init__(self, others: Mapping[Any, Any], held: _MetadataInMemory) -> None:
-        super().__init__({**others, ATTRIBUTE: _PENDING})
-        self.held = held
+    def __init__(self, other_attrs: Mapping[Any, Any], in_memory: _MetadataInMemory) -> None:
+        super().__init__({**other_attrs, ATTRIBUTE: _PENDING})
+        self.in_memory = in_memory
 
     @property
     def is_pending(self) -> bool:
@@ -327,7 +328,7 @@ def _filled(method: Callable[..., Any]) -> Any:
     def read(*dicts: Any) -> Any:
         for attrs in dicts:
             if isinstance(attrs, LazyAttrs) and attrs.is_pending:
-                dict.__setitem__(attrs, ATTRIBUTE, attrs.held.text)
+                dict.__setitem__(attrs, ATTRIBUTE, attrs.in_memory.text)
         return method(*dicts)
 
     return read
@@ -353,10 +354,10 @@ def attach(
 
     The ``responses`` are those in memory that it was read from.
     """
-    others = _other_attrs(frame)
+    other_attrs = _other_attrs(frame)
     frame.attrs = {}
     copy = frame.copy(deep=False)
-    _put(frame, others, _MetadataInMemory(lambda: copy, lambda: metadata, responses))
+    _put(frame, other_attrs, _MetadataInMemory(lambda: copy, lambda: metadata, responses))
     return frame
 
 
@@ -438,26 +439,30 @@ def _in_memory(frame: pd.DataFrame) -> _MetadataInMemory | None:
     """Return the metadata in memory of a frame; None if only its text is left."""
     attrs = frame.attrs
     if isinstance(attrs, LazyAttrs) and attrs.is_pending:
-        return attrs.held
+        return attrs.in_memory
     text = attrs.get(ATTRIBUTE)
-    return text.held if isinstance(text, _Text) else None
+    return text.in_memory if isinstance(text, _Text) else None
 
 
 def replace_metadata(
     frame: pd.DataFrame, metadata: FrameMetadata, responses: Iterable[HeldResponse]
 ) -> None:
     """Replace the metadata of a frame whose rows were not changed since it was attached."""
-    held = _in_memory(frame)
-    if held is None:
+    in_memory = _in_memory(frame)
+    if in_memory is None:
         attach(frame, metadata, responses=responses)
     else:
-        _put(frame, _other_attrs(frame), _MetadataInMemory(held.rows, lambda: metadata, responses))
+        _put(
+            frame,
+            _other_attrs(frame),
+            _MetadataInMemory(in_memory.rows, lambda: metadata, responses),
+        )
 
 
 def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint | None:
     """Return the fingerprint of all rows; of a frame that was pickled, that of a sample."""
-    held = _in_memory(frame)
-    return metadata.fingerprint if held is None else held.fingerprint
+    in_memory = _in_memory(frame)
+    return metadata.fingerprint if in_memory is None else in_memory.fingerprint
 
 
 def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
@@ -468,19 +473,19 @@ def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, .
     MetadataError
         If it is damaged, or of a newer major version.
     """
-    held = _in_memory(frame)
-    if held is not None:
-        return held.metadata, held.responses
+    in_memory = _in_memory(frame)
+    if in_memory is not None:
+        return in_memory.metadata, in_memory.responses
     text = text_of(frame)
     return (FrameMetadata() if text is None else FrameMetadata.loads(text)), ()
 
 
-def _put(frame: pd.DataFrame, others: Mapping[Any, Any], held: _MetadataInMemory) -> None:
+def _put(frame: pd.DataFrame, other_attrs: Mapping[Any, Any], in_memory: _MetadataInMemory) -> None:
     """Set the attrs of a frame, with metadata whose text is made when it is first read."""
     if not isinstance(frame, Frame):
         frame.__class__ = Frame
     # the property would copy it to a plain dict
-    object.__setattr__(frame, "_attrs", LazyAttrs(others, held))
+    object.__setattr__(frame, "_attrs", LazyAttrs(other_attrs, in_memory))
 
 
 def _other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
@@ -496,7 +501,7 @@ def over_rows(
         return {**columns}
     rows = rows_of(frame, FrameMetadata(columns))
     return {
-        name: rows.over(column) if column.statements or column.absent else column
+        name: rows.recompute(column) if column.statements or column.absent else column
         for name, column in columns.items()
     }
 

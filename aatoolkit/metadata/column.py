@@ -146,8 +146,8 @@ class RowStatus:
         cache_key = (other_rows, tuple(statements))
         if cache_key not in self._states:
             matches = np.column_stack([self._match(statement) for statement in statements])
-            packed = np.packbits(matches, axis=1)
-            _, first, codes = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+            packed_rows = np.packbits(matches, axis=1)
+            _, first, codes = np.unique(packed_rows, axis=0, return_index=True, return_inverse=True)
             matching = [np.flatnonzero(matches[row]).tolist() for row in first]
             states = [
                 self._state(other_rows, [statements[i] for i in numbers]) for numbers in matching
@@ -155,7 +155,7 @@ class RowStatus:
             self._states[cache_key] = states, codes.reshape(-1).astype(np.int64)
         return self._states[cache_key]
 
-    def over(self, column: ColumnMetadata) -> ColumnMetadata:
+    def recompute(self, column: ColumnMetadata) -> ColumnMetadata:
         """Return the metadata of a column, with its availability over the rows of the frame."""
         state = combine(self.states(column.elsewhere, column.statements)[0])
         return replace(
@@ -182,13 +182,13 @@ class RowStatus:
         sets = [
             {*s.rows} for s, is_certain in zip(matching, are_certain, strict=True) if is_certain
         ]
-        narrowest, possible = [], []
+        narrowest_states, possible_states = [], []
         for statement, is_certain in zip(matching, are_certain, strict=True):
             if not is_certain:
-                possible.append(statement.availability)
+                possible_states.append(statement.availability)
             elif not any({*statement.rows} < other for other in sets):
-                narrowest.append(statement.availability)
-        return combine([*(narrowest or [other_rows]), *possible])
+                narrowest_states.append(statement.availability)
+        return combine([*(narrowest_states or [other_rows]), *possible_states])
 
 
 def dump_state(availability: Availability) -> tuple[str | None, ...]:
@@ -234,7 +234,8 @@ def load_statements(body: Mapping[str, Any]) -> dict[str, Stated]:
     return {
         name: (
             tuple(
-                Statement(load_state(of), tuple(map(condition, items))) for of, items in statements
+                Statement(load_state(state), tuple(map(condition, items)))
+                for state, items in statements
             ),
             load_state(elsewhere),
             tuple(map(load_state, absent)),

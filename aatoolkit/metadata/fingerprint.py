@@ -79,15 +79,15 @@ def _hashed(values: Array) -> Hashes:
     """Hash values that are not missing: numbers as floats, times as integers, others as text."""
     kind = values.dtype.kind
     if kind in "biuf":
-        plain = values.to_numpy("float64", na_value=np.nan) + 0.0
+        array = values.to_numpy("float64", na_value=np.nan) + 0.0
     elif kind == "M":
         moments = values.to_numpy("datetime64[us]", na_value=np.datetime64("NaT"))
-        plain = moments.astype("int64").astype("float64")
+        array = moments.astype("int64").astype("float64")
     else:
-        plain = values.to_numpy(object)
+        array = values.to_numpy(object)
         if not isinstance(values.dtype, pd.StringDtype):
-            plain = np.array([_text(value) for value in plain], dtype=object)
-    return pd.util.hash_array(plain, categorize=len(values) >= _MANY_TEXTS)
+            array = np.array([_text(value) for value in array], dtype=object)
+    return pd.util.hash_array(array, categorize=len(values) >= _MANY_TEXTS)
 
 
 def _text(value: Any) -> str:
@@ -305,19 +305,19 @@ def _row_counts(columns: Iterable[Hashes]) -> pd.Series:
     return pd.Index(hashes).value_counts()
 
 
-def has_more_rows(rows: list[Hashes], read: Iterable[list[Hashes]]) -> bool:
+def has_more_rows(rows: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
     """Return whether a row occurs more often in some rows than in any of several frames.
 
     Parameters
     ----------
     rows : list of array
         The hashes of the cells, an array per column.
-    read : iterable of list of array
+    frames : iterable of list of array
         The hashes of the same columns of each frame.
     """
     counts, counts_read = (
         _row_counts(rows),
-        pd.concat([*map(_row_counts, read)]).groupby(level=0).max(),
+        pd.concat([*map(_row_counts, frames)]).groupby(level=0).max(),
     )
     return bool((counts > counts_read.reindex(counts.index, fill_value=0)).any())
 
@@ -327,7 +327,7 @@ class RowMatch(NamedTuple):
 
     hashes: Hashes
     """The hashes of the frame's rows."""
-    read: HashedRows
+    read_rows: HashedRows
     """The rows that were read."""
     positions: Positions
     """For each row of the frame the position among the rows that were read; -1 if there is none."""
@@ -368,7 +368,9 @@ class FingerprintCheck:
         is_moved = MOVED in self._changes.values()
         best: tuple[Positions, set[str]] | None = None
         for match, differing, _ in self._matches if self._read.is_complete else ():
-            if not (match.read.distinct and match.mask.all()) or (is_moved and not match.by_key):
+            if not (match.read_rows.distinct and match.mask.all()) or (
+                is_moved and not match.by_key
+            ):
                 continue
             unchanged = {*self._columns} - differing | ({*self._key} if match.by_key else set())
             if best is None or len(unchanged) > len(best[1]):
@@ -471,13 +473,13 @@ class FingerprintCheck:
         """Return whether a column differs in matched rows, or was filled or emptied in others."""
         if not self._has_likely_missing(name):
             return True
-        (read,), mask = self._read.hashes_of([name]), match.mask
+        (hashes,), mask = self._read.hashes_of([name]), match.mask
         is_all = self._read.is_complete or mask.all()
         cells = self._hashes(name)[mask] if is_all else hash_cells(self._arrays[name][mask])
         cells = _truncate(cells, self._read.is_sample)
-        if match.read.distinct:
-            return not np.array_equal(read[match.positions[mask]], cells)
-        rows = _combine(match.read.hashes, read)
+        if match.read_rows.distinct:
+            return not np.array_equal(hashes[match.positions[mask]], cells)
+        rows = _combine(match.read_rows.hashes, hashes)
         return not np.isin(_combine(match.hashes[mask], cells), rows).all()
 
     def _has_likely_missing(self, name: str) -> bool:
@@ -495,14 +497,16 @@ class FingerprintCheck:
 
     def _by_label(self) -> RowMatch | None:
         """Match rows by label; None if labels were made anew."""
-        read = self._read
-        if index_names(self._index) != read.index or not {*read.label_columns} <= {*self._arrays}:
+        stored = self._read
+        if index_names(self._index) != stored.index:
             return None
-        if read.span is not None and not read.is_complete and not self._is_within_span:
+        if not {*stored.label_columns} <= {*self._arrays}:
             return None
-        parts = [*_label_hashes(self._index), *map(self._hashes, read.label_columns)]
-        match = self._match(parts, read.by_label, by_key=False)
-        is_numbered = read.span is not None and not read.is_complete
+        if stored.span is not None and not stored.is_complete and not self._is_within_span:
+            return None
+        parts = [*_label_hashes(self._index), *map(self._hashes, stored.label_columns)]
+        match = self._match(parts, stored.by_label, by_key=False)
+        is_numbered = stored.span is not None and not stored.is_complete
         return match if is_numbered or self._is_match(match) else None
 
     def _by_key(self) -> RowMatch | None:
@@ -514,9 +518,9 @@ class FingerprintCheck:
         match = self._match(parts, self._read.by_key, by_key=True)
         return match if self._is_match(match) else None
 
-    def _match(self, parts: list[Hashes], read: HashedRows, *, by_key: bool) -> RowMatch:
+    def _match(self, parts: list[Hashes], read_rows: HashedRows, *, by_key: bool) -> RowMatch:
         hashes = row_hashes(parts, self._read.is_sample)
-        return RowMatch(hashes, read, read.positions(hashes), by_key)
+        return RowMatch(hashes, read_rows, read_rows.positions(hashes), by_key)
 
     def _is_match(self, match: RowMatch) -> bool:
         """Return whether enough rows match: all if all rows were hashed, else at least one."""
@@ -525,8 +529,8 @@ class FingerprintCheck:
     @cached_property
     def _is_within_span(self) -> bool:
         """Whether all labels are within the span of those that were read."""
-        inner, outer = label_span(self._index), self._read.span
-        return bool(inner and outer and outer[0] <= inner[0] and inner[1] <= outer[1])
+        span, read_span = label_span(self._index), self._read.span
+        return bool(span and read_span and read_span[0] <= span[0] and span[1] <= read_span[1])
 
 
 def _combine(rows: Hashes, cells: Hashes) -> Hashes:

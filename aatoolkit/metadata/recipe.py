@@ -82,12 +82,12 @@ def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
     >>> renumbered(["do", "concat", {}, [["read", 0, "t"]]], {0: 3})
     ['do', 'concat', {}, [['read', 3, 't']]]
     """
-    kind, *rest = recipe
+    kind, *fields = recipe
     if kind == READ:
-        return [READ, numbers.get(rest[0], -1), rest[1]]
+        return [READ, numbers.get(fields[0], -1), fields[1]]
     if kind == DO:
-        return [DO, rest[0], rest[1], [renumbered(part, numbers) for part in rest[2]]]
-    return [VIEW, renumbered(rest[0], numbers), rest[1]] if kind == VIEW else recipe
+        return [DO, fields[0], fields[1], [renumbered(source, numbers) for source in fields[2]]]
+    return [VIEW, renumbered(fields[0], numbers), fields[1]] if kind == VIEW else recipe
 
 
 def dump_recipe(recipe: Recipe) -> Recipe:

@@ -168,7 +168,7 @@ def _serialize(value: Any) -> Any:
         facts["freq"] = getattr(value.freq, "freqstr", value.freq)
         return {"grouper": {k: v for k, v in facts.items() if isinstance(v, bool | str)}}
     if isinstance(value, Mapping):
-        return {"map": {str(name): _serialize(part) for name, part in value.items()}}
+        return {"map": {str(name): _serialize(item) for name, item in value.items()}}
     if isinstance(value, list | tuple):
         return [*map(_serialize, value)]
     if hasattr(value, "isoformat"):

@@ -226,7 +226,7 @@ def _fetched(
             results[request] = error
 
     workers = max(min(project.client.workers, len(requests)), 1)
-    with closing(in_order(fetch, requests, workers, until=deadline)) as outcomes:
+    with closing(in_order(fetch, requests, workers, deadline=deadline)) as outcomes:
         try:
             bar = progress_bar(outcomes, progress, total=len(requests), unit="response")
             for _, outcome in bar:

@@ -68,23 +68,23 @@ def changes(
     elif not np.isfinite((plain_value(y) ** 2).sum()):
         row["why"] = "its numbers are too large to compute with"
     else:
-        plain = plain_value(y), plain_value(n)
+        y_and_n = plain_value(y), plain_value(n)
         if kind == MEANS:  # about 0, with a variance of 1
-            centred = plain[0] - plain[1] * (plain[0].sum() / plain[1].sum())
-            scale = np.sqrt(max(float((centred**2 / plain[1]).mean()), _TINY))
-            plain = centred / scale, plain[1]
-        starts, p_value, dispersion = _change_points(*plain, level, kind)
+            centred = y_and_n[0] - y_and_n[1] * (y_and_n[0].sum() / y_and_n[1].sum())
+            scale = np.sqrt(max(float((centred**2 / y_and_n[1]).mean()), _TINY))
+            y_and_n = centred / scale, y_and_n[1]
+        starts, p_value, dispersion = _change_points(*y_and_n, level, kind)
         p = drawn("p", p_value, _SHUFFLED, y, n)
         before = total_of(y) / size
         name_all(before=before)
         row |= {"p": p, "before": before, "after": alias("after", before)}
-        row["why"] = _reason_of_doubt(*plain, p_value, kind) if starts else ""
+        row["why"] = _reason_of_doubt(*y_and_n, p_value, kind) if starts else ""
         if starts and not row["why"]:
             bounds = [0, *starts, len(days)]
             rows = []
             for low, start, high in zip(bounds, starts, bounds[2:], strict=False):
                 new_row = _change_row(y, n, low, start, high, kind == RATES) | {"p": p}
-                first, last = _day_interval(*plain, low, high, dispersion, level, kind)
+                first, last = _day_interval(*y_and_n, low, high, dispersion, level, kind)
                 positions = (start, first, last, low, high - 1)
                 names = ("day", "first_day", "last_day", "from_day", "to_day")
                 rows.append(new_row | dict(zip(names, days[[*positions]], strict=True)))
@@ -93,11 +93,11 @@ def changes(
             row["why"] = f"{constant} {len(days)} days; small changes would not show"
             row["verdict"] = "no evidence"
     method = f"{kind} likelihood, exact segmentation, days shuffled in blocks"
-    common: dict[str, Any] = {name: np.nan for name, *_ in TABLES["changes"]}
-    common |= {"n": size, "verdict": "cannot say", "clusters": count_of(n), "method": method}
+    defaults: dict[str, Any] = {name: np.nan for name, *_ in TABLES["changes"]}
+    defaults |= {"n": size, "verdict": "cannot say", "clusters": count_of(n), "method": method}
     return result(
         "changes",
-        [common | row for row in rows],
+        [defaults | row for row in rows],
         [sums.metadata],
         sums.states[0],
         unit=sums.unit,
@@ -114,14 +114,14 @@ def _change_row(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) 
     before, after = total_of(y0) / total_of(n0), total_of(y1) / total_of(n1)
     name_all(y0=y0, n0=n0, y1=y1, n1=n1, before=before, after=after)
     change = after - before
-    moved = f"{amount(number(before), is_rate)} to {amount(number(after), is_rate)}"
+    movement = f"{amount(number(before), is_rate)} to {amount(number(after), is_rate)}"
     return {
         "before": before,
         "after": after,
         "change": change,
         "n": total_of(n0) + total_of(n1),
         "verdict": "up" if number(change) > 0 else "down",
-        "why": f"{moved}, {points(number(change), is_rate)}",
+        "why": f"{movement}, {points(number(change), is_rate)}",
     }
 
 

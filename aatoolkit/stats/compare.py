@@ -346,7 +346,7 @@ def _limitations(
     why = ""
     in_part: dict[str, list[str]] = {}
     for side, group, name in zip(sides, groups, names, strict=True):
-        if group is None or not side.used[group]:
+        if group is None or not side.used_rows[group]:
             why = why or f"{name}: {'no row' if group is None else side.states[group]}"
         elif side.states[group].status == Status.PARTIAL:
             in_part.setdefault(str(side.states[group]), []).append(name)

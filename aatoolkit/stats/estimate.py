@@ -121,16 +121,16 @@ def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
     (0.4038, 0.5962)
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        part = quantile**2 / size
-        centre, width = rate + part / 2, 1 + part
-        half = np.sqrt(rate * (1 - rate) * part + part**2 / 4)
+        inverse = quantile**2 / size
+        centre, width = rate + inverse / 2, 1 + inverse
+        half = np.sqrt(rate * (1 - rate) * inverse + inverse**2 / 4)
         return (
             np.maximum(centre / width - half / width, 0.0),
             np.minimum(centre / width + half / width, 1.0),
         )
 
 
-def estimate(g: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> Estimate:
+def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> Estimate:
     """Estimate a rate or mean, with clusters as a sample or as the population (``panel="fixed"``).
 
     As a sample, their differences are part of the error. As the population, only the answers
@@ -138,24 +138,24 @@ def estimate(g: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> E
     rate with one answer at the overall rate added: without it a prompt that was always, or never,
     answered with the brand would be taken for certain.
     """
-    size, k = g.total(n), g.count(n)
-    value = g.total(y) / size
+    size, k = groups.total(n), groups.count(n)
+    value = groups.total(y) / size
     if panel == "sampled":
-        z = y - g.spread(value) * n
+        z = y - groups.spread(value) * n
         name_all(value=value, size=size, z=z)
-        variance = k / (k - 1) * g.total(z**2) / size**2
-        df = size**2 / g.total(n**2) - 1
+        variance = k / (k - 1) * groups.total(z**2) / size**2
+        df = size**2 / groups.total(n**2) - 1
         is_enough = df >= 1
-        for part in (z**2, y, n - y) if is_rate else ():
-            carried = g.total(part)
-            carriers = np.where(carried > 0, carried**2 / g.total(part**2), np.inf)
+        for contributions in (z**2, y, n - y) if is_rate else ():
+            carried = groups.total(contributions)
+            carriers = np.where(carried > 0, carried**2 / groups.total(contributions**2), np.inf)
             df = np.minimum(df, carriers)
         at_least, is_enough = df + 1, is_enough & (k >= MIN_CLUSTERS)
     else:
-        p = (y + g.spread(value)) / (n + 1)
+        p = (y + groups.spread(value)) / (n + 1)
         within = p * (1 - p) / n
         name_all(value=value, size=size, p=p, within=within)
-        variance = g.total((n / g.spread(size)) ** 2 * within)
+        variance = groups.total((n / groups.spread(size)) ** 2 * within)
         df, at_least, is_enough = size - k, size, size > k
     df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
     q, room, deff = call(t_quantiles, (1 + level) / 2, df), value * (1 - value), size * NAN
@@ -179,11 +179,11 @@ def estimate(g: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> E
 class Change:
     """A change, its standard error, interval and p-value, and the two values that it is between.
 
-    ``jackknife`` is the standard error by leaving each cluster out, ``unequal`` the standard error
-    that a change of 1 has because clusters change unequally. The fields are the names in formulas,
-    in which ``z`` are also the residuals of clusters, ``without`` the leave-one-out differences and
-    ``m`` the sizes of clusters; of totals ``answers1`` and ``answers0`` are the effective sample
-    sizes, ``q`` is the quantile and ``pooled_error`` the standard error of the test.
+    ``jackknife`` is the standard error by leaving each cluster out, ``heterogeneity`` the standard
+    error that a change of 1 has because clusters change unequally. The fields are the names in
+    formulas. There ``z`` are the residuals of clusters, ``leave_one_out`` the differences without
+    each, ``m`` their sizes; for totals ``answers1`` and ``answers0`` are effective sample sizes,
+    ``q`` is the quantile and ``pooled_error`` the standard error of the test.
     """
 
     change: Any = NAN
@@ -198,7 +198,7 @@ class Change:
     size_before: Any = NAN
     clusters: Any = NAN
     jackknife: Any = NAN
-    unequal: Any = 0.0
+    heterogeneity: Any = 0.0
 
 
 UNKNOWN_CHANGE = Change()
@@ -239,7 +239,7 @@ class Comparison:
 class Sample:
     """The rate or mean of one sample of clusters, its variances and degrees of freedom.
 
-    ``z`` and ``without`` are the residuals and the leave-one-out differences of the clusters.
+    ``z`` and ``leave_one_out`` are the residuals and the leave-one-out differences of the clusters.
     """
 
     value: Any = NAN
@@ -249,7 +249,7 @@ class Sample:
     clusters: Any = 0
     jackknife: Any = NAN
     z: Any = None
-    without: Any = None
+    leave_one_out: Any = None
 
 
 def change_by_student_t(change: Any, error: Any, df: Any, level: Any, **fields: Any) -> Change:
@@ -278,9 +278,9 @@ def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
     return value, size
 
 
-def _variances(k: Any, z: Any, without: Any) -> tuple[Any, Any]:
+def _variances(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
     """Compute the linearised variance from residuals, the jackknife's from leave-one-out values."""
-    return k / (k - 1) * total_of(z**2), (k - 1) / k * total_of(without**2)
+    return k / (k - 1) * total_of(z**2), (k - 1) / k * total_of(leave_one_out**2)
 
 
 def paired_change(
@@ -293,11 +293,11 @@ def paired_change(
     clusters (Kish 1965, 14.4), with Student's t and `degrees_of_freedom`.
     """
     after, before = estimate_sample(y1, n1, "after"), estimate_sample(y0, n0, "before")
-    z, without = after.z - before.z, after.without - before.without
+    z, leave_one_out = after.z - before.z, after.leave_one_out - before.leave_one_out
     m, k = n1 + n0, count_of(n1)
-    name_all(z=z, without=without, m=m)
-    error, jackknife = map(np.sqrt, _variances(k, z, without))
-    unequal: Any = 0.0
+    name_all(z=z, leave_one_out=leave_one_out, m=m)
+    error, jackknife = map(np.sqrt, _variances(k, z, leave_one_out))
+    heterogeneity: Any = 0.0
     if is_rate:
         # A rate near 0 or 1 changes less than one of a half: by p(1-p), if all log odds change
         # alike. This is the standard error that a change of 1 has because clusters do not.
@@ -305,17 +305,17 @@ def paired_change(
         binomial_variance = m * (y / m) * (1 - y / m)
         total = total_of(binomial_variance)
         share = binomial_variance / np.where(total > 0, total, 1.0) - m / total_of(m)
-        name_all(room=binomial_variance, share=share)
-        unequal = np.where(total > 0, np.sqrt(k / (k - 1) * total_of(share**2)), 0.0)
-    fields = {"clusters": k, "jackknife": jackknife, "unequal": unequal}
+        name_all(binomial_variance=binomial_variance, share=share)
+        heterogeneity = np.where(total > 0, np.sqrt(k / (k - 1) * total_of(share**2)), 0.0)
+    fields = {"clusters": k, "jackknife": jackknife, "heterogeneity": heterogeneity}
     return _change_between(after, before, error, degrees_of_freedom(m, z), level, **fields)
 
 
 def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
     """Compute the change of a count over clusters of both samples: mean change times clusters."""
-    moved = y1 - y0
-    name_all(moved=moved)
-    mean = estimate_sample(moved, moved * 0 + 1, "mean")
+    differences = y1 - y0
+    name_all(differences=differences)
+    mean = estimate_sample(differences, differences * 0 + 1, "mean")
     error, k = mean.clusters * np.sqrt(mean.variance), mean.clusters
     after, before = total_of(y1), total_of(y0)
     name_all(after=after, before=before)
@@ -330,13 +330,13 @@ def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sampl
     """
     (value, size), k = _ratio(y, n, name), count_of(n)
     residual = y - value * n
-    z, without = residual / size, residual / (size - n)
-    variance, jackknife = _variances(k, z, without)
+    z, leave_one_out = residual / size, residual / (size - n)
+    variance, jackknife = _variances(k, z, leave_one_out)
     if is_series:
         factor = max(long_run_factor(plain_value(z)[None]).item(), 1.0)
         variance, jackknife = variance * factor, jackknife * factor
     df = degrees_of_freedom(n, z)
-    return named(Sample(value, size, variance, df, k, jackknife, z, without), f"_{name}")
+    return named(Sample(value, size, variance, df, k, jackknife, z, leave_one_out), f"_{name}")
 
 
 def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
@@ -411,7 +411,7 @@ def long_run_factor(residual: Numbers) -> Numbers:
 # --- what a change is worth -------------------------------------------------------------------
 
 
-def detectable_change(error: Any, df: Any, level: Any, tests: Any, unequal: Any = 0.0) -> Any:
+def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity: Any = 0.0) -> Any:
     """Compute the smallest change, up or down, that 80 % of such samples would show.
 
     ``distance`` is the noncentrality at which Student's t has this power (by the normal
@@ -423,7 +423,7 @@ def detectable_change(error: Any, df: Any, level: Any, tests: Any, unequal: Any 
     k = distance/``typical``⁴, to 4 % from 3 degrees of freedom on (levels 0.9 to 0.9999), with
     fewer more. The error is that of leaving each cluster out (Efron & Stein, *Annals of Statistics*
     9, 1981), since the linearised one is too small where sizes differ. A change d that clusters do
-    not share alike adds (d·``unequal``)² to the variance: where they are so few or unlike that this
+    not share alike adds (d·``heterogeneity``)² to the variance: where they are so few that this
     grows as fast as the change, none would show, and the result is beyond any scale.
 
     By simulation (rates of 0.35 to 0.5, correlation 0 to 0.5) such a change is shown by 79 to 89 %,
@@ -437,9 +437,9 @@ def detectable_change(error: Any, df: Any, level: Any, tests: Any, unequal: Any 
     t = t_quantile(1 - (1 - level) / tests / 2, df)
     distance = t * (1 - 1 / (4 * df)) + normal_quantile(POWER) * np.sqrt(1 + t**2 / (2 * df))
     typical = 1 - 2 / (9 * df)
-    alike = np.maximum(1 - (distance * unequal) ** 2, _NO_END)
-    name_all(t=t, distance=distance, typical=typical, alike=alike)
-    return distance * error / (typical**4 * np.sqrt(alike))
+    homogeneity = np.maximum(1 - (distance * heterogeneity) ** 2, _NO_END)
+    name_all(t=t, distance=distance, typical=typical, homogeneity=homogeneity)
+    return distance * error / (typical**4 * np.sqrt(homogeneity))
 
 
 def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
@@ -516,7 +516,7 @@ def judge(
         if math.isfinite(number(p)):
             tests = setting("tests", family if correct and not row.is_planned else 1)
             detected = detectable_change(
-                change.jackknife, change.df, confidence, tests, change.unequal
+                change.jackknife, change.df, confidence, tests, change.heterogeneity
             )
             smallest = detected if number(detected) <= largest else NAN
         p = alias("p_adjusted", p)
@@ -527,11 +527,11 @@ def judge(
         if verdict == "cannot say":
             why = row.why or "it cannot be computed"
         elif verdict == "no evidence":
-            shown = f"no {noun} is sure to have shown"
+            statement = f"no {noun} is sure to have shown"
             if math.isfinite(number(smallest)):
                 size = points(number(smallest), is_rate).lstrip("+")
-                shown = f"a {noun} of {size} would have shown"
-            why += f"; {shown} in 4 of 5 such samples"
+                statement = f"a {noun} of {size} would have shown"
+            why += f"; {statement} in 4 of 5 such samples"
             why += f", with p corrected for {number(tests):g} tests" * (number(tests) > 1)
         if verdict != "cannot say" and (assumption := row.method.partition("; ")[2]):
             why += f"; {assumption}"

@@ -126,13 +126,13 @@ def funnel_of(
     is_complete = bool(np.isfinite(plain_value(complete_visits)).any())
     table["n"] = take(complete_visits, order) if is_complete else table["visited"]
     name_all(**table)
-    plain = {name: plain_value(values) for name, values in table.items()}
+    plain_counts = {name: plain_value(values) for name, values in table.items()}
     ratio = table["crawled"] / table["visited"]
     rate, q = table["converted"] / table["n"], normal_quantile((1 + setting("level", level)) / 2)
     name_all(rate=rate, q=q)
     bounds = wilson(rate, table["n"], q)
-    table["crawl_to_refer"] = np.where(plain["visited"] > 0, ratio, np.nan)
-    is_possible = (plain["n"] > 0) & (plain["converted"] <= plain["n"])
+    table["crawl_to_refer"] = np.where(plain_counts["visited"] > 0, ratio, np.nan)
+    is_possible = (plain_counts["n"] > 0) & (plain_counts["converted"] <= plain_counts["n"])
     for suffix, values in zip(("", "_low", "_high"), (rate, *bounds), strict=True):
         table[f"conversion_rate{suffix}"] = np.where(is_possible, values, np.nan)
     converted = plain_value(table["conversion_rate"])
@@ -147,7 +147,9 @@ def funnel_of(
             "path": pages,
             **table,
             "verdict": [
-                _verdict(key, {name: plain[name][i] for name in STAGES}, converted[i], stages)
+                _verdict(
+                    key, {name: plain_counts[name][i] for name in STAGES}, converted[i], stages
+                )
                 for i, key in enumerate(pages)
             ],
             "method": f"joined on normalised paths; conversions over {visits}; Wilson interval, "
@@ -221,7 +223,7 @@ def _count_by_path(
         return Stage(pd.Index([]), [], Availability(Status.UNAVAILABLE, Cause.ABSENT, why), why)
     codes, paths = pd.factorize(frame["path"].map(normal_path, na_action="ignore"))
     rows = np.flatnonzero(codes >= 0)
-    by_path = GroupSums(codes[rows], len(paths), lambda at: {"path": paths[at]})
+    by_path = GroupSums(codes[rows], len(paths), lambda index: {"path": paths[index]})
     numbers = by_path.total(column_values("c", frame, column, rows))
     if stage == "cited":
         # Two spellings of a path would count an answer that cites both twice.
@@ -237,8 +239,8 @@ def _count_by_path(
 
 def _combined_stage(counts: Sequence[Stage]) -> Stage:
     """Combine the counts of several tables; of a path in several the first one counts."""
-    first, *others = [count for count in counts if len(count.paths)] or counts[:1]
-    for other in others:
+    first, *other_counts = [count for count in counts if len(count.paths)] or counts[:1]
+    for other in other_counts:
         paths = first.paths.append(other.paths).unique()
         numbers = np.where(
             paths.isin(first.paths), first.numbers_of(paths), other.numbers_of(paths)

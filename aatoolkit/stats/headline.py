@@ -113,7 +113,9 @@ def _standard_names(frame: pd.DataFrame) -> pd.DataFrame:
     for name, column in metadata_of(frame).columns.items():
         columns.setdefault(_standard_name(name, declared(column)), []).append(name)
     names = {
-        of[0]: name for name, of in columns.items() if len(of) == 1 and name not in frame.columns
+        sources[0]: name
+        for name, sources in columns.items()
+        if len(sources) == 1 and name not in frame.columns
     }
     return rename(frame, columns=names) if names else frame
 
@@ -121,8 +123,15 @@ def _standard_names(frame: pd.DataFrame) -> pd.DataFrame:
 def _standard_name(name: str, column: Column | None) -> str:
     """Return the name of this module for a column, by its counts or words; else its own name."""
     rule = column.aggregate if column else NONE
-    stem, whole = (stem_of(part)[1] for part in rule.over or rule.counts or (rule.by or "", ""))
-    if column and stem == ("mention",) and "mention" not in whole and column.unit in _MEASURES:
+    stem, denominator = (
+        stem_of(part)[1] for part in rule.over or rule.counts or (rule.by or "", "")
+    )
+    if (
+        column
+        and stem == ("mention",)
+        and "mention" not in denominator
+        and column.unit in _MEASURES
+    ):
         return _MEASURES[column.unit]
     parts = {*tokens(name)} - words("labelling")
     return next((group for group in _GROUPS if parts and parts <= words(group)), name)

@@ -76,7 +76,7 @@ def interval(
     reasons, verdicts = [], []
     for group, (low, high, k) in enumerate(zip(lows, highs, sizes, strict=True)):
         state, why = sums.states[group], ""
-        if not sums.used[group]:
+        if not sums.used_rows[group]:
             why = str(state) if state.status != Status.AVAILABLE else "no answers"
         elif panel == "sampled" and k < MIN_CLUSTERS:
             why = (
@@ -94,8 +94,8 @@ def interval(
         reasons.append(why)
         span = f"{amount(low, is_rate)} to {amount(high, is_rate)}"
         verdicts.append(f"cannot say: {why}" if why else f"{100 * level:g} % interval: {span}")
-    if all(reasons) and sums.used.any():
-        raise refusal(column, "interval", reasons[int(sums.used.argmax())])
+    if all(reasons) and sums.used_rows.any():
+        raise refusal(column, "interval", reasons[int(sums.used_rows.argmax())])
     kind = "Wilson interval" if is_rate else "t interval"
     population = f"for these values of {cluster} (strata)"
     if panel == "sampled":
@@ -258,9 +258,9 @@ def _over_prompts(
     """Compute intervals over prompts; None if their pooled values differ from the frame's."""
     pooled = interval(rows, column, by=keys or None, cluster=PROMPT)
     merged = frame[keys].merge(pooled, how="left" if keys else "cross", on=keys or None)
-    value, shown = as_floats(merged[column]), as_floats(frame[column])
-    is_same = np.isclose(value, shown, rtol=1e-6, atol=1e-12)
-    if (np.isfinite(shown) & ~is_same).any():  # one picture has one kind of interval
+    pooled_value, frame_value = as_floats(merged[column]), as_floats(frame[column])
+    is_same = np.isclose(pooled_value, frame_value, rtol=1e-6, atol=1e-12)
+    if (np.isfinite(frame_value) & ~is_same).any():  # one picture has one kind of interval
         return None
     low, high = (np.where(is_same, end, np.nan) for end in _bounds_of(merged, column))
     return Bounds(low, high, OVER_PROMPTS, pooled)
@@ -287,7 +287,9 @@ def stability(
     repeated = np.flatnonzero(plain_value(n) >= 2)
     y, n = take(y, repeated), take(n, repeated)
     codes, cluster_labels = pd.factorize(sums.groups.keys[names[0]].iloc[repeated])
-    clusters = GroupSums(codes, len(cluster_labels), lambda at: {names[0]: cluster_labels[at]})
+    clusters = GroupSums(
+        codes, len(cluster_labels), lambda index: {names[0]: cluster_labels[index]}
+    )
     pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
     agree, combinations = clusters.total(pairs), clusters.count(pairs)
     name_all(y=y, n=n, pairs=pairs, agree=agree, combinations=combinations)
@@ -357,14 +359,14 @@ def _icc_interval(y: Numbers, n: Numbers, clusters: Integers, level: float) -> l
     cluster_size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
     masks = (clusters != cluster for cluster in range(clusters.max() + 1))
     icc = np.array([_icc(y, n), *(_icc(y[mask], n[mask]) for mask in masks)])
-    of_all, *others = 0.5 * np.log((1 + (cluster_size - 1) * icc) / (1 - icc))
-    estimates = np.array(others)[np.isfinite(others)]
+    scaled, *scaled_without = 0.5 * np.log((1 + (cluster_size - 1) * icc) / (1 - icc))
+    estimates = np.array(scaled_without)[np.isfinite(scaled_without)]
     k = len(estimates)
-    if k < MIN_CLUSTERS or not np.isfinite(of_all):
+    if k < MIN_CLUSTERS or not np.isfinite(scaled):
         return [NAN] * 2
     error = math.sqrt((k - 1) / k * float(((estimates - estimates.mean()) ** 2).sum()))
     half = t_quantile((1 + level) / 2, k - 1) * error
-    ratios = [math.exp(min(2 * (of_all + sign * half), 700)) for sign in (-1, 1)]
+    ratios = [math.exp(min(2 * (scaled + sign * half), 700)) for sign in (-1, 1)]
     return [(ratio - 1) / (ratio + cluster_size - 1) for ratio in ratios]
 
 

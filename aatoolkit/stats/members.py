@@ -108,20 +108,20 @@ def rank(
     )
     count = int(is_ranked.sum())
 
-    def ranks_drawn(name: str, ranks: Numbers, how: str) -> Any:
-        return drawn(name, np.where(is_ranked, ranks, np.nan), how, value)
+    def ranks_drawn(name: str, ranks: Numbers, method: str) -> Any:
+        return drawn(name, np.where(is_ranked, ranks, np.nan), method, value)
 
-    how = (
+    method = (
         "a difference whose p-value, by Student's t with its own degrees of freedom, is below "
         f"{p:.3g}: that of the largest of all in {DRAWS} draws of normal multipliers of {cluster} "
         "(seed 0)"
     )
     is_better = differences > 1
     low = ranks_drawn(
-        "rank_low", 1 + is_better.sum(axis=0), f"1 + members that are better by {how}"
+        "rank_low", 1 + is_better.sum(axis=0), f"1 + members that are better by {method}"
     )
     high = ranks_drawn(
-        "rank_high", count - is_better.sum(axis=1), f"{count} - those worse by {how}"
+        "rank_high", count - is_better.sum(axis=1), f"{count} - those worse by {method}"
     )
     sample_ranks = 1 + (order_scores > scores[:, None]).sum(axis=1)
     verdicts, reason = [], f"it has no number, or one {cluster} has most of its answers"
@@ -317,9 +317,9 @@ def _top_share_low(counts: Numbers, top: int, rng: np.random.Generator, level: f
     """
     times = min(max(_CELLS // (8 * len(counts)), 20), _MAX_HALVES)
     halves = rng.binomial(counts.astype(np.int64), 0.5, (times, len(counts)))
-    others = counts - halves
+    other_halves = counts - halves
     leaders = np.argsort(-halves, axis=1, kind="stable")[:, :top]
-    share = np.nanmean(np.take_along_axis(others, leaders, 1).sum(1) / others.sum(1))
+    share = np.nanmean(np.take_along_axis(other_halves, leaders, 1).sum(1) / other_halves.sum(1))
     return float(wilson(share, counts.sum(), normal_quantile((1 + level) / 2))[0])
 
 
@@ -480,9 +480,9 @@ def _overlap_of_answers(
 
 def mean_of(values: Any, level: Any, name: str) -> Change:
     """Compute the mean over k prompts with Student's t of k-1 degrees of freedom."""
-    sample, plain = estimate_sample(values, values * 0 + 1, name), plain_value(values)
+    sample, numbers = estimate_sample(values, values * 0 + 1, name), plain_value(values)
     error, k = np.sqrt(sample.variance), sample.clusters
-    if len(plain) < MIN_CLUSTERS or not varies(number(error), np.abs(plain).max()):
+    if len(numbers) < MIN_CLUSTERS or not varies(number(error), np.abs(numbers).max()):
         return Change(sample.value, clusters=k)
     return change_by_student_t(sample.value, error, k - 1, level, clusters=k)
 

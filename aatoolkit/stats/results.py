@@ -302,19 +302,19 @@ def result(
         names = dict.fromkeys(name for row in values for name in row) or declared
         values = {name: [row.get(name, math.nan) for row in values] for name in names}
     values = plain_columns(values)
-    size = next((len(part) for part in values.values() if _is_column(part)), 1)
+    size = next((len(value) for value in values.values() if _is_column(value)), 1)
     rule = refused("a result of statistics: compute it anew from the rows")
     frame: dict[str, Any] = {}
     columns: list[Column] = []
     for name in dict.fromkeys((*key, *declared)):
         if name not in values:
             continue
-        part = values[name] if _is_column(values[name]) else [values[name]] * size
+        value = values[name] if _is_column(values[name]) else [values[name]] * size
         if name not in declared:
-            frame[name] = _key_column(part)
+            frame[name] = _key_column(value)
             continue
         dtype, unit_word, meaning = declared[name]
-        frame[name] = column_of(part, dtype)
+        frame[name] = column_of(value, dtype)
         unit_name = unit_word.format(**words)
         unit_name = None if unit_name == "-" else _UNITS.get(unit_name, unit_name)
         doc = meaning.format(**words)
@@ -418,9 +418,9 @@ def reranked(frame: pd.DataFrame, rows: Any) -> pd.DataFrame:
     return attach(frame.take(rows).reset_index(drop=True), metadata_of(frame))
 
 
-def refusal(column: str, what: str, why: str) -> AvailabilityError:
+def refusal(column: str, verb: str, why: str) -> AvailabilityError:
     """Return the error that a column does not have a statistic."""
-    return AvailabilityError(f"{column} has no {what}: {why}", columns={column: why})
+    return AvailabilityError(f"{column} has no {verb}: {why}", columns={column: why})
 
 
 def percent(value: float) -> str:

@@ -60,7 +60,7 @@ class ClusterSums:
         The numerator and the denominator of each pair.
     is_rate : bool
         Whether the numerator is a part of the denominator.
-    used : array of int
+    used_rows : array of int
         The number of rows with a number, by group.
     states : list of Availability
         The availability of the column in each group.
@@ -80,7 +80,7 @@ class ClusterSums:
     y: Numbers
     n: Numbers
     is_rate: bool
-    used: Integers
+    used_rows: Integers
     states: list[Availability]
     rows: Integers
     pair: Integers
@@ -253,17 +253,17 @@ def _states(
 ) -> list[Availability]:
     """Return the availability of each group, partial if some of its rows have no number."""
     codes, states = groups.combined(cells)
-    used, expected = groups.count(mask), groups.count(cells.applicable)
+    used_rows, expected = groups.count(mask), groups.count(cells.applicable)
     group_states = []
     for number, code in enumerate(codes.tolist()):
         state = states[code]
-        if 0 < used[number] < expected[number]:
+        if 0 < used_rows[number] < expected[number]:
             state = replace(state, status=Status.PARTIAL)
         elif totals is not None and totals.lacking_count[number]:
             responses = f"{totals.response_count[number]} responses"
             why = f"{totals.lacking_count[number]} of {responses} have no row of it"
             state = Availability(Status.UNAVAILABLE, Cause.NO_ROW, why)
-        elif not used[number] and state.status == Status.AVAILABLE:
+        elif not used_rows[number] and state.status == Status.AVAILABLE:
             state = Availability(Status.UNAVAILABLE, state.cause, "no answers")
         group_states.append(state)
     return group_states
@@ -368,18 +368,18 @@ def window_before(
             f"window{also}",
             columns={f"previous_{measure}": "there is no such column"},
         )
-    others = [
+    kept_names = [
         name
         for name in flat.columns
         if name not in previous
         and name not in previous.values()
         and (name in metadata.key or not pd.api.types.is_numeric_dtype(flat[name].dtype))
     ]
-    window = rename(flat[[*others, *previous]], columns=previous)
+    window = rename(flat[[*kept_names, *previous]], columns=previous)
     if not has_measure:
         metadata_before = metadata_of(window)
         window[measure] = window[counts[0]] / window[counts[1]]
-        state = combine([metadata_before.columns[part].availability for part in counts])
+        state = combine([metadata_before.columns[count].availability for count in counts])
         column = ColumnMetadata(metadata.columns[measure].of, state)
         window = attach(
             window, replace(metadata_before, columns={**metadata_before.columns, measure: column})

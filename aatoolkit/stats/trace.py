@@ -133,11 +133,11 @@ def number(value: Any) -> float:
 
 def call(function: Callable[..., Any], *args: Any) -> Any:
     """Call a function of numbers; the result is traced if an argument is."""
-    plain = [
+    plain_args = [
         arg.item() if np.ndim(arg) == 0 and hasattr(arg, "item") else arg
         for arg in map(plain_value, args)
     ]
-    value = function(*plain)
+    value = function(*plain_args)
     is_traced = any(isinstance(arg, Traced) for arg in args)
     return Traced(value, function.__name__.removeprefix("_"), args) if is_traced else value
 
@@ -235,14 +235,14 @@ def column_values(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any
 
 def trace_frame(
     frame: pd.DataFrame,
-    of: pd.DataFrame,
+    source: pd.DataFrame,
     rows: Any = None,
     names: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Trace the cells of a frame to the frame it was made of, by rows and names; return it."""
     tracer = TRACER.get()
     if tracer is not None:
-        tracer.derive(frame, of, rows, names or {})
+        tracer.derive(frame, source, rows, names or {})
     return frame
 
 
@@ -268,9 +268,9 @@ def take(values: Any, index: Any) -> Any:
 
 def total_of(values: Any) -> Any:
     """Return the sum over the clusters of one group."""
-    plain = np.atleast_1d(plain_value(values))
-    is_safe = np.isfinite(np.abs(plain).sum())  # else fsum raises
-    total = np.float64(math.fsum(plain.tolist()) if is_safe else plain.sum())
+    plain_values = np.atleast_1d(plain_value(values))
+    is_safe = np.isfinite(np.abs(plain_values).sum())  # else fsum raises
+    total = np.float64(math.fsum(plain_values.tolist()) if is_safe else plain_values.sum())
     return Traced(total, TOTAL, (values,)) if isinstance(values, Traced) else total
 
 
@@ -397,10 +397,10 @@ def _write_formula(
         return text, 3 if text.startswith("-") else 9
     args = node.args
 
-    def inner(part: Any, least: int) -> str:
+    def text_of(operand: Any, min_precedence: int) -> str:
         position_inside = None if is_sum else position
-        text, precedence = _write_formula(part, position_inside, in_numbers=in_numbers)
-        return text if precedence >= least else f"({text})"
+        text, precedence = _write_formula(operand, position_inside, in_numbers=in_numbers)
+        return text if precedence >= min_precedence else f"({text})"
 
     if op in (ALIAS, TAKEN, "where"):
         if op == TAKEN and (position is not None or not node.is_vector):
@@ -409,14 +409,14 @@ def _write_formula(
     if op in _SIGNS:
         sign, precedence = _SIGNS[op]
         right = precedence + (op in ("subtract", "divide"))
-        return f"{inner(args[0], precedence)} {sign} {inner(args[1], right)}", precedence
+        return (f"{text_of(args[0], precedence)} {sign} {text_of(args[1], right)}", precedence)
     if op in ("power", "square"):
         exponent = 2 if op == "square" else plain_value(args[1])
-        return f"{inner(args[0], 5)}{ {2: '²', 4: '⁴'}[int(exponent)] }", 4
+        return f"{text_of(args[0], 5)}{ {2: '²', 4: '⁴'}[int(exponent)] }", 4
     if op == "negative":
-        return f"-{inner(args[0], 3)}", 3
+        return f"-{text_of(args[0], 3)}", 3
     function = {STACKED: TOTAL, COUNTED: COUNT}.get(op) or _NAMES.get(op, op)
-    return f"{function}({', '.join(inner(arg, 0) for arg in args)})", 9
+    return f"{function}({', '.join(text_of(arg, 0) for arg in args)})", 9
 
 
 def _element(node: Any, position: int | None) -> Any:

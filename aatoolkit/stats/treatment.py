@@ -195,12 +195,12 @@ def effect(
             effect_row |= {"verdict": "cannot say", "why": f"{doubt}; {effect_row['why']}"}
         elif len(estimates) == 1:
             effect_row["why"] += "; too few days before to check that the groups moved alike"
-    if left_out := sum(group.once for group in groups):
+    if left_out := sum(group.left_out_count for group in groups):
         effect_row["why"] += (
             f"; {left_out} {cluster} have answers in one period only and are left out"
         )
     for estimate, row in zip(estimates, judgements, strict=True):
-        row |= {"kind": estimate.kind, "on": estimate.on}
+        row |= {"kind": estimate.kind, "on": estimate.day}
         for word, side in estimate.sides.items():
             row |= {f"{word}_before": side.before, f"{word}_after": side.after}
     return result(
@@ -218,9 +218,9 @@ def effect(
 def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
     """Make the comparison of an estimate; the checks are a family, without the effect."""
     too_few = [
-        f"{number(side.moved.clusters):.0f} {group} {cluster} have answers before and after"
+        f"{number(side.mean_change.clusters):.0f} {group} {cluster} have answers before and after"
         for group, side in estimate.sides.items()
-        if number(side.moved.clusters) < MIN_CLUSTERS
+        if number(side.mean_change.clusters) < MIN_CLUSTERS
     ]
     is_untested = not math.isfinite(number(estimate.change.p))
     why = f"nothing differs between {cluster}, one has most answers, or numbers are too large"
@@ -311,15 +311,15 @@ class PromptDays:
 class GroupChange:
     """The mean change within the prompts of a group, its means before and after, its answers.
 
-    ``once`` is the number of prompts with answers in one period only, which are left out. In
-    formulas ``m`` are the weights of prompts.
+    ``left_out_count`` is the number of prompts with answers in one period only, which are left
+    out. In formulas ``m`` are the weights of prompts.
     """
 
-    moved: Sample = Sample()  # noqa: RUF009
+    mean_change: Sample = Sample()  # noqa: RUF009
     before: Any = NAN
     after: Any = NAN
     n: Any = 0.0
-    once: int = 0
+    left_out_count: int = 0
 
 
 @dataclass(frozen=True)
@@ -327,7 +327,7 @@ class DoubleDifference:
     """A difference in differences; without an error if a group has too few prompts."""
 
     kind: str
-    on: pd.Timestamp | None
+    day: pd.Timestamp | None
     sides: dict[str, GroupChange]
     change: Change
 
@@ -349,7 +349,7 @@ def _sums_of_group(
 
 
 def _difference(
-    kind: str, on: pd.Timestamp | None, groups: Sequence[GroupChange], level: Any
+    kind: str, day: pd.Timestamp | None, groups: Sequence[GroupChange], level: Any
 ) -> DoubleDifference:
     """Compute the difference of two changes, with Welch's degrees of freedom."""
     sides = dict(zip(GROUPS, groups, strict=True))
@@ -357,7 +357,7 @@ def _difference(
         name_all(
             **{f"{name}_before": side.before, f"{name}_after": side.after, f"n_{name}": side.n}
         )
-    treated, control = (side.moved for side in groups)
+    treated, control = (side.mean_change for side in groups)
     change = two_sample_change(treated, control, level)
     ends = [plain_value(end) for side in groups for end in (side.before, side.after)]
     k = np.minimum(treated.clusters, control.clusters)
@@ -365,7 +365,7 @@ def _difference(
         change = Change(change.change)
     n = groups[0].n + groups[1].n
     change = replace(change, before=NAN, size_after=n, clusters=k)
-    return DoubleDifference(kind, on, sides, change)
+    return DoubleDifference(kind, day, sides, change)
 
 
 def change_within(panel: PromptDays, day: float, group: str = "group") -> GroupChange:
@@ -373,17 +373,18 @@ def change_within(panel: PromptDays, day: float, group: str = "group") -> GroupC
     sides = [panel.select(panel.days >= day), panel.select(panel.days < day)]
     sums = [side.by_prompt(values) for side in sides for values in (side.y, side.n)]
     has_late, has_early = (plain_value(sums[i]) > 0 for i in (1, 3))
-    used, once = np.flatnonzero(has_late & has_early), int((has_late ^ has_early).sum())
-    if not len(used):
-        return GroupChange(once=once)
-    y1, n1, y0, n0 = (take(values, used) for values in sums)
+    used_prompts = np.flatnonzero(has_late & has_early)
+    left_out_count = int((has_late ^ has_early).sum())
+    if not len(used_prompts):
+        return GroupChange(left_out_count=left_out_count)
+    y1, n1, y0, n0 = (take(values, used_prompts) for values in sums)
     m = n1 * n0 / (n1 + n0)
     weight = total_of(m)
     name_all(y1=y1, n1=n1, y0=y0, n0=n0, m=m, weight=weight)
     # The values before and after are means with the same weights.
     before, after = (total_of(m * y / n) / weight for y, n in ((y0, n0), (y1, n1)))
-    moved = estimate_sample(m * (y1 / n1 - y0 / n0), m, group)
-    return GroupChange(moved, before, after, total_of(n1) + total_of(n0), once)
+    mean_change = estimate_sample(m * (y1 / n1 - y0 / n0), m, group)
+    return GroupChange(mean_change, before, after, total_of(n1) + total_of(n0), left_out_count)
 
 
 def _placebo_checks(
@@ -420,22 +421,22 @@ def slope_within(panels: Sequence[PromptDays], span: Any, group: str = "group") 
     for panel in panels:
         size, total = panel.by_prompt(panel.n), panel.by_prompt(panel.y)
         middle = panel.by_prompt(panel.n * panel.day) / size
-        off = panel.day - take(middle, panel.prompt)
-        name_all(size=size, total=total, middle=middle, off=off)
+        offset = panel.day - take(middle, panel.prompt)
+        name_all(size=size, total=total, middle=middle, offset=offset)
         sums.append(
-            (panel.by_prompt(panel.n * off**2), panel.by_prompt(off * panel.y), size, total)
+            (panel.by_prompt(panel.n * offset**2), panel.by_prompt(offset * panel.y), size, total)
         )
-    spread, moved, size, total = (reduce(add, parts) for parts in zip(*sums, strict=True))
-    name_all(spread=spread, move=moved)
-    used = np.flatnonzero(plain_value(spread) > 0)
-    if not len(used):
+    spread, products, size, total = (reduce(add, parts) for parts in zip(*sums, strict=True))
+    name_all(spread=spread, products=products)
+    varying = np.flatnonzero(plain_value(spread) > 0)
+    if not len(varying):
         return GroupChange()
-    m, moved = take(spread, used), take(moved, used)
-    usable = np.flatnonzero(plain_value(size) > 0)
-    total, size = take(total, usable), take(size, usable)
-    name_all(m=m, moved=moved, y=total, n=size)
+    m, used_products = take(spread, varying), take(products, varying)
+    answered = np.flatnonzero(plain_value(size) > 0)
+    total, size = take(total, answered), take(size, answered)
+    name_all(m=m, used_products=used_products, y=total, n=size)
     start = total_of(total) / total_of(size)
-    slope = estimate_sample(moved * span, m, group)
+    slope = estimate_sample(used_products * span, m, group)
     return GroupChange(slope, start, start + slope.value, total_of(size))
 
 
@@ -453,7 +454,7 @@ def _reason_to_doubt(
     """Say why an effect is doubtful: the groups differed before it, or a trend explains it."""
     effect_estimate, *checks = estimates
     failed = [
-        estimate.kind + (f" of {estimate.on:%Y-%m-%d}" if estimate.on is not None else "")
+        estimate.kind + (f" of {estimate.day:%Y-%m-%d}" if estimate.day is not None else "")
         for estimate, p in zip(checks, p_values[1:], strict=True)
         if p < 1 - level
     ]

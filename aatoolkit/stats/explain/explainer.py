@@ -335,9 +335,9 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
     TrailEnd
         If it cannot be made again, with the reason.
     """
-    kind, *rest = recipe
+    kind, *facts = recipe
     if kind == READ:
-        number, name = rest
+        number, name = facts
         if not 0 <= number < len(sources):
             raise TrailEnd("its metadata does not name the response it was read from")
         response = finder.find(sources[number])
@@ -346,17 +346,19 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
             raise TrailEnd(f"the response has no table {table} as it is declared now")
         return TableCells(response, table)
     if kind == VIEW:
-        inner, changes = rest
-        if inner[0] == END:
-            return View(None, changes, inner[1])
-        return View(replay(inner, sources, finder), changes)
+        viewed, changes = facts
+        if viewed[0] == END:
+            return View(None, changes, viewed[1])
+        return View(replay(viewed, sources, finder), changes)
     if kind == ARCHIVED:
-        return ArchivedCells(finder.archived(rest[0], rest[1]), sources, finder)
+        return ArchivedCells(finder.archived(facts[0], facts[1]), sources, finder)
     for module in _MODULES:
         import_module(f"aatoolkit.{module}")
-    if kind == END or rest[0] not in VERBS:
-        raise TrailEnd(rest[0] if kind == END else f"{rest[0]} cannot be replayed by this version")
-    verb, arguments, parts = rest
+    if kind == END or facts[0] not in VERBS:
+        raise TrailEnd(
+            facts[0] if kind == END else f"{facts[0]} cannot be replayed by this version"
+        )
+    verb, arguments, parts = facts
     inputs = [replay(part, sources, finder) for part in parts]
     function, names = VERBS[verb]
     options = {
@@ -386,7 +388,7 @@ def _frames(value: Any, inputs: Sequence[Replayed]) -> Any:
 def _argument(value: Any) -> Any:
     """Parse an argument of a verb from its JSON value."""
     if isinstance(value, list):
-        return [_argument(part) for part in value]
+        return [_argument(item) for item in value]
     if not isinstance(value, dict):
         return value
     (kind, body), *_ = value.items()
@@ -397,4 +399,4 @@ def _argument(value: Any) -> Any:
         return pd.Grouper(**body)
     if kind == "moment":
         return pd.Timestamp(body)
-    return {name: _argument(part) for name, part in body.items()}
+    return {name: _argument(item) for name, item in body.items()}

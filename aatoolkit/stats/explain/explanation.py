@@ -34,9 +34,9 @@ def plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
+        return [plain(item) for item in value]
     if isinstance(value, dict):
-        return {str(name): plain(part) for name, part in value.items()}
+        return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     if value is None or isinstance(value, bool | int | float | str):
@@ -190,12 +190,12 @@ class StatedAvailability:
     def __str__(self) -> str:
         cause = f" ({self.cause.replace('_', ' ')})" if self.cause else ""
         rows = self.rows or ""
-        about = f" of {self.target}" if self.target and self.target not in rows else ""
-        about += f" where {rows}" if rows else ""
+        subject = f" of {self.target}" if self.target and self.target not in rows else ""
+        subject += f" where {rows}" if rows else ""
         reason = f": {self.reason.rstrip('.')}" if self.reason else ""
         evidence = f", by {self.evidence}" if self.evidence else ""
         raw = f" = {self.raw}" if self.raw else ""
-        return clipped(f"{self.status}{cause}{about}{reason}{evidence}{raw}")
+        return clipped(f"{self.status}{cause}{subject}{reason}{evidence}{raw}")
 
 
 @dataclass(frozen=True)
@@ -360,9 +360,9 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, Explanation):
         return value.to_dict()
     if isinstance(value, tuple):
-        return [_as_json(part) for part in value]
+        return [_as_json(item) for item in value]
     if isinstance(value, MissingRows | Source | ValuePlace | StatedAvailability):
-        return {name: part for name, part in asdict(value).items() if part is not None}
+        return {name: item for name, item in asdict(value).items() if item is not None}
     return plain(value)
 
 
@@ -371,17 +371,17 @@ Tree = tuple[str, list[str], list[Any]]
 
 
 def _tree(
-    part: Explanation, most: int, seen: dict[str, Any], above: Explanation | None = None
+    part: Explanation, most: int, seen: dict[str, Any], parent: Explanation | None = None
 ) -> Tree:
     """Lay out an explanation as a tree, without repeating what earlier parts say."""
-    facts = [*_facts(part, seen, above)]
+    facts = [*_facts(part, seen, parent)]
     parts = [_tree(child, most, seen, part) for child in part.children[:most]]
     if len(part.children) > most:
         parts.append((f"… {len(part.children) - most:,} more", [], []))
     return part.headline, facts, parts
 
 
-def _facts(part: Explanation, seen: dict[str, Any], above: Explanation | None) -> Iterator[str]:
+def _facts(part: Explanation, seen: dict[str, Any], parent: Explanation | None) -> Iterator[str]:
     """Yield the facts about one number, a line each."""
     if part.meaning and seen.setdefault(part.meaning, part) is part:
         yield clipped(part.meaning)
@@ -390,7 +390,11 @@ def _facts(part: Explanation, seen: dict[str, Any], above: Explanation | None) -
     if part.missing:
         yield f"missing: {clipped(joined(part.missing))}"
     state = part.availability
-    if state and state not in (part.missing or "") and not (above and above.availability == state):
+    if (
+        state
+        and state not in (part.missing or "")
+        and not (parent and parent.availability == state)
+    ):
         yield clipped(joined(state))
     # Of a missing value those count first that say it was not measured.
     for statement in sorted(
@@ -405,13 +409,13 @@ def _facts(part: Explanation, seen: dict[str, Any], above: Explanation | None) -
         yield str(part.response)
     yield from map(clipped, part.notes)
     for cause in part.causes:
-        where = f", such as {clipped(_key(cause.first))}" if cause.first else ""
+        example = f", such as {clipped(_key(cause.first))}" if cause.first else ""
         why = (
             "are missing for the same reason"
             if cause.why == part.missing
             else f"are missing: {cause.why}"
         )
-        yield clipped(f"{cause.rows:,} of them {why}{where}")
+        yield clipped(f"{cause.rows:,} of them {why}{example}")
     if part.end:
         yield f"the trail ends here: {clipped(part.end)}"
 

@@ -120,7 +120,9 @@ class ResponseFinder:
         if new := dict.fromkeys(responses).keys() - self._held:
             self._held |= dict.fromkeys(new)
             self._read = {
-                source: read for source, read in self._read.items() if not isinstance(read, str)
+                source: tables
+                for source, tables in self._read.items()
+                if not isinstance(tables, str)
             }
 
     def find(self, source: Source) -> ReadResponse:
@@ -158,7 +160,7 @@ class ResponseFinder:
                 why = str(error)
         return why or _NOT_IN_MEMORY
 
-    def archived(self, how: str, options: Mapping[str, Any]) -> pd.DataFrame:
+    def archived(self, method: str, options: Mapping[str, Any]) -> pd.DataFrame:
         """Read a frame from the archive among the stores again.
 
         Raises
@@ -169,7 +171,7 @@ class ResponseFinder:
         for store in self._stores:
             if hasattr(store, "_archived_frame"):
                 try:
-                    frame: pd.DataFrame = store._archived_frame(how, options)
+                    frame: pd.DataFrame = store._archived_frame(method, options)
                 except AAToolkitError as error:
                     raise TrailEnd(str(error)) from None
                 return frame
@@ -183,8 +185,8 @@ def _stores(within: Any) -> Iterator[Any]:
     elif hasattr(within, "_stored_responses"):
         yield within
     elif isinstance(within, Iterable) and not isinstance(within, str | bytes):
-        for part in within.values() if isinstance(within, Mapping) else within:
-            yield from _stores(part)
+        for source in within.values() if isinstance(within, Mapping) else within:
+            yield from _stores(source)
     elif within is not None:
         raise ArgumentError(
             f"within= is a study, an archive, Tables or a Dataset, not a {type(within).__name__}",

@@ -60,16 +60,16 @@ class Tracer:
         TRACER.reset(self._token)
 
     def derive(
-        self, frame: pd.DataFrame, of: pd.DataFrame, rows: Any, names: Mapping[str, str]
+        self, frame: pd.DataFrame, source: pd.DataFrame, rows: Any, names: Mapping[str, str]
     ) -> None:
         """Explain the cells of a frame by those of the frame that it was made of."""
-        explain = self._frames[id(of)][1]
+        explain = self._frames[id(source)][1]
 
         def explain_derived(position: int, column: str) -> Explanation:
             row = position if rows is None else int(rows[position])
             return explain(row, names.get(column, column))
 
-        if frame is not of:
+        if frame is not source:
             self._frames[id(frame)] = frame, explain_derived
 
     def keep(self, values: Mapping[str, Any]) -> dict[str, Any]:
