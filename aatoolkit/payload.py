@@ -251,8 +251,8 @@ class Response(_Hashed):
         """
         try:
             moment, status = datetime.fromisoformat(facts["fetched_at"]), facts["status"]
-            sent = Request.from_dict(facts["request"]) if request is None else request
-            response = cls(sent, status, dict(facts["headers"]), moment, body)
+            request_sent = Request.from_dict(facts["request"]) if request is None else request
+            response = cls(request_sent, status, dict(facts["headers"]), moment, body)
             is_whole = (facts["sha256"], facts["size"]) == (response.sha256, len(body))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError("it is not a response that was written down") from error
@@ -355,8 +355,8 @@ class Payload(_Hashed, metaclass=Chaptered):
         return decode.decode(self.body, section=self.section, scope=self.scope, **facts)
 
     def __repr__(self) -> str:
-        of = (self.host, self.section, self.scope)
-        words = [*(str(word) for word in of if word is not None), f"{self.fetched_at:%F %T%z}"]
+        facts = (self.host, self.section, self.scope)
+        words = [*(str(word) for word in facts if word is not None), f"{self.fetched_at:%F %T%z}"]
         source = ("stale cache" if self.stale else "cache") if self.from_cache else "service"
         words += [f"from {source}", f"{len(self.body):,} bytes", f"sha256 {self.sha256[:12]}"]
         return visible(f"<Payload {', '.join(words)}>")

@@ -154,8 +154,8 @@ class Scope(NamesNear):
                 "the query is not in UTF-8; write its values percent-encoded so"
             ) from None
         filters: dict[str, Any] = {}
-        for name, (text, *more) in pairs.items():
-            if more:
+        for name, (text, *further) in pairs.items():
+            if further:
                 raise ScopeError(
                     f"{name} is given twice; separate its values by commas", parameter=name
                 )
@@ -190,13 +190,13 @@ class Scope(NamesNear):
             invalid = tuple(value for value in values if value not in allowed)
             if invalid:
                 matches = (match for value in invalid for match in near_matches(value, allowed))
-                near = tuple(dict.fromkeys(matches))
-                hint = did_you_mean(near, clipped(f"there are {', '.join(allowed)}"))
+                suggestions = tuple(dict.fromkeys(matches))
+                hint = did_you_mean(suggestions, clipped(f"there are {', '.join(allowed)}"))
                 raise ScopeError(
                     f"unknown {name} {', '.join(map(repr, invalid))}; {hint}",
                     parameter=name,
                     unknown=invalid,
-                    suggestions=near,
+                    suggestions=suggestions,
                 )
         if self.days not in options.days:
             raise ScopeError(
@@ -263,12 +263,14 @@ class ScopeOptions(NamesNear):
         """Return the rows that are filter values, and count the others in `untagged`."""
         if name not in frame:
             return frame
-        without = frame[name].eq(UNTAGGED).fillna(False).to_numpy(bool)
-        if not without.any():
+        is_untagged = frame[name].eq(UNTAGGED).fillna(False).to_numpy(bool)
+        if not is_untagged.any():
             return frame
-        counts = frame["prompt_count"][without].dropna().tolist() if "prompt_count" in frame else []
+        counts = (
+            frame["prompt_count"][is_untagged].dropna().tolist() if "prompt_count" in frame else []
+        )
         self.untagged[name] = int(counts[0]) if counts else None
-        return frame[~without]
+        return frame[~is_untagged]
 
     def values(self, filter: str) -> tuple[str, ...]:
         """Return the values that a filter allows, in the service's order.

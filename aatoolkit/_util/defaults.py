@@ -24,7 +24,10 @@ WORKERS: Final = 8
 """The requests that run concurrently."""
 
 ENGINES: Final = ("chatgpt", "perplexity", "gemini", "claude", "copilot", "google-ai-overview")
-"""The engines that shells complete, and that have the same style in every picture."""
+"""The engines that shells complete, and that have the same style in every picture.
+
+A new one needs a style at the same place of ``SERIES`` in ``aatoolkit.display.plot.style``.
+"""
 
 DEMO_HOST: Final = "acme.example"
 """The project of the demonstration; a host of the synthetic store."""

@@ -201,12 +201,12 @@ def _unfinished(place: Path, *, is_folder: bool) -> Iterator[Path]:
                 return
 
 
-def _lock(path: Path, until: contextlib.ExitStack) -> bool | None:
+def _lock(path: Path, at_end: contextlib.ExitStack) -> bool | None:
     """Lock a file or folder; False if another process has locked it, None without locks."""
     if fcntl is None:
         return None
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-    until.callback(os.close, handle)
+    at_end.callback(os.close, handle)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -125,8 +125,8 @@ def fits(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) ->
 def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
     """Return the patterns of a kind (state, flag, stem or form) by name and strength."""
     texts: dict[tuple[str, str | None], list[str]] = {}
-    for of, name, strength, text in _data()[1]:
-        if of == kind:
+    for row_kind, name, strength, text in _data()[1]:
+        if row_kind == kind:
             texts.setdefault((name, strength or None), []).append(_OTHER.sub(_either, text))
     return {name: re.compile("|".join(parts)) for name, parts in texts.items()}
 
@@ -140,7 +140,9 @@ def _either(concept: re.Match[str]) -> str:
 @cache
 def _concepts() -> Mapping[str, str]:
     concepts = _data()[0]
-    return {name: _OTHER.sub(lambda of: concepts[of[1]], text) for name, text in concepts.items()}
+    return {
+        name: _OTHER.sub(lambda match: concepts[match[1]], text) for name, text in concepts.items()
+    }
 
 
 @cache

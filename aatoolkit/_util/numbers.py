@@ -53,10 +53,10 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     """
     floats = [float(value) for value in values]
     finite = [value for value in floats if math.isfinite(value)]
-    most = max(map(abs, finite), default=0.0)
-    if unit in (*_RATES, FRACTION_CHANGE) or most >= 1000 or all(map(_is_whole, finite)):
+    largest = max(map(abs, finite), default=0.0)
+    if unit in (*_RATES, FRACTION_CHANGE) or largest >= 1000 or all(map(_is_whole, finite)):
         return [number(value, unit) for value in floats]
-    decimals = 1 if most >= 10 else 2
+    decimals = 1 if largest >= 10 else 2
     return [
         number(value, unit)
         if not math.isfinite(value) or 0 < abs(value) < 10**-decimals
@@ -81,8 +81,8 @@ def alike(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
     """
     sizes = [abs(value) for value in values if math.isfinite(value)]
     are_whole = all(size == math.floor(size) for size in sizes)
-    most = max(sizes, default=0.0)
-    digits = 0 if are_whole or not most else min(max(3 - math.floor(math.log10(most)), 0), 9)
+    largest = max(sizes, default=0.0)
+    digits = 0 if are_whole or not largest else min(max(3 - math.floor(math.log10(largest)), 0), 9)
 
     def text(value: float) -> str:
         is_hidden = value != 0 and round(value, digits) == 0
@@ -148,8 +148,8 @@ def p_value(value: float) -> str:
 
 def _is_whole(value: float) -> bool:
     """Whether a number is an integer up to floating-point error."""
-    near = round(value)
-    return value == near or (near != 0 and abs(value - near) <= 1e-9 * abs(value))
+    nearest = round(value)
+    return value == nearest or (nearest != 0 and abs(value - nearest) <= 1e-9 * abs(value))
 
 
 def _minus(text: str) -> str:

@@ -155,17 +155,17 @@ def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
 def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
     """Format a frame for a terminal."""
     width = terminal_width()
-    plain = repr(pd.DataFrame(frame))
+    text = repr(pd.DataFrame(frame))
     if _is_left_to_pandas(frame):
-        return plain
+        return text
     if view.details is None:
         columns, notes = _listing(frame)
         return "\n".join(["\n\n".join(_blocks(columns, frame.index.nlevels, width)), *notes])
     marks, notes = view.remarks(frame, [*map(str, frame.columns)])
     # pandas keeps a character free.
-    is_narrow = max(map(len, plain.split("\n"))) < width and "\\\n" not in plain
-    if is_narrow and not marks and ".." not in plain and len(frame) <= _ROWS:
-        return "\n\n".join([plain, *notes])
+    is_narrow = max(map(len, text.split("\n"))) < width and "\\\n" not in text
+    if is_narrow and not marks and ".." not in text and len(frame) <= _ROWS:
+        return "\n\n".join([text, *notes])
     columns, notes, hidden = _in_sight(frame, view, width)
     if hidden:
         notes.append(f"not shown: {some_of(hidden, _NAMED)}")
@@ -185,11 +185,11 @@ def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
         (columns, notes, names), levels = _in_sight(frame, view, _PAGE), 1
         has_more = bool(names)
     table = _table(columns, levels)
-    below = "".join(f"<p>{markup_long(note)}</p>" for note in notes)
+    footer = "".join(f"<p>{markup_long(note)}</p>" for note in notes)
     if has_more:
-        full = _columns(frame.head(_ROWS), {})
-        below += fold(f"all {frame.shape[1]} columns", _table(full, frame.index.nlevels))
-    return block(table + below)
+        all_columns = _columns(frame.head(_ROWS), {})
+        footer += fold(f"all {frame.shape[1]} columns", _table(all_columns, frame.index.nlevels))
+    return block(table + footer)
 
 
 def _is_left_to_pandas(frame: pd.DataFrame) -> bool:
@@ -261,17 +261,17 @@ def _in_sight(
     labels = _Column("", [cell_text(label) for label in rows.index], is_number=False)
     columns = dict(zip(names, _columns(rows, marks)[rows.index.nlevels :], strict=True))
     required = [name for name in names if name in view.order or name == view.verdict]
-    others = sorted((name for name in names if name not in required), key=details.__contains__)
+    optional = sorted((name for name in names if name not in required), key=details.__contains__)
     constants = {
         name: f"{visible(name)}: {columns[name].cells[0]}"
-        for name in others
+        for name in optional
         if name not in details
         and not columns[name].is_number
         and len({*columns[name].cells}) == 1 < len(rows)
     }
     room, selected = width - labels.natural, [*required]
     room -= sum(columns[name].least + _GAP for name in required)
-    for name in others:
+    for name in optional:
         size = columns[name].least + _GAP
         is_blank = name in details and {*columns[name].cells} == {"<NA>"}
         if not is_blank and name not in constants and (size <= room or not selected):
@@ -294,12 +294,12 @@ def _columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
     """Convert the levels of the index and the columns to texts."""
     is_mixed = "unit" in rows and rows["unit"].nunique(dropna=False) > 1
     labels = [
-        _column("" if name is None else str(name), pd.Series(rows.index.get_level_values(at)))
-        for at, name in enumerate(rows.index.names)
+        _column("" if name is None else str(name), pd.Series(rows.index.get_level_values(position)))
+        for position, name in enumerate(rows.index.names)
     ]
     columns = []
-    for at, name in enumerate(map(str, rows.columns)):
-        column = _column(name, rows.iloc[:, at], is_mixed)
+    for position, name in enumerate(map(str, rows.columns)):
+        column = _column(name, rows.iloc[:, position], is_mixed)
         if name in marks:
             stars = ("*" if mark else " " for mark in marks[name])
             cells = [f"{cell}{star}" for cell, star in zip(column.cells, stars, strict=False)]
@@ -342,29 +342,33 @@ def _blocks(columns: Sequence[_Column], levels: int, width: int) -> list[str]:
     """Format columns in blocks that fit in a width, one block below the other."""
     labels, blocks = [*columns[:levels]], [[*columns[:levels]]]
     for column in columns[levels:]:
-        part = [*blocks[-1], column]
-        size = sum(column.least + _GAP for column in part) - _GAP
-        if size > width and len(part) > levels + 1:
+        block = [*blocks[-1], column]
+        size = sum(column.least + _GAP for column in block) - _GAP
+        if size > width and len(block) > levels + 1:
             blocks.append([*labels, column])
         else:
-            blocks[-1] = part
-    return [_lines(part, width) for part in blocks]
+            blocks[-1] = block
+    return [_lines(block, width) for block in blocks]
 
 
 def _lines(columns: Sequence[_Column], width: int) -> str:
     """Format columns side by side; the widest are wrapped first, down to their minimum width."""
-    least, natural = ([getattr(c, size) for c in columns] for size in ("least", "natural"))
-    room = max(width - _GAP * (len(columns) - 1), sum(least))
-    cap = max(natural)
-    while cap > 1 and sum(map(max, least, (min(size, cap) for size in natural))) > room:
+    min_widths, natural_widths = (
+        [getattr(c, size) for c in columns] for size in ("least", "natural")
+    )
+    room = max(width - _GAP * (len(columns) - 1), sum(min_widths))
+    cap = max(natural_widths)
+    while cap > 1 and sum(map(max, min_widths, (min(size, cap) for size in natural_widths))) > room:
         cap -= 1
-    widths = [max(low, min(size, cap)) for low, size in zip(least, natural, strict=True)]
+    widths = [
+        max(low, min(size, cap)) for low, size in zip(min_widths, natural_widths, strict=True)
+    ]
     heads, lines = [column.name for column in columns], []
     for row in (heads, *zip(*(column.cells for column in columns), strict=True)):
         cells = [wrap_cell(cell, size) for cell, size in zip(row, widths, strict=True)]
-        for at in range(max(map(len, cells))):
+        for line in range(max(map(len, cells))):
             parts = (
-                f"{cell[at] if at < len(cell) else '':{'>' if column.is_number else '<'}{size}}"
+                f"{cell[line] if line < len(cell) else '':{'>' if column.is_number else '<'}{size}}"
                 for cell, size, column in zip(cells, widths, columns, strict=True)
             )
             lines.append((" " * _GAP).join(parts).rstrip())
@@ -378,7 +382,7 @@ def _table(columns: Sequence[_Column], labels: int) -> str:
     return table_html(
         [column.name for column in columns],
         [*zip(*(column.cells for column in columns), strict=True)],
-        numbers={at for at, column in enumerate(columns) if column.is_number},
+        numbers={index for index, column in enumerate(columns) if column.is_number},
         labels=labels,
     )
 
@@ -419,22 +423,24 @@ def table_html(
     style="text-align:right;vertical-align:top">&lt;1&gt;</td></tr></tbody></table>'
     """
 
-    def cell(at: int, text: str, scope: str = "") -> str:
-        style = f"text-align:{'right' if at in numbers else 'left'};vertical-align:top"
-        longest = max((len(row[at]) for row in rows), default=0) if scope == "col" else 0
+    def cell(index: int, text: str, scope: str = "") -> str:
+        style = f"text-align:{'right' if index in numbers else 'left'};vertical-align:top"
+        longest = max((len(row[index]) for row in rows), default=0) if scope == "col" else 0
         if longest > _NAME:
             style += f";min-width:{12 if longest <= _TEXT else 24}em"
         words = visible(text).split(" ")
         content = " ".join("<wbr>".join(map(html.escape, _name_parts(word))) for word in words)
-        if at in codes and scope != "col":
+        if index in codes and scope != "col":
             content = f"<code>{content}</code>"
         tag, attribute = ("th", f' scope="{scope}"') if scope else ("td", "")
         return f'<{tag}{attribute} style="{style}">{content}</{tag}>'
 
     def line(row: Sequence[str]) -> str:
-        return "".join(cell(at, text, "row" * (at < labels)) for at, text in enumerate(row))
+        return "".join(
+            cell(index, text, "row" * (index < labels)) for index, text in enumerate(row)
+        )
 
-    head = "".join(cell(at, text, "col") for at, text in enumerate(heads))
+    head = "".join(cell(index, text, "col") for index, text in enumerate(heads))
     body = "".join(f"<tr>{line(row)}</tr>" for row in rows)
     title = f'<caption style="text-align:left">{markup_long(caption)}</caption>' if caption else ""
     thead = f"<thead><tr>{head}</tr></thead>" if heads else ""

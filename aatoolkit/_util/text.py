@@ -97,7 +97,7 @@ def escaped(text: str) -> str:
 
 def _escaped(match: re.Match[str]) -> str:
     units = match[0].encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
 
 
 def joined(text: str) -> str:
@@ -150,8 +150,8 @@ def some_of(names: Sequence[str], most: int = 3, separator: str = ", ") -> str:
     >>> some_of([*"abc"]), some_of([*"abcde"])
     ('a, b, c', 'a, b, c and 2 more')
     """
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return separator.join(names[:most]) + rest
+    remainder = f" and {len(names) - most} more" if len(names) > most else ""
+    return separator.join(names[:most]) + remainder
 
 
 def counted(number: int, noun: str) -> str:
@@ -315,7 +315,7 @@ def parse_moment(text: str) -> date | datetime | None:
         return None
 
 
-def fresh(name: str, taken: Iterable[str]) -> str:
+def fresh(name: str, used_names: Iterable[str]) -> str:
     """Return a name that is not taken, with a number appended if necessary.
 
     Examples
@@ -323,7 +323,7 @@ def fresh(name: str, taken: Iterable[str]) -> str:
     >>> fresh("hits", ["hits", "hits_2"])
     'hits_3'
     """
-    used, free, number = set(taken), name, 2
-    while free in used:
-        free, number = f"{name}_{number}", number + 1
-    return free
+    names, free_name, number = set(used_names), name, 2
+    while free_name in names:
+        free_name, number = f"{name}_{number}", number + 1
+    return free_name

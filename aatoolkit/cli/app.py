@@ -139,11 +139,11 @@ def demo(args: Args) -> int:
     return 1 if errors else 0
 
 
-def _errors(dataset: Dataset, of: str = "") -> dict[str, str]:
+def _errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
     """Return the errors of failed sections, and print them as notes."""
     errors = {name: str(error) for name, error in dataset.errors.items()}
     for name, error in errors.items():
-        note(f"aatoolkit: {of}{name} failed: {error}")
+        note(f"aatoolkit: {prefix}{name} failed: {error}")
     return errors
 
 
@@ -268,22 +268,22 @@ def collect(args: Args) -> int:
         names = known_sections(args.section or None, client.profile)
         for host in dict.fromkeys(client.project(host).host for host in args.host):
             folder = args.out / host / day
-            lacking = [name for name in names if args.force or not (folder / name).is_dir()]
+            missing = [name for name in names if args.force or not (folder / name).is_dir()]
             written, errors = 0, {}
-            for _, _, dataset in client._datasets(host, lacking, scope) if lacking else ():
+            for _, _, dataset in client._datasets(host, missing, scope) if missing else ():
                 for tables in dataset.values():
                     folder.mkdir(parents=True, exist_ok=True)
                     path = folder / tables.section
                     with writing_folder(path, overwrite=args.force) as temporary:
                         written += len([*write_section(tables, temporary)])
                 errors = _errors(dataset, f"{host} ")
-            kept = len(names) - len(lacking)
-            row = {"host": host, "folder": str(folder), "files": written, "kept": kept}
+            kept_count = len(names) - len(missing)
+            row = {"host": host, "folder": str(folder), "files": written, "kept": kept_count}
             rows.append({**row, "errors": errors})
     cells = ({**row, "errors": len(row["errors"])}.values() for row in rows)
     show(args, {"hosts": rows}, grid(("host", "folder", "files", "kept", "failed"), cells))
-    if kept := sum(row["kept"] for row in rows):
-        note(f"{counted(kept, 'section')} of today kept; --force reads and writes anew")
+    if kept_count := sum(row["kept"] for row in rows):
+        note(f"{counted(kept_count, 'section')} of today kept; --force reads and writes anew")
     return int(any(row["errors"] for row in rows))
 
 
@@ -327,9 +327,9 @@ def doctor(args: Args) -> int:
     """Check what is installed, configured and reachable."""
     findings = [*_findings(args)]
     heads, marks = ("what", "good", "finding"), {True: "ok", False: "PROBLEM", None: "-"}
-    lines = grid(heads, ((what, marks[good], text) for what, good, text in findings))
+    lines = grid(heads, ((check, marks[is_good], text) for check, is_good, text in findings))
     show(args, [dict(zip(heads, row, strict=True)) for row in findings], lines)
-    return int(any(good is False for _, good, _ in findings))
+    return int(any(is_good is False for _, is_good, _ in findings))
 
 
 _CORE = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets", "tqdm")
@@ -407,9 +407,9 @@ def draft(args: Args) -> int:
 
     Exits with 1 if a section could not be read.
     """
-    how = {"requests": args.requests, "seconds": args.seconds, "hosts": args.beside}
+    options = {"requests": args.requests, "seconds": args.seconds, "hosts": args.beside}
     with project_of(args) as project:
-        drafted = aa.profile.draft(project, standard_names=not args.own_names, **how)
+        drafted = aa.profile.draft(project, standard_names=not args.own_names, **options)
         if args.confirm:
             drafted.resume(args.out)
         path = drafted.save(args.out)
@@ -495,11 +495,11 @@ def serve(args: Args) -> int:
     try:
         if args.synth:
             service.write_synthetic_store(args.dir, **values_of(args, "seed", "answers", "icc"))
-        allowed, whom = _accounts(args)
+        allowed, users = _accounts(args)
         opened = service.Store.open(args.dir)
     except (service.StoreError, ValueError) as error:
         raise ArgumentError(str(error), argument="store") from None
-    serving = f"serving {', '.join(opened.hosts)} at {{}} for {whom}; Ctrl-C stops it"
+    serving = f"serving {', '.join(opened.hosts)} at {{}} for {users}; Ctrl-C stops it"
     try:
         service.run_server(
             service.Service(opened, allowed),
@@ -569,7 +569,7 @@ def record(args: Args) -> int:
     errors = {}
     with project_of(args) as project:
         if not (folder / STUDY).exists():
-            kept = aa.Study.create(folder, **about)
+            study = aa.Study.create(folder, **about)
         elif any(about.values()):
             raise ArgumentError(
                 f"there is a study in {folder}, and --title, --description and --creator are "
@@ -577,18 +577,18 @@ def record(args: Args) -> int:
                 argument="title",
             )
         else:
-            kept = aa.Study.resume(folder)
-        with kept:
-            recorded = kept.record(project)
+            study = aa.Study.resume(folder)
+        with study:
+            recorded = study.record(project)
             try:
                 recorded.scope_options()
             except AAToolkitError as error:
                 errors["scope options"] = str(error)
                 note(f"aatoolkit: scope options failed: {error}")
             errors |= _errors(recorded.read_all(args.section or None, scope_of(args)))
-    facts = _facts(kept)
-    show(args, {"digest": kept.digest, **facts}, _lines(facts))
-    note(f"the study is in {folder}; cite it by its digest, {kept.digest}")
+    facts = _facts(study)
+    show(args, {"digest": study.digest, **facts}, _lines(facts))
+    note(f"the study is in {folder}; cite it by its digest, {study.digest}")
     return 1 if errors else 0
 
 
@@ -598,9 +598,9 @@ def verify_study(args: Args) -> int:
 
     Exits with 1 if a byte was altered, taken away or added.
     """
-    kept = aa.Study(args.study)
-    result = kept.verify(replay=args.replay)
-    facts = _facts(kept)
+    study = aa.Study(args.study)
+    result = study.verify(replay=args.replay)
+    facts = _facts(study)
     problems = [*map(vars, result.problems)]
     lines = [*_lines(facts), str(result.digest)] if result.ok else map(str, result.problems)
     show(args, {"ok": result.ok, "digest": result.digest, "problems": problems, **facts}, lines)
@@ -670,12 +670,12 @@ def rerun(args: Args) -> int:
 )
 def publish(args: Args) -> int:
     """Put the tables of a study into a folder for others to use."""
-    kept = aa.Study(args.study)
+    study = aa.Study(args.study)
     names = ("redact", "excel", "csv", "responses", "licence", "overwrite")
-    written = kept.publish(args.out, **values_of(args, *names))
+    written = study.publish(args.out, **values_of(args, *names))
     files = sorted(str(path) for path in written.rglob("*") if path.is_file())
     show(args, files, files)
-    note(f"the publication is in {written}; it cites the study by its digest, {kept.digest}")
+    note(f"the publication is in {written}; it cites the study by its digest, {study.digest}")
     return 0
 
 
@@ -684,7 +684,7 @@ def _lines(facts: dict[str, Any]) -> Iterable[str]:
     return grid(rows[0], (row.values() for row in rows)) if rows else ()
 
 
-def _facts(kept: aa.Study) -> dict[str, Any]:
+def _facts(study: aa.Study) -> dict[str, Any]:
     records = [
         {
             "request": record.name,
@@ -693,9 +693,9 @@ def _facts(kept: aa.Study) -> dict[str, Any]:
             "size": record.size,
             "sha256": record.sha256[:12],
         }
-        for record in kept.records
+        for record in study.records
     ]
-    return {"records": records, "results": kept.results.hashes}
+    return {"records": records, "results": study.results.hashes}
 
 
 # -- archives ----------------------------------------------------------------------------------
@@ -720,19 +720,19 @@ def add(args: Args) -> int:
     if not hosts:
         raise ArgumentError("name hosts, or give a file of them with --hosts", argument="hosts")
     with client_of(args) as client:
-        done = aa.Archive(args.dir).add(
+        report = aa.Archive(args.dir).add(
             client, hosts, scope, args.section or None, refresh=args.refresh
         )
-    failures = done.failures.fillna("").to_dict("records")
+    failures = report.failures.fillna("").to_dict("records")
     if args.json:
         errors = [{str(name): word or None for name, word in row.items()} for row in failures]
-        facts = {name: getattr(done, name) for name in ("run", "responses", "resumed", "skipped")}
+        facts = {name: getattr(report, name) for name in ("run", "responses", "resumed", "skipped")}
         show(args, {**facts, "failures": errors})
     for row in failures:
         place = " ".join(word for word in (row["host"], row["section"], row["scope"]) if word)
         note(f"aatoolkit: {visible(place)} failed: {row['message']}")
-    note(_first_line(done))
-    return 0 if done else 1
+    note(_first_line(report))
+    return 0 if report else 1
 
 
 def _hosts_in(file: Path | None) -> list[str]:
@@ -763,14 +763,14 @@ def _first_line(report: object) -> str:
 def sql(args: Args) -> int:
     """Run one SELECT over tables by their names; without a QUERY these are listed."""
     form = table_format(args)
-    kept = aa.Archive(args.dir)
-    frame = kept.tables if args.query is None else kept._sql_frame(args.query)
+    archive = aa.Archive(args.dir)
+    frame = archive.tables if args.query is None else archive._sql_frame(args.query)
     if form == "csv":
         write_table(frame, "query", form, None)
     else:
         show_frame(args, frame)
     if args.query is None:
-        note(repr(kept).strip("<>"))
+        note(repr(archive).strip("<>"))
     return 0
 
 
@@ -786,8 +786,8 @@ def sql(args: Args) -> int:
 )
 def verify_archive(args: Args) -> int:
     """Check files, responses and tables; exits with 1 if anything is wrong."""
-    kept = aa.Archive(args.dir, profile=args.profile, **values_of(args, "max_nodes"))
-    result = kept.verify(replay=args.replay)
+    archive = aa.Archive(args.dir, profile=args.profile, **values_of(args, "max_nodes"))
+    result = archive.verify(replay=args.replay)
     problems = [{"table": table, "problem": problem} for table, problem in result.problems]
     lines = (visible(f"{problem['table']}: {problem['problem']}") for problem in problems)
     show(args, {"ok": result.ok, "responses": result.responses, "problems": problems}, lines)
@@ -815,14 +815,14 @@ def tidy(args: Args) -> int:
 
     Exits with 1 if another process was busy with a part of it.
     """
-    kept = aa.Archive(args.dir)
+    archive = aa.Archive(args.dir)
     if args.forget or args.before:
-        done = kept.forget([*args.forget] or None, before=args.before)
+        report = archive.forget([*args.forget] or None, before=args.before)
     else:
-        done = kept.compact(keep_hours=args.keep_hours)
-    facts = {"files": done.files, "bytes": done.bytes, "rows_removed": done.rows}
-    show(args, {**facts, "hosts": done.hosts, "busy": done.busy}, [_first_line(done)])
-    return 1 if done.busy else 0
+        report = archive.compact(keep_hours=args.keep_hours)
+    facts = {"files": report.files, "bytes": report.bytes, "rows_removed": report.rows}
+    show(args, {**facts, "hosts": report.hosts, "busy": report.busy}, [_first_line(report)])
+    return 1 if report.busy else 0
 
 
 # -- explanations ------------------------------------------------------------------------------
@@ -859,8 +859,8 @@ def explain(args: Args) -> int:
     from aatoolkit._util.files import write_whole
 
     pairs = [word.partition("=") for word in args.where]
-    if wrong := ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]:
-        raise ArgumentError(f"{wrong[0]!r} is not NAME=VALUE", argument="where")
+    if malformed := ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]:
+        raise ArgumentError(f"{malformed[0]!r} is not NAME=VALUE", argument="where")
     row = {name: value for name, _, value in pairs} if pairs else args.row
     scope = None if args.scope is None else Scope._from_query(args.scope)
     try:

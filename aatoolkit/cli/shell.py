@@ -68,14 +68,14 @@ def problem_of(error: click.UsageError) -> str:
         return "name a command"
     if isinstance(error, click.NoSuchOption):
         names = [name for parameter in command.params for name in parameter.opts]
-        near = did_you_mean(near_matches(error.option_name, names))
-        return f"there is no such option{near and f'; {near}'}"
+        suggestion = did_you_mean(near_matches(error.option_name, names))
+        return f"there is no such option{suggestion and f'; {suggestion}'}"
     if isinstance(error, click.exceptions.NoSuchCommand):
-        near = did_you_mean(
+        suggestion = did_you_mean(
             near_matches(error.command_name, command.commands),
             f"there are {', '.join(command.commands)}",
         )
-        return f"there is no such command; {near}"
+        return f"there is no such command; {suggestion}"
     if isinstance(error, click.BadParameter) and error.param is not None:
         name = " ".join(filter(None, (error.param.opts[-1], error.param.metavar)))
         is_missing = isinstance(error, click.MissingParameter)
@@ -379,9 +379,9 @@ def table_format(args: Args, out: Path | None = None) -> str:
     if out is not None:
         formats.append(out.suffix.lower().removeprefix("."))
     if len({*formats}) > 1:
-        several = " and as ".join(formats)
+        requested = " and as ".join(formats)
         raise ArgumentError(
-            f"the table is requested as {several}; choose one format", argument="format"
+            f"the table is requested as {requested}; choose one format", argument="format"
         )
     return formats[0] if formats else "grid"
 

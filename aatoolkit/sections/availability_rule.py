@@ -90,10 +90,10 @@ class Rule:
         """What the path of the rule leads to."""
         if self.at.startswith("header "):
             return "header"
-        many = [step for step in parse_pattern(self.at) if isinstance(step, Each | Entries)]
-        if not many:
+        repeated = [step for step in parse_pattern(self.at) if isinstance(step, Each | Entries)]
+        if not repeated:
             return "object"
-        is_map = len(many) == 1 and isinstance(many[0], Entries) and self.at.endswith("}")
+        is_map = len(repeated) == 1 and isinstance(repeated[0], Entries) and self.at.endswith("}")
         return "map" if is_map else "rows"
 
     @property

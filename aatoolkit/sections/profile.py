@@ -224,9 +224,9 @@ def fingerprint(section: Section) -> str:
 
 def _not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
     text = str(name)[:80]  # it may be of any kind
-    near = near_matches(text, names)
+    suggestions = near_matches(text, names)
     message = unknown(kind, text, names)
-    return ScopeError(message, parameter=kind, unknown=(text,), suggestions=near)
+    return ScopeError(message, parameter=kind, unknown=(text,), suggestions=suggestions)
 
 
 def _key(name: str) -> str:

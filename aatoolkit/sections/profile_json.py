@@ -82,11 +82,11 @@ def dump_table(table: Table) -> dict[str, Any]:
     How rows are filtered, and values read, is left out: only reading answers needs it.
     """
     facts = _dump(table)
-    plain = Rows(table.rows.steps, table.rows.labels, table.rows.positional, table.rows.one)
+    default = Rows(table.rows.steps, table.rows.labels, table.rows.positional, table.rows.one)
     for column in facts["columns"]:
         for name in _READING:
             column.pop(name, None)
-    return {**facts, "rows": _dump(plain)}
+    return {**facts, "rows": _dump(default)}
 
 
 def load_table(facts: Mapping[str, Any]) -> Table:
@@ -121,7 +121,7 @@ def _dump(value: Any) -> Any:
                 facts[field.name] = _dump_path(fact) if field.name in _PATHS else _dump(fact)
         return facts
     if isinstance(value, Mapping):
-        return {str(name): _dump(inner) for name, inner in value.items()}
+        return {str(name): _dump(item) for name, item in value.items()}
     return [*map(_dump, value)] if isinstance(value, list | tuple) else value
 
 
@@ -133,13 +133,13 @@ def _load(kind: Any, facts: Any) -> Any:
         return Aggregation("none", why=f"its rule, {facts['rule']}, is of a newer version")
     values = {}
     for name, fact in facts.items():
-        inner = _INNER.get(name)
-        if inner is None:
+        kinds = _INNER.get(name)
+        if kinds is None:
             values[name] = _load_path(fact) if name in _PATHS else _frozen(fact)
         elif isinstance(fact, list):
-            values[name] = tuple(_load(inner, item) for item in fact)
+            values[name] = tuple(_load(kinds, item) for item in fact)
         else:
-            values[name] = fact and _load(inner, fact)
+            values[name] = fact and _load(kinds, fact)
     if kind is Section:
         return Section(values.pop("name"), values.pop("doc"), *values.pop("tables"), **values)
     return kind(**values)
@@ -148,7 +148,9 @@ def _load(kind: Any, facts: Any) -> Any:
 def _dump_path(steps: Any) -> list[Any] | None:
     if steps is None:
         return None
-    limits = {str(at): [*s.only] for at, s in enumerate(steps) if isinstance(s, Entries) and s.only}
+    limits = {
+        str(index): [*s.only] for index, s in enumerate(steps) if isinstance(s, Entries) and s.only
+    }
     return [format_path(steps), limits]
 
 
@@ -157,8 +159,8 @@ def _load_path(fact: Any) -> Any:
         return None
     text, limits = fact
     steps = [*parse_pattern(text)]
-    for at, keys in limits.items():
-        steps[int(at)] = Entries(_frozen(keys))
+    for index, keys in limits.items():
+        steps[int(index)] = Entries(_frozen(keys))
     return tuple(steps)
 
 

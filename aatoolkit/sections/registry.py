@@ -278,12 +278,12 @@ def _at(table: Table, name: str, path: str) -> Table:
     if not path:
         return replace(table, columns=columns)
     steps = parse_pattern(path)
-    many = [at for at, step in enumerate(steps, 1) if isinstance(step, Each | Entries)]
-    if len(many) != 1:
+    repeated = [index for index, step in enumerate(steps, 1) if isinstance(step, Each | Entries)]
+    if len(repeated) != 1:
         raise ArgumentError(
             f"{name}={path!r} is no list of values; write models[].key, themes[] or makers{{}}"
         )
-    rows, steps_to_value = steps[: many[0]], steps[many[0] :]
+    rows, steps_to_value = steps[: repeated[0]], steps[repeated[0] :]
     is_map = isinstance(rows[-1], Entries)
     source = format_path(steps_to_value) or ("@0" if is_map else ".")
     columns = tuple(

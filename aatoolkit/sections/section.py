@@ -275,10 +275,10 @@ class Section(Described):
         return tuple(table.name for table in self.tables)
 
 
-def is_at(path: str, at: str) -> bool:
+def is_at(path: str, place: str) -> bool:
     """Whether a path is equal to, inside of or around the path of a rule."""
-    path, at = path.replace("{}", ""), at.replace("{}", "")
-    return f"{path}.".startswith(f"{at}.") or f"{at}.".startswith(f"{path}.")
+    path, place = path.replace("{}", ""), place.replace("{}", "")
+    return f"{path}.".startswith(f"{place}.") or f"{place}.".startswith(f"{path}.")
 
 
 def _pattern(rows: Rows, source: str) -> str:
@@ -306,7 +306,7 @@ def _of_many(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 def _enclosing(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Return the path of the record that encloses the rows at a path."""
-    arrays = [at for at, step in enumerate(steps[:-1]) if isinstance(step, Each)]
+    arrays = [index for index, step in enumerate(steps[:-1]) if isinstance(step, Each)]
     if not arrays:
         raise ArgumentError(f"no record encloses {format_path(steps)!r}; leave out a ^")
     return steps[: arrays[-1] + 1]

@@ -133,7 +133,7 @@ def not_held(*tables: str) -> str:
 
 
 def answers_availability(
-    o: Observations,
+    obs: Observations,
     sample_count: int | None = None,
     *,
     reasons: Iterable[str | None] = (),
@@ -157,20 +157,20 @@ def answers_availability(
     fields
         As in :class:`SectionAvailability`.
     """
-    engines = _engine_runs(o).values()
+    engines = _engine_runs(obs).values()
     answers = sum(row["answer_count"] for row in engines)
-    silent = _silent_engines(o)
+    silent = _silent_engines(obs)
     status = "unavailable"
-    if not o.observed("answers"):
+    if not obs.observed("answers"):
         notes = [not_held("answers")]
     elif not answers:
         notes = [NONE_ANSWERED if engines else NO_ANSWERS]
     else:
         notes = [reason for reason in reasons if reason]
-        since = o.collected_since
-        if since is not None and since > o.window.start:
+        since = obs.collected_since
+        if since is not None and since > obs.window.start:
             notes.append(f"Answers were collected only since {since.isoformat()}.")
-        requested = [engine for engine in silent if engine in o.question.filter("engine")]
+        requested = [engine for engine in silent if engine in obs.question.filter("engine")]
         if requested:
             notes.append(f"There are no answers of {', '.join(requested)}.")
         status = "partial" if notes else "available"
@@ -178,21 +178,21 @@ def answers_availability(
         status=status,
         reason=" ".join(notes) or None,
         sample_count=answers if sample_count is None else sample_count,
-        as_of=last_run(o),
+        as_of=last_run(obs),
         fields=fields or {},
         engines=silent,
     )
 
 
-def last_run(o: Observations) -> datetime | None:
+def last_run(obs: Observations) -> datetime | None:
     """Return the time of the last run in scope; None if there was none."""
-    return max((row["as_of"] for row in _engine_runs(o).values()), default=None)
+    return max((row["as_of"] for row in _engine_runs(obs).values()), default=None)
 
 
 @shared
-def _engine_runs(o: Observations) -> dict[str, dict[str, Any]]:
+def _engine_runs(obs: Observations) -> dict[str, dict[str, Any]]:
     """Return the number of answers and the time of the last run, by engine with runs."""
-    rows = o.rows(
+    rows = obs.rows(
         "SELECT engine, max(ran_at) AS as_of,"
         " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"
     )
@@ -200,16 +200,16 @@ def _engine_runs(o: Observations) -> dict[str, dict[str, Any]]:
 
 
 @shared
-def _silent_engines(o: Observations) -> dict[str, State]:
+def _silent_engines(obs: Observations) -> dict[str, State]:
     """Return the engines in scope without answers, with the reason.
 
     An engine that is not switched on is no gap in what was measured, unless it was asked for.
     """
-    runs, states = _engine_runs(o), {}
-    for row in scoped_engines(o):
+    runs, states = _engine_runs(obs), {}
+    for row in scoped_engines(obs):
         engine = row["engine"]
         if not row["configured"]:
-            if o.question.filter("engine") and not runs.get(engine, {}).get("answer_count"):
+            if obs.question.filter("engine") and not runs.get(engine, {}).get("answer_count"):
                 reason = "This engine is not switched on for the project."
                 states[engine] = State("not_configured", reason)
         elif row["last_run_day"] is None:
@@ -224,8 +224,8 @@ def _silent_engines(o: Observations) -> dict[str, State]:
 
 
 @shared
-def scoped_engines(o: Observations) -> list[dict[str, Any]]:
+def scoped_engines(obs: Observations) -> list[dict[str, Any]]:
     """Return the engines in scope with the day of their last run."""
-    return o.rows(
+    return obs.rows(
         "SELECT engine, label, configured, last_run_day FROM scoped_engines ORDER BY engine"
     )

@@ -336,17 +336,17 @@ class Service:
             _check_values(question, _options(store, host))
         if name is not None:
             section = self.sections[name]
-            with store.observe(_narrowed(question, section)) as o:
-                return {**_envelope(name, o), **_measured(section, question, o)}
+            with store.observe(_narrowed(question, section)) as obs:
+                return {**_envelope(name, obs), **_measured(section, question, obs)}
         answers = {}
         for name, section in self.sections.items():
-            with store.observe(_narrowed(question, section)) as o:
+            with store.observe(_narrowed(question, section)) as obs:
                 answers[name] = {
-                    "filters": _filters(o.question),
-                    **_measured(section, question, o),
+                    "filters": _filters(obs.question),
+                    **_measured(section, question, obs),
                 }
-        with store.observe(question) as o:
-            return {**_envelope(None, o), "sections": answers}
+        with store.observe(question) as obs:
+            return {**_envelope(None, obs), "sections": answers}
 
     def _project(self, request: Request) -> str:
         """Return the host of a request as the store spells it, if the account may see it."""
@@ -374,8 +374,8 @@ class Service:
 def _options(store: Store, host: str) -> dict[str, Any]:
     """Return the scope options of a host, which are computed once."""
     if host not in store.options:
-        with store.observe(Question(host)) as o:
-            store.options[host] = scope_options(o)
+        with store.observe(Question(host)) as obs:
+            store.options[host] = scope_options(obs)
     return store.options[host]
 
 
@@ -385,14 +385,14 @@ def _narrowed(question: Question, section: ServiceSection) -> Question:
     return replace(question, filters=carried)
 
 
-def _envelope(section: str | None, o: Observations) -> dict[str, Any]:
-    days = {"start": o.window.start, "end": o.window.end, "days": o.window.days}
+def _envelope(section: str | None, obs: Observations) -> dict[str, Any]:
+    days = {"start": obs.window.start, "end": obs.window.end, "days": obs.window.days}
     return {
         "section": section,
-        "domain": o.question.host,
+        "domain": obs.question.host,
         "window": {**days, "timezone": "UTC"},
-        "filters": _filters(o.question),
-        "generatedAt": o.as_of,
+        "filters": _filters(obs.question),
+        "generatedAt": obs.as_of,
     }
 
 
@@ -400,8 +400,8 @@ def _filters(question: Question) -> dict[str, list[str] | None]:
     return {name: list(question.filter(name)) or None for name in FILTERS}
 
 
-def _measured(section: ServiceSection, question: Question, o: Observations) -> dict[str, Any]:
-    answer = section.ask(o)
+def _measured(section: ServiceSection, question: Question, obs: Observations) -> dict[str, Any]:
+    answer = section.ask(obs)
     notes = (answer.availability.reason, _not_applied(section, question))
     reason = " ".join(note for note in notes if note) or None
     return {"availability": replace(answer.availability, reason=reason).wire(), **answer.body}

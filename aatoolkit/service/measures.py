@@ -66,10 +66,10 @@ class Grouping(NamedTuple):
     sql: str
 
     def rows(
-        self, o: Observations, aggregates: str, source: str, **values: object
+        self, obs: Observations, aggregates: str, source: str, **values: object
     ) -> dict[Any, dict[str, Any]]:
         """Compute aggregates of a table by group; return the rows by key."""
-        rows = o.rows(
+        rows = obs.rows(
             f"SELECT {', '.join((*self.keys, aggregates))} FROM {source} {self.sql}", **values
         )
         by_keys = {tuple(row.pop(key) for key in self.keys): row for row in rows}
@@ -84,48 +84,50 @@ ENGINES = Grouping(("engine",), "GROUP BY engine")
 
 
 @shared
-def answer_counts(o: Observations, grouping: Grouping, previous: bool = False) -> dict[Any, int]:
+def answer_counts(obs: Observations, grouping: Grouping, previous: bool = False) -> dict[Any, int]:
     """Count the answers of each group; the total, ``()``, is always there."""
-    rows = grouping.rows(o, "count(*) AS n", f"{_window(previous)}answers")
+    rows = grouping.rows(obs, "count(*) AS n", f"{_window(previous)}answers")
     return {key: row["n"] for key, row in rows.items()}
 
 
 @shared
-def why_no_subject(o: Observations) -> str | None:
+def why_no_subject(obs: Observations) -> str | None:
     """Return the reason why the brands in focus cannot be measured; None if they can."""
-    if not o.observed("mentions"):
+    if not obs.observed("mentions"):
         return not_held("mentions")
-    return None if focus_brands(o) else NO_SUBJECT
+    return None if focus_brands(obs) else NO_SUBJECT
 
 
 @shared
-def focus_brands(o: Observations) -> list[str]:
+def focus_brands(obs: Observations) -> list[str]:
     """Return the brands of the brand filter, or the project's own."""
-    return o.column("SELECT brand FROM focus ORDER BY brand")
+    return obs.column("SELECT brand FROM focus ORDER BY brand")
 
 
 @shared
-def focus(o: Observations, grouping: Grouping, previous: bool = False) -> dict[Any, dict[str, Any]]:
+def focus(
+    obs: Observations, grouping: Grouping, previous: bool = False
+) -> dict[Any, dict[str, Any]]:
     """Return the measures of the brands in focus, by group of answers."""
     mentions = f"{_window(previous)}mentions"
-    voices = grouping.rows(o, "count(*) AS n", mentions)
-    about = grouping.rows(
-        o,
+    voices = grouping.rows(obs, "count(*) AS n", mentions)
+    rows = grouping.rows(
+        obs,
         f"count(DISTINCT chat_id) AS mention_count, {_COUNTS}, {_SCORES}",
         f"{mentions} WHERE list_contains($about, brand)",
-        about=focus_brands(o),
+        about=focus_brands(obs),
     )
-    measured = why_no_subject(o) is None
+    measured = why_no_subject(obs) is None
     return {
         key: _complete(
-            _NOTHING | about.get(key, {}), count, voices.get(key, {"n": 0})["n"], measured
+            _NOTHING | rows.get(key, {}), count, voices.get(key, {"n": 0})["n"], measured
         )
-        for key, count in answer_counts(o, grouping, previous).items()
+        for key, count in answer_counts(obs, grouping, previous).items()
     }
 
 
 @shared
-def brand_measures(o: Observations, previous: bool = False) -> list[dict[str, Any]]:
+def brand_measures(obs: Observations, previous: bool = False) -> list[dict[str, Any]]:
     """Return the measures of each listed brand, the most mentioned first.
 
     A rank is a brand's place among all brands of the project, listed or not; a brand that
@@ -134,11 +136,11 @@ def brand_measures(o: Observations, previous: bool = False) -> list[dict[str, An
     """
     aggregates = ", ".join([_COUNTS, _PLACES, *([] if previous else [_SCORES])])
     by_brand = Grouping(("brand",), "GROUP BY brand")
-    mentions = by_brand.rows(o, aggregates, f"{_window(previous)}mentions")
-    answers = answer_counts(o, WHOLE, previous)[()]
+    mentions = by_brand.rows(obs, aggregates, f"{_window(previous)}mentions")
+    answers = answer_counts(obs, WHOLE, previous)[()]
     voices = sum(row["voice_count"] for row in mentions.values())
-    asked, measured = o.question.filter("brand"), o.observed("mentions")
-    brands = o.rows("SELECT brand, own FROM store.brands WHERE host = $host")
+    named, measured = obs.question.filter("brand"), obs.observed("mentions")
+    brands = obs.rows("SELECT brand, own FROM store.brands WHERE host = $host")
     rows = [brand | _NOTHING | mentions.get(brand["brand"], {}) for brand in brands]
     rows.sort(key=lambda row: (-row["voice_count"], row["brand"]))
     for place, row in enumerate(rows, 1):
@@ -149,40 +151,40 @@ def brand_measures(o: Observations, previous: bool = False) -> list[dict[str, An
     return [
         _complete(row, answers, voices, measured)
         for row in rows
-        if not asked or row["brand"] in asked
+        if not named or row["brand"] in named
     ]
 
 
 @shared
-def own_citations_missing(o: Observations) -> str | None:
+def own_citations_missing(obs: Observations) -> str | None:
     """Return the reason why own citations cannot be counted; None if they can."""
-    if not o.observed("citations"):
+    if not obs.observed("citations"):
         return not_held("citations")
-    without = o.column(
+    uncounted = obs.column(
         "SELECT brand FROM focus WHERE domain IS NULL AND own IS NOT TRUE ORDER BY brand"
     )
-    return f"The domain of {', '.join(without)} is not known." if without else None
+    return f"The domain of {', '.join(uncounted)} is not known." if uncounted else None
 
 
 @shared
 def citations(
-    o: Observations, grouping: Grouping, previous: bool = False
+    obs: Observations, grouping: Grouping, previous: bool = False
 ) -> dict[Any, dict[str, Any]]:
     """Return the citations of all pages and of own pages, by group of answers.
 
     Both counts are None where nothing was measured.
     """
-    cited = grouping.rows(o, _CITATIONS, f"{_window(previous)}citations WHERE cited")
+    cited = grouping.rows(obs, _CITATIONS, f"{_window(previous)}citations WHERE cited")
     measured = {
-        "citation_count": o.observed("citations"),
-        "own_citation_count": own_citations_missing(o) is None,
+        "citation_count": obs.observed("citations"),
+        "own_citation_count": own_citations_missing(obs) is None,
     }
     return {
         key: {
             name: cited.get(key, {}).get(name, 0) if is_measured and count else None
             for name, is_measured in measured.items()
         }
-        for key, count in answer_counts(o, grouping, previous).items()
+        for key, count in answer_counts(obs, grouping, previous).items()
     }
 
 
@@ -217,9 +219,9 @@ def _window(previous: bool) -> str:
     return "previous_" if previous else ""
 
 
-def citations_are_counted(o: Observations) -> bool:
+def citations_are_counted(obs: Observations) -> bool:
     """Whether citations can be counted: the host has citations, and there are answers in scope."""
-    return o.observed("citations") and bool(answer_counts(o, WHOLE)[()])
+    return obs.observed("citations") and bool(answer_counts(obs, WHOLE)[()])
 
 
 def enumerate_words(words: Sequence[str]) -> str:

@@ -325,11 +325,11 @@ class Observations:
         for name in tables:
             if name in self._created:
                 continue
-            of = self.window.previous if name.startswith("previous_") else self.window
+            period = self.window.previous if name.startswith("previous_") else self.window
             rows = _TABLES[name]
             if not self.question.filter("brand"):
                 rows = rows.replace(_NAMED, "true")
-            self._execute(f"CREATE TEMP TABLE {name} AS {rows}", of, {})
+            self._execute(f"CREATE TEMP TABLE {name} AS {rows}", period, {})
             self._created.add(name)
         values |= {
             "host": self.question.host,
@@ -351,11 +351,11 @@ def shared(compute: F) -> F:
     """Cache the result of a function in the `Observations` that it is called with."""
 
     @wraps(compute)
-    def once(o: Observations, /, *args: Any, **kwargs: Any) -> Any:
+    def once(obs: Observations, /, *args: Any, **kwargs: Any) -> Any:
         key = (compute, args, *kwargs.items())
-        if key not in o.results:
-            o.results[key] = compute(o, *args, **kwargs)
-        return o.results[key]
+        if key not in obs.results:
+            obs.results[key] = compute(obs, *args, **kwargs)
+        return obs.results[key]
 
     return cast(F, once)
 
@@ -366,25 +366,25 @@ WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label
 """
 
 
-def scope_options(o: Observations) -> dict[str, Any]:
+def scope_options(obs: Observations) -> dict[str, Any]:
     """Compute the scope options of a project.
 
     Topics and categories are counted over all its prompts, also those no longer asked;
     prompts without a topic are counted under ``None``. A brand of which it is not known
     whether it is the project's own has no ``own``.
     """
-    brands = o.rows(
+    brands = obs.rows(
         "SELECT brand AS name, tracked, own FROM store.brands"
         " WHERE host = $host ORDER BY own DESC NULLS LAST, tracked DESC, brand"
     )
     return {
-        "engines": o.rows(
+        "engines": obs.rows(
             'SELECT engine AS id, label, configured, last_run_day AS "lastRunDay"'
             " FROM scoped_engines ORDER BY engine"
         ),
-        "topics": o.rows(_LABELS.format(label="topic")),
-        "categories": o.rows(_LABELS.format(label="category")),
+        "topics": obs.rows(_LABELS.format(label="topic")),
+        "categories": obs.rows(_LABELS.format(label="category")),
         "brands": [{n: v for n, v in row.items() if n != "own" or v is not None} for row in brands],
-        "ownTerms": o.column("SELECT term FROM store.own_terms WHERE host = $host ORDER BY term"),
+        "ownTerms": obs.column("SELECT term FROM store.own_terms WHERE host = $host ORDER BY term"),
         "days": DAYS,
     }

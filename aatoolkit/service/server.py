@@ -159,10 +159,12 @@ def run_server(
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    plain = socket.create_server((host, port), family=family)
+    listener = socket.create_server((host, port), family=family)
     # asyncio turns Nagle's algorithm off for sockets that say they are TCP. create_server
     # makes one of protocol 0, with which each answer on a kept connection waits 40 ms.
-    return socket.socket(plain.family, plain.type, socket.IPPROTO_TCP, fileno=plain.detach())
+    return socket.socket(
+        listener.family, listener.type, socket.IPPROTO_TCP, fileno=listener.detach()
+    )
 
 
 def _base_url(listener: socket.socket) -> str:

@@ -26,10 +26,10 @@ def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float
     variance *= count / (count - 1)
     # No difference between prompts is no certainty: they are then as many observations.
     size = rate * (1 - rate) / variance if variance > _NOTHING else float(count)
-    n, t = min(size, float(trials)), _t95(count - 1)
-    spread = 1 + t**2 / n
-    centre = (rate + t**2 / (2 * n)) / spread
-    half = t / spread * sqrt(rate * (1 - rate) / n + t**2 / (4 * n**2))
+    n, quantile = min(size, float(trials)), _t95(count - 1)
+    spread = 1 + quantile**2 / n
+    centre = (rate + quantile**2 / (2 * n)) / spread
+    half = quantile / spread * sqrt(rate * (1 - rate) / n + quantile**2 / (4 * n**2))
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
@@ -78,10 +78,10 @@ def adjusted(p_values: Sequence[float]) -> list[float]:
     Benjamini, Y. and Hochberg, Y. (1995): Controlling the false discovery rate. Journal of the
     Royal Statistical Society B 57, 289-300.
     """
-    results, least = [1.0] * len(p_values), 1.0
-    ranked = sorted(range(len(p_values)), key=lambda at: p_values[at])
+    results, minimum = [1.0] * len(p_values), 1.0
+    ranked = sorted(range(len(p_values)), key=lambda index: p_values[index])
     for rank in range(len(ranked), 0, -1):
-        at = ranked[rank - 1]
-        least = min(least, p_values[at] * len(ranked) / rank)
-        results[at] = least
+        index = ranked[rank - 1]
+        minimum = min(minimum, p_values[index] * len(ranked) / rank)
+        results[index] = minimum
     return results

@@ -79,16 +79,16 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
     _load(converted).close()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    stale = sorted({path.stem for path in folder.glob("*.parquet")} - converted.keys())
-    if stale:
+    stale_names = sorted({path.stem for path in folder.glob("*.parquet")} - converted.keys())
+    if stale_names:
         raise StoreError(
             f"{name}.parquet: the folder holds this file already and it is not among the tables"
             " given; give it too, or write to an empty folder"
-            for name in stale
+            for name in stale_names
         )
     for name, table in converted.items():
-        part = folder / f".{name}.part"
-        pq.write_table(table, part, compression="zstd", row_group_size=_ROW_GROUP)
+        temporary = folder / f".{name}.part"
+        pq.write_table(table, temporary, compression="zstd", row_group_size=_ROW_GROUP)
     for name in converted:
         os.replace(folder / f".{name}.part", folder / f"{name}.parquet")
     hashes = _hashes({name: folder / f"{name}.parquet" for name in converted})
@@ -156,7 +156,9 @@ class Store:
     def observe(self, question: Question) -> Iterator[Observations]:
         """Yield the observations in the scope of a question, on a cursor of their own."""
         with self._lock:
-            scope = next((idle for idle in self._scopes if idle.question == question), None)
+            scope = next(
+                (candidate for candidate in self._scopes if candidate.question == question), None
+            )
             if scope is not None:
                 self._scopes.remove(scope)
         if scope is None:
@@ -300,8 +302,8 @@ def _kind(type_: pa.DataType) -> str:
     if pt.is_list(type_) or pt.is_large_list(type_):
         is_words = pt.is_null(type_.value_type) or _kind(type_.value_type) == "text"
         return "words" if is_words else ""
-    plain = type_.value_type if pt.is_dictionary(type_) else type_
-    return next((kind for kind, names in _KINDS.items() if re.match(names, str(plain))), "")
+    value_type = type_.value_type if pt.is_dictionary(type_) else type_
+    return next((kind for kind, names in _KINDS.items() if re.match(names, str(value_type))), "")
 
 
 def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
@@ -344,8 +346,8 @@ def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Itera
     """Describe the invalid values of a table, the first of each kind."""
     for names, sql, problem in _checks(table):
         for values in connection.execute(f"{sql} LIMIT 1").fetchall():
-            what = ", ".join(f"{n}={v!r}" for n, v in zip(names, values, strict=True))
-            yield f"{table.name}.{'+'.join(names)}: {what} {problem}"
+            place = ", ".join(f"{n}={v!r}" for n, v in zip(names, values, strict=True))
+            yield f"{table.name}.{'+'.join(names)}: {place} {problem}"
 
 
 def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
@@ -353,16 +355,16 @@ def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
     rows = f"FROM store.{table.name}"
     for column in table.columns:
         name, allowed = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)
-        wrong, problem = f"{name} NOT IN ({allowed})", f"is none of {allowed}"
+        condition, problem = f"{name} NOT IN ({allowed})", f"is none of {allowed}"
         if column.kind == "number":
-            wrong, problem = f"NOT isfinite({name})", "is not a finite number"
+            condition, problem = f"NOT isfinite({name})", "is not a finite number"
         elif column.kind == "words":
             outside = f" OR NOT list_has_all([{allowed}], {name})" if allowed else ""
-            wrong = f"len({name}) <> list_aggregate({name}, 'count'){outside}"
+            condition = f"len({name}) <> list_aggregate({name}, 'count'){outside}"
             problem = f"has a word that is none of {allowed or 'text'}"
         elif not allowed:
             continue
-        yield [column.name], f"SELECT {name} {rows} WHERE {wrong}", problem
+        yield [column.name], f"SELECT {name} {rows} WHERE {condition}", problem
     if key := ", ".join(table.key):
         sql = f"SELECT {key} {rows} GROUP BY {key} HAVING count(*) > 1"
         yield table.key, sql, "is there more than once"

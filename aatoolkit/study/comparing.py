@@ -97,13 +97,13 @@ def sentences(changes: pd.DataFrame) -> list[str]:
     for row in changes.head(SHOWN).astype(object).to_dict("records"):
         row = {str(name): value for name, value in row.items() if not pd.isna(value)}
         names = [name for name in _PLACE if name in row and name != "host"]
-        where = " ".join(f"[{row[name]}]" if name == "key" else str(row[name]) for name in names)
+        place = " ".join(f"[{row[name]}]" if name == "key" else str(row[name]) for name in names)
         sides = [row.get("before", "nothing"), row.get("after", "nothing")]
-        what = f"{sides[0]} → {sides[1]}"
+        difference = f"{sides[0]} → {sides[1]}"
         if row["kind"] != "cell" and "nothing" in sides:
-            what = "only before" if sides[1] == "nothing" else "only after"
+            difference = "only before" if sides[1] == "nothing" else "only after"
         change = f" ({row['change']:+.6g})" if "change" in row else ""
-        words.append(visible(f"{where}: {what}{change}"))
+        words.append(visible(f"{place}: {difference}{change}"))
     return words
 
 
@@ -113,14 +113,16 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
     Rows are matched by a key, or by their number where it does not identify them.
     """
     frames = [flattened(frame) for frame in (before, after)]
-    plain = [
+    comparable = [
         pd.DataFrame({str(name): _comparable(frame[name]) for name in frame if name != "_row"})
         for frame in frames
     ]
-    labels = [_labels(frame, key) for frame in plain]
+    labels = [_labels(frame, key) for frame in comparable]
     if not key or any(index.has_duplicates for index in labels):
-        labels = [pd.RangeIndex(len(frame)).map(lambda at: f"row={at}") for frame in plain]
-    first, second = (frame.set_axis(index) for frame, index in zip(plain, labels, strict=True))
+        labels = [
+            pd.RangeIndex(len(frame)).map(lambda number: f"row={number}") for frame in comparable
+        ]
+    first, second = (frame.set_axis(index) for frame, index in zip(comparable, labels, strict=True))
     parts = [
         pd.DataFrame({"kind": "row", "key": index.difference(other_index, sort=False), side: "row"})
         for side, index, other_index in (
@@ -128,9 +130,9 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
             ("after", second.index, first.index),
         )
     ]
-    both = first.index.intersection(second.index, sort=False)
+    common = first.index.intersection(second.index, sort=False)
     for column in first.columns.intersection(second.columns, sort=False):
-        old, now = first.loc[both, column], second.loc[both, column]
+        old, now = first.loc[common, column], second.loc[common, column]
         is_number = all(
             pd.api.types.is_numeric_dtype(side) and side.dtype != "boolean" for side in (old, now)
         )
@@ -197,12 +199,12 @@ def compare(before: Study, after: Study) -> StudyDiff:
         {record.request.key[start:]: record for record in side} for side in records
     )
     parts: list[pd.DataFrame] = []
-    same = 0
+    same_count = 0
     for key in sorted(first_records.keys() | second_records.keys()):
         first, second = first_records.get(key), second_records.get(key)
         states = [r and f"{r.status} {r.sha256[:12]}" for r in (first, second)]
         if first and second and (first.sha256, first.status) == (second.sha256, second.status):
-            same += 1
+            same_count += 1
             continue
         record = first_records.get(key) or second_records[key]
         place: dict[str, Any] = {
@@ -213,11 +215,11 @@ def compare(before: Study, after: Study) -> StudyDiff:
         sides = dict(zip(("before", "after"), states, strict=True))
         parts.append(pd.DataFrame([{"kind": "response", **place, **sides}]))
         if first and second:
-            read, again = readable(before, first), readable(after, second)
-            for section in [name for name in read if name in again]:
-                for frame in _section_changes(read[section], again[section]):
+            first_tables, second_tables = readable(before, first), readable(after, second)
+            for section in [name for name in first_tables if name in second_tables]:
+                for frame in _section_changes(first_tables[section], second_tables[section]):
                     parts.append(frame.assign(**place | {"section": section}))
-    return StudyDiff(same, stacked(parts))
+    return StudyDiff(same_count, stacked(parts))
 
 
 def _section_changes(first: Tables, second: Tables) -> Iterator[pd.DataFrame]:
@@ -312,8 +314,8 @@ class Results(MutableMapping[str, pd.DataFrame]):
     def _digest(self, name: str) -> str:
         hashes = self.hashes
         if name not in hashes:
-            anew = "; a rerun computes its results anew" if self._rerun else ""
-            raise ItemNotFound(unknown("result", name, hashes) + anew, key=name)
+            note = "; a rerun computes its results anew" if self._rerun else ""
+            raise ItemNotFound(unknown("result", name, hashes) + note, key=name)
         return hashes[name]
 
     def __setitem__(self, name: str, frame: pd.DataFrame | pd.Series) -> None:
@@ -455,7 +457,7 @@ def compare_results(
         "cells differ": ~is_row,
     }
     words = [*_columns(before, after)]
-    words += [f"{mask.sum():,} {what}" for what, mask in counts.items() if mask.any()]
+    words += [f"{mask.sum():,} {label}" for label, mask in counts.items() if mask.any()]
     words += [text for mask in counts.values() for text in sentences(changes[mask])][: 2 * SHOWN]
     words = words or ["the same cells in another order, or of another kind"]
     return ResultComparison(name, "differs", tuple(words))

@@ -98,10 +98,10 @@ def is_study_file(name: str, folder: str = "") -> bool:
     return name.startswith(f"{folder}/" if folder else "") and _OURS.fullmatch(name) is not None
 
 
-def parsed(text: bytes, read: Callable[[Any], T]) -> T | None:
+def parsed(text: bytes, parse: Callable[[Any], T]) -> T | None:
     """Parse a JSON file of a study; None if it is damaged."""
     try:
-        return read(decode.decode(text))
+        return parse(decode.decode(text))
     except UNREADABLE:
         return None
 
@@ -221,13 +221,13 @@ def pack(files: StudyFiles, path: Path) -> Path:
 
     They are stored without compression: the output of a compressor differs between its versions.
     """
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as file:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as file:
         for name in files.names():
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.create_system, entry.external_attr = 3, 0o100644 << 16
             file.writestr(entry, files.read(name))
-    return write_whole(path, packed.getvalue())
+    return write_whole(path, archive.getvalue())
 
 
 def sha256_of(data: bytes) -> str:
@@ -473,7 +473,7 @@ class Record:
                 and (request.scope is not None or {*request.params} <= {"refresh"})
                 and type(record.stale) is bool
                 and all(map(SHA256.fullmatch, digests))
-                and all(isinstance(text, str) for part in texts for text in part)
+                and all(isinstance(text, str) for item in texts for text in item)
                 and all(type(number) is int and number >= 0 for number in numbers)
             )
         except UNREADABLE:
@@ -508,8 +508,8 @@ def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> lis
     StudyError
         If a line is damaged, missing, out of order, unfinished or there twice.
     """
-    *lines, rest = data.split(b"\n")
-    if rest:
+    *lines, last = data.split(b"\n")
+    if last:
         raise _broken("its last line is unfinished")
     records = []
     for number, line in enumerate(lines, first):
@@ -621,10 +621,10 @@ def unseal(folder: Path) -> None:
 if sys.platform == "win32":
     import msvcrt
 
-    def _lock(handle: int, how: int = msvcrt.LK_LOCK) -> None:
+    def _lock(handle: int, mode: int = msvcrt.LK_LOCK) -> None:
         # Windows locks bytes: one far beyond the end, so that readers are not kept out.
         os.lseek(handle, 1 << 30, os.SEEK_SET)
-        msvcrt.locking(handle, how, 1)
+        msvcrt.locking(handle, mode, 1)
 
     def _unlock(handle: int) -> None:
         _lock(handle, msvcrt.LK_UNLCK)

@@ -90,7 +90,7 @@ def _own_columns() -> dict[str, dict[str, Column]]:
     columns: dict[str, dict[str, Column]] = {table: {} for table in _TABLES}
     text = _COLUMNS.replace("FILTERS", "\n".join(map(_FILTER.format, FILTERS)))
     for line in text.strip().splitlines():
-        table, name, dtype, doc, unit = (part.strip() for part in line.split("|"))
+        table, name, dtype, doc, unit = (field.strip() for field in line.split("|"))
         columns[table][name] = Column(name, dtype, doc, unit=unit or None)
     return columns
 
@@ -197,11 +197,11 @@ def publish(
     packed : bytes
         The packed study, to ship it too.
     """
-    read, failed, place = [*tables], [*failures], Path(out)
-    if not read:
+    tables_read, failed, place = [*tables], [*failures], Path(out)
+    if not tables_read:
         raise NotWritten("the study has no response to publish; record one", path=str(out))
     words = sorted({redact} if isinstance(redact, str) else {*redact})
-    published = _published(read, failed, words)
+    published = _published(tables_read, failed, words)
     facts = _facts(about, published, words)
     with writing_folder(out, overwrite=overwrite) as folder:
         _check_place(place)
@@ -259,8 +259,8 @@ def _facts(about: About, tables: Sequence[PublishedTable], redacted: list[str]) 
     """Return the facts for the documents of the publication."""
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
-    read = responses["fetched_at"].dt.tz_convert("UTC")
-    first, last = read.min(), read.max()
+    read_at = responses["fetched_at"].dt.tz_convert("UTC")
+    first, last = read_at.min(), read_at.max()
     failed = int(responses["error"].notna().sum()) if "error" in responses else 0
     digest = f"sha256:{about.digest}" if about.digest else None
     notes = [visible(about.description)] if about.description else []
@@ -294,10 +294,10 @@ def _facts(about: About, tables: Sequence[PublishedTable], redacted: list[str]) 
 
 
 def _published(
-    read: Sequence[Tables], failed: Sequence[tuple[Payload, str]], redact: list[str]
+    tables_read: Sequence[Tables], failed: Sequence[tuple[Payload, str]], redact: list[str]
 ) -> list[PublishedTable]:
     """Return all tables of a publication in a fixed order, redacted."""
-    numbered = dict(enumerate(sorted(read, key=lambda tables: _order(tables.payload)), 1))
+    numbered = dict(enumerate(sorted(tables_read, key=lambda tables: _order(tables.payload)), 1))
     rows = [
         _about(tables.payload, metadata_of(tables.main).sources[0]) for tables in numbered.values()
     ]
@@ -422,19 +422,19 @@ def _redacted(published: list[PublishedTable], redact: list[str]) -> list[Publis
             frame = frame.assign(reason=None).astype({"reason": "string"})
         elif table.name == "responses":
             frame = frame.assign(error=frame["error"].mask(frame["error"].notna(), "left out"))
-        kept = [name for name in map(str, frame) if (table.name, name) not in hidden]
+        names = [name for name in map(str, frame) if (table.name, name) not in hidden]
         # The service's own words may quote anything.
         columns = {
             name: ColumnMetadata(column.of, replace(column.availability, reason=None))
             for name, column in metadata.columns.items()
-            if name in kept
+            if name in names
         }
         sources = tuple(
             Source(**{name: fact for name, fact in vars(source).items() if name not in facts})
             for source in metadata.sources
         )
-        key = tuple(name for name in metadata.key if name in kept)
-        remaining = frame[kept].copy(deep=False)
+        key = tuple(name for name in metadata.key if name in names)
+        remaining = frame[names].copy(deep=False)
         redacted_tables.append(
             replace(table, frame=attach(remaining, FrameMetadata(columns, key, sources)))
         )
@@ -444,27 +444,31 @@ def _redacted(published: list[PublishedTable], redact: list[str]) -> list[Publis
 
 def _hidden(published: list[PublishedTable], redact: list[str]) -> tuple[Columns, Columns]:
     """Return the redacted columns, and those of them that were named individually."""
-    full = {
+    dtypes = {
         (table.name, str(name)): str(dtype)
         for table in published
         for name, dtype in table.frame.dtypes.items()
         if name not in _NEEDED
     }
     # The columns of the table of availability have common names.
-    columns = [(table, name) for table, name in full if table != "availability"]
+    columns = [(table, name) for table, name in dtypes if table != "availability"]
     names = {name for _, name in columns} | {*FILTERS}
     texts, named = Columns(), Columns()
     for word in redact:
         if word == TEXTS:
             texts |= {
-                (t, c) for (t, c), dtype in full.items() if _WORDS.fullmatch(c) and _is_text(dtype)
+                (t, c)
+                for (t, c), dtype in dtypes.items()
+                if _WORDS.fullmatch(c) and _is_text(dtype)
             }
         elif word in names:
             named |= {(t, c) for t, c in columns if c in (word, f"filter_{word}")}
-        elif tuple(word.split(".", 1)) in full:
+        elif tuple(word.split(".", 1)) in dtypes:
             named.add(tuple(word.split(".", 1)))  # type: ignore[arg-type]
         else:
-            suggestions = near_matches(word, [TEXTS, *sorted(names), *sorted(map(".".join, full))])
+            suggestions = near_matches(
+                word, [TEXTS, *sorted(names), *sorted(map(".".join, dtypes))]
+            )
             hint = did_you_mean(suggestions, "check its spelling")
             raise NotWritten(f"there is no column {word!r} to leave out; {hint}")
     return texts | named, named

@@ -116,8 +116,8 @@ class Recorder:
             if body is not None:
                 wait = getattr(error, "retry_after", None)
                 headers = {} if wait is None else {"retry-after": str(wait)}
-                sent, status = request_of(str(error.url)), int(error.status or 0)
-                response = Response(sent, status, headers, datetime.now(UTC), body)
+                request_sent, status = request_of(str(error.url)), int(error.status or 0)
+                response = Response(request_sent, status, headers, datetime.now(UTC), body)
                 self._keep(response, error=type(error).__name__)
             raise
         self._keep(response_of(payload), stale=payload.stale)
@@ -364,8 +364,8 @@ class StoredResponse:
 
     def tables(self) -> Tables | None:
         """Normalise the response again; return its tables."""
-        read = quietly(tables_of, self.read_payload(), self.options)
-        return read.get(self.source.section or "")
+        by_section = quietly(tables_of, self.read_payload(), self.options)
+        return by_section.get(self.source.section or "")
 
 
 def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
@@ -377,26 +377,26 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
     combined = []
     for record in study.records:
         scope = record.scope._to_query() if record.scope else None
-        same = (record.host, record.section) == (source.host, source.section)
-        of = source
+        is_same_place = (record.host, record.section) == (source.host, source.section)
+        stored_source = source
         if source.sha256 is None:
-            of = Source(record.host, record.section, scope, sha256=record.sha256)
-            is_it = same and source.scope in (None, scope)
+            stored_source = Source(record.host, record.section, scope, sha256=record.sha256)
+            is_it = is_same_place and source.scope in (None, scope)
         else:
             is_it = record.sha256 == source.sha256
         is_combined = record.section is None and scope and record.host == source.host
         if record.error is not None or not (is_it or is_combined):
             continue
         read = partial(study._payload, record)
-        stored = StoredResponse(of, read, study._options_of(record))
+        stored = StoredResponse(stored_source, read, study._options_of(record))
         if is_it:
             yield stored
         elif source.sha256 is not None:
             combined.append(stored)
-    for part in combined:
-        tables = part.tables()
+    for response in combined:
+        tables = response.tables()
         if tables is not None and tables.payload and tables.payload.sha256 == source.sha256:
-            yield part
+            yield response
 
 
 def recorded_table(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
@@ -422,8 +422,10 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
     if len(places) == 1:
         return next(iter(places.values()))
     if places:
-        which = "; ".join([*places][:5])
-        message = f"{len(places)} responses have a table {name}: name host and scope ({which})"
+        some_places = "; ".join([*places][:5])
+        message = (
+            f"{len(places)} responses have a table {name}: name host and scope ({some_places})"
+        )
     else:
         hint = did_you_mean(near_matches(table, names))
         message = f"no response of this study has a table {table!r}" + (hint and f", {hint}")

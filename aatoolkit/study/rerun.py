@@ -85,8 +85,8 @@ class Rerun:
     def lines(self) -> Iterator[str]:
         """Yield the result in words, line by line."""
         if self.problem is not None:
-            where = f"the notebook did not run to its end in code cell {self.cell}: "
-            yield f"{where if self.cell else ''}{visible(self.problem)}"
+            place = f"the notebook did not run to its end in code cell {self.cell}: "
+            yield f"{place if self.cell else ''}{visible(self.problem)}"
         for result in self.compared:
             yield clipped(f"{result.status}: {result.name}")
             yield from (f"  {clipped(words)}" for words in result.differences)

@@ -256,11 +256,11 @@ class Study(metaclass=Chaptered):
 
         def read(body: Any) -> Mapping[str, Any] | None:
             names = body["creators"]
-            about = {name: body.get(name) for name in ("title", "description", "created_at")}
+            texts = {name: body.get(name) for name in ("title", "description", "created_at")}
             is_ours = (body["format"], body["version"]) == (_FORMAT, _VERSION)
             is_text = isinstance(names, list) and all(isinstance(name, str) for name in names)
-            is_text = is_text and all(isinstance(text, str | None) for text in about.values())
-            return {**about, "creators": tuple(names)} if is_ours and is_text else None
+            is_text = is_text and all(isinstance(text, str | None) for text in texts.values())
+            return {**texts, "creators": tuple(names)} if is_ours and is_text else None
 
         about = parsed(self._read(STUDY), read)
         if about is None:
@@ -286,10 +286,10 @@ class Study(metaclass=Chaptered):
         )
         return records
 
-    def _once(self, name: str, source: Any, read: Callable[[Any], Any]) -> Any:
+    def _once(self, name: str, source: Any, parse: Callable[[Any], Any]) -> Any:
         """Read data from a file; it is cached until the file changes."""
         if name not in self._cache or self._cache[name][0] != source:
-            self._cache[name] = source, read(source)
+            self._cache[name] = source, parse(source)
         return self._cache[name][1]
 
     @property
@@ -541,8 +541,8 @@ class Study(metaclass=Chaptered):
             if (own_record.sha256, own_record.status) != (record.sha256, record.status):
                 yield f"the response to {record.name}"
         for base_url, profile in other._profiles.items():
-            both = (self._profiles.get(base_url, profile), profile)
-            if len({format_profiles({base_url: side}) for side in both}) > 1:
+            two_profiles = (self._profiles.get(base_url, profile), profile)
+            if len({format_profiles({base_url: side}) for side in two_profiles}) > 1:
                 yield f"the profile of {base_url}"
         results = self.results.hashes
         for name, digest in other.results.hashes.items():

@@ -6,10 +6,10 @@ from aatoolkit.sections.declared._vocabulary import *
 
 
 # fmt: off
-def _of_counts(above: str, below: str) -> Aggregation:
+def _of_counts(numerator: str, denominator: str) -> Aggregation:
     """Of one metric alone the ratio of its counts."""
-    why = f"recompute from {above}/{below}"
-    return Aggregation("none", why=why, counts=(above, below), within="metric")
+    why = f"recompute from {numerator}/{denominator}"
+    return Aggregation("none", why=why, counts=(numerator, denominator), within="metric")
 
 SECTION = Section(
     "overview", "Key figures, trends and top brands.",

@@ -74,36 +74,36 @@ _KPIS = (*_OF_SUBJECT, "citationShare", "answerCount")
 
 
 @section("overview")
-def overview(o: Observations) -> SectionAnswer:
+def overview(obs: Observations) -> SectionAnswer:
     """Compute the key figures of the brands in focus, against the previous window."""
-    reasons = why_no_subject(o), own_citations_missing(o)
+    reasons = why_no_subject(obs), own_citations_missing(obs)
     return SectionAnswer(
         {
-            "kpis": _kpis(o),
-            "trends": {"granularity": "day", "points": _points(o)},
-            "topBrands": _top_brands(o),
-            "engines": _engines(o),
+            "kpis": _kpis(obs),
+            "trends": {"granularity": "day", "points": _points(obs)},
+            "topBrands": _top_brands(obs),
+            "engines": _engines(obs),
         },
-        answers_availability(o, reasons=reasons, fields=_unmeasured(o)),
+        answers_availability(obs, reasons=reasons, fields=_unmeasured(obs)),
     )
 
 
-def _unmeasured(o: Observations) -> dict[str, State]:
+def _unmeasured(obs: Observations) -> dict[str, State]:
     """Return the states of key figures that cannot be computed."""
     states: dict[str, State] = {}
-    if not o.previous_observed:
+    if not obs.previous_observed:
         states |= {f"kpis.{name}.previous": State("unavailable", NO_PREVIOUS) for name in _KPIS}
         states |= {f"topBrands[].{name}": State("unavailable", NO_PREVIOUS) for name in _CHANGES}
-    if missing := why_no_subject(o):
+    if missing := why_no_subject(obs):
         states |= {f"kpis.{name}": State("unavailable", missing) for name in _OF_SUBJECT}
-    if missing := own_citations_missing(o):
+    if missing := own_citations_missing(obs):
         states["kpis.citationShare"] = State("unavailable", missing)
     return states
 
 
-def _kpis(o: Observations) -> dict[str, Any]:
-    now = _figures(o, previous=False)
-    before = _figures(o, previous=True) if o.previous_observed else dict.fromkeys(now)
+def _kpis(obs: Observations) -> dict[str, Any]:
+    now = _figures(obs, previous=False)
+    before = _figures(obs, previous=True) if obs.previous_observed else dict.fromkeys(now)
 
     def kpi(name: str, unit: str, **parts: str) -> dict[str, Any]:
         counts = {part: now[source] for part, source in parts.items()}
@@ -124,18 +124,18 @@ def _kpis(o: Observations) -> dict[str, Any]:
     }
 
 
-def _figures(o: Observations, *, previous: bool) -> dict[str, Any]:
-    figures = focus(o, WHOLE, previous)[()] | citations(o, WHOLE, previous)[()]
+def _figures(obs: Observations, *, previous: bool) -> dict[str, Any]:
+    figures = focus(obs, WHOLE, previous)[()] | citations(obs, WHOLE, previous)[()]
     rate = figures["mention_rate"]
     figures["visibility_score"] = None if rate is None else 100.0 * rate
     figures["citation_share"] = ratio(figures["own_citation_count"], figures["citation_count"])
     return figures
 
 
-def _points(o: Observations) -> list[dict[str, Any]]:
+def _points(obs: Observations) -> list[dict[str, Any]]:
     """Compute the key figures of every day; a day without answers has only their number, 0."""
-    mentioned, cited = focus(o, DAYS), citations(o, DAYS)
-    days = (o.window.start + timedelta(days=n) for n in range(o.window.days))
+    mentioned, cited = focus(obs, DAYS), citations(obs, DAYS)
+    days = (obs.window.start + timedelta(days=n) for n in range(obs.window.days))
     return [
         {
             "date": day,
@@ -152,15 +152,15 @@ def _points(o: Observations) -> list[dict[str, Any]]:
     ]
 
 
-def _before(o: Observations) -> dict[str, dict[str, Any]]:
+def _before(obs: Observations) -> dict[str, dict[str, Any]]:
     """Return the measures of each brand in the previous window, if answers were collected."""
-    rows = brand_measures(o, previous=True) if o.previous_observed else []
+    rows = brand_measures(obs, previous=True) if obs.previous_observed else []
     return {row["brand"]: row for row in rows}
 
 
-def _top_brands(o: Observations) -> list[dict[str, Any]]:
-    before, brands = _before(o), []
-    for row in brand_measures(o):
+def _top_brands(obs: Observations) -> list[dict[str, Any]]:
+    before, brands = _before(obs), []
+    for row in brand_measures(obs):
         previous = before.get(row["brand"], {})
         rates = previous.get("mention_rate"), row["mention_rate"]
         brands.append(
@@ -178,15 +178,15 @@ def _top_brands(o: Observations) -> list[dict[str, Any]]:
     return brands
 
 
-def _engines(o: Observations) -> list[dict[str, Any]]:
+def _engines(obs: Observations) -> list[dict[str, Any]]:
     """Return the configured engines, and other engines that answered in the window."""
-    measured = focus(o, ENGINES)
+    measured = focus(obs, ENGINES)
     return [
         fields(
             {"answer_count": 0, **row, **measured.get(row["engine"], {})},
             "engine answerCount mentionCount mentionRate lastRunDay",
         )
-        for row in scoped_engines(o)
+        for row in scoped_engines(obs)
         if row["configured"] or row["engine"] in measured
     ]
 
@@ -263,41 +263,41 @@ FROM cells GROUP BY prompt_id ORDER BY prompt_id
 
 
 @section("ranking")
-def ranking(o: Observations) -> SectionAnswer:
+def ranking(obs: Observations) -> SectionAnswer:
     """Compute the leaderboard, positions by brand and engine, and ranks by day."""
-    leaderboard, is_observed = _leaderboard(o), o.observed("mentions")
+    leaderboard, is_observed = _leaderboard(obs), obs.observed("mentions")
     states: dict[str, State] = {}
-    if not o.previous_observed:
+    if not obs.previous_observed:
         names = [f"leaderboard[].{name}" for name in earlier(fields({}, _RANKED))]
         names += ["byPrompt[].previousMentionCount"]
         names += [f"byPrompt[].brands{{}}.previous{n}" for n in ("MentionCount", "ShareOfVoice")]
         states = dict.fromkeys(names, State("unavailable", NO_PREVIOUS))
     brands = [row["brand"] for row in leaderboard]
-    matrix = o.rows(_MATRIX, brands=brands, observed=is_observed)
+    matrix = obs.rows(_MATRIX, brands=brands, observed=is_observed)
     nothing: list[Any] = [[]] * len(brands)
     body = {
         "leaderboard": leaderboard,
         "matrix": {
             "metric": "averagePosition",
             "brands": brands,
-            "engines": o.column("SELECT DISTINCT engine FROM answers ORDER BY engine"),
+            "engines": obs.column("SELECT DISTINCT engine FROM answers ORDER BY engine"),
             "values": [row["means"] for row in matrix] or nothing,
             "sampleCounts": [row["counts"] for row in matrix] or nothing,
         },
-        "positionCounts": {row["brand"]: row["bands"] for row in o.rows(_BANDS)},
-        "history": o.rows(_HISTORY) if is_observed else [],
-        "byPrompt": o.rows(_BY_PROMPT, compared=o.previous_observed) if is_observed else [],
+        "positionCounts": {row["brand"]: row["bands"] for row in obs.rows(_BANDS)},
+        "history": obs.rows(_HISTORY) if is_observed else [],
+        "byPrompt": obs.rows(_BY_PROMPT, compared=obs.previous_observed) if is_observed else [],
     }
     reasons = () if is_observed else [not_held("mentions")]
-    return SectionAnswer(body, answers_availability(o, reasons=reasons, fields=states))
+    return SectionAnswer(body, answers_availability(obs, reasons=reasons, fields=states))
 
 
 _RANKED = "rank shareOfVoice mentionCount allMentionCount"
 """What the leaderboard has of the window before, too."""
 
 
-def _leaderboard(o: Observations) -> list[dict[str, Any]]:
-    before = _before(o)
+def _leaderboard(obs: Observations) -> list[dict[str, Any]]:
+    before = _before(obs)
     return [
         {
             **fields(
@@ -311,7 +311,7 @@ def _leaderboard(o: Observations) -> list[dict[str, Any]]:
                 fields(before.get(row["brand"], {}), _RANKED, allMentionCount="all_voice_count")
             ),
         }
-        for row in brand_measures(o)
+        for row in brand_measures(obs)
     ]
 
 
@@ -352,19 +352,19 @@ ORDER BY occurrences DESC, claim_id
 
 
 @section("perception")
-def perception(o: Observations) -> SectionAnswer:
+def perception(obs: Observations) -> SectionAnswer:
     """Compute the sentiment of each brand, its trend, attributes and claims."""
-    sentiment = _sentiment(o)
-    missing = _missing(o)
+    sentiment = _sentiment(obs)
+    missing = _missing(obs)
     return SectionAnswer(
         {
             "sentiment": sentiment,
-            "sentimentTrend": _trend(o),
-            "attributes": o.rows(_ATTRIBUTES),
-            "claims": o.rows(_CLAIMS),
+            "sentimentTrend": _trend(obs),
+            "attributes": obs.rows(_ATTRIBUTES),
+            "claims": obs.rows(_CLAIMS),
         },
         answers_availability(
-            o,
+            obs,
             sum(row["scoredCount"] for row in sentiment if row["scoredCount"] is not None),
             reasons=dict.fromkeys(state.reason for state in missing.values()),
             fields=missing,
@@ -372,27 +372,27 @@ def perception(o: Observations) -> SectionAnswer:
     )
 
 
-def _missing(o: Observations) -> dict[str, State]:
+def _missing(obs: Observations) -> dict[str, State]:
     """Return the states of the parts of the section without rows in the store."""
     reasons = {
-        "sentiment": None if o.observed("mentions") else not_held("mentions"),
-        "sentimentTrend": why_no_subject(o),
-        "attributes": None if o.observed("attributes") else not_held("attributes"),
-        "claims": None if o.observed("claim_sightings") else not_held("claims"),
+        "sentiment": None if obs.observed("mentions") else not_held("mentions"),
+        "sentimentTrend": why_no_subject(obs),
+        "attributes": None if obs.observed("attributes") else not_held("attributes"),
+        "claims": None if obs.observed("claim_sightings") else not_held("claims"),
     }
     return {part: State("unavailable", reason) for part, reason in reasons.items() if reason}
 
 
-def _sentiment(o: Observations) -> list[dict[str, Any]]:
+def _sentiment(obs: Observations) -> list[dict[str, Any]]:
     return [
         {"brand": row["brand"], **_tones(row), **fields(row, "own mentionCount")}
-        for row in brand_measures(o)
+        for row in brand_measures(obs)
     ]
 
 
-def _trend(o: Observations) -> list[dict[str, Any]]:
+def _trend(obs: Observations) -> list[dict[str, Any]]:
     """Return the sentiment of the brands in focus by day."""
-    rows = focus(o, DAYS).items()
+    rows = focus(obs, DAYS).items()
     return [{"date": day, **_tones(row)} for day, row in rows if row["scored_count"]]
 
 
@@ -451,16 +451,16 @@ FROM store.prompts WHERE host = $host
 
 
 @section("prompts")
-def prompts(o: Observations) -> SectionAnswer:
+def prompts(obs: Observations) -> SectionAnswer:
     """List the prompts with their measures, and the account's allowance."""
-    rows = _rows(o)
-    account = _account(o)
+    rows = _rows(obs)
+    account = _account(obs)
     states = {
         f"account.{name}": State("unavailable", "This is not known of the account.")
         for name, value in account.items()
         if value is None
     }
-    if not o.previous_observed:
+    if not obs.previous_observed:
         names = [f"rows[].{name}" for name in earlier(fields({}, f"{_COUNTS} {_MEANS}"))]
         names += [f"rows[].engines[].{name}" for name in earlier(fields({}, _COUNTS))]
         states |= dict.fromkeys(names, State("unavailable", NO_PREVIOUS))
@@ -471,31 +471,31 @@ def prompts(o: Observations) -> SectionAnswer:
             "paging": {"offset": 0, "limit": max(_PAGE, len(rows)), "total": len(rows)},
         },
         answers_availability(
-            o, reasons=(why_no_subject(o), own_citations_missing(o)), fields=states
+            obs, reasons=(why_no_subject(obs), own_citations_missing(obs)), fields=states
         ),
     )
 
 
-def _account(o: Observations) -> dict[str, Any]:
+def _account(obs: Observations) -> dict[str, Any]:
     """Return the account's plan and allowance, to which filters do not apply."""
-    project = o.project
-    allowance, used = project["prompt_allowance"], o.value(_USED)
-    is_known = allowance is not None and used is not None
+    project = obs.project
+    allowance, used_count = project["prompt_allowance"], obs.value(_USED)
+    is_known = allowance is not None and used_count is not None
     return {
         "plan": project["plan"],
         "promptAllowance": allowance,
-        "promptsUsed": used,
-        "promptsRemaining": allowance - used if is_known else None,
+        "promptsUsed": used_count,
+        "promptsRemaining": allowance - used_count if is_known else None,
         "engineAllowance": project["engine_allowance"],
         "resetsOn": project["allowance_resets_on"],
     }
 
 
-def _rows(o: Observations) -> list[dict[str, Any]]:
-    measured, cited = focus(o, PROMPTS), citations(o, PROMPTS)
-    engines = _prompts_engines(o)
+def _rows(obs: Observations) -> list[dict[str, Any]]:
+    measured, cited = focus(obs, PROMPTS), citations(obs, PROMPTS)
+    engines = _prompts_engines(obs)
     rows = []
-    for row in o.rows(_PROMPTS):
+    for row in obs.rows(_PROMPTS):
         prompt = row["prompt_id"]
         volume = {"estimate": row["volume_estimate"], "band": row["volume_band"]}
         rows.append(
@@ -512,25 +512,25 @@ def _rows(o: Observations) -> list[dict[str, Any]]:
                     " ownCitationCount",
                 ),
                 "engines": engines.get(prompt, []),
-                **_previous(o, PROMPTS, prompt, f"{_COUNTS} {_MEANS}"),
+                **_previous(obs, PROMPTS, prompt, f"{_COUNTS} {_MEANS}"),
             }
         )
     return rows
 
 
-def _previous(o: Observations, grouping: Grouping, key: Any, names: str) -> dict[str, Any]:
+def _previous(obs: Observations, grouping: Grouping, key: Any, names: str) -> dict[str, Any]:
     """Return the measures of the previous window; without answers only their number, 0."""
-    if not o.previous_observed:
+    if not obs.previous_observed:
         return earlier(fields({}, names))
-    return earlier(fields({"answer_count": 0, **focus(o, grouping, True).get(key, {})}, names))
+    return earlier(fields({"answer_count": 0, **focus(obs, grouping, True).get(key, {})}, names))
 
 
-def _prompts_engines(o: Observations) -> dict[str, list[dict[str, Any]]]:
+def _prompts_engines(obs: Observations) -> dict[str, list[dict[str, Any]]]:
     """Return the latest run of each prompt on each engine, and counts of its answers."""
-    is_measured = why_no_subject(o) is None
-    measured = focus(o, PROMPT_ENGINES)
+    is_measured = why_no_subject(obs) is None
+    measured = focus(obs, PROMPT_ENGINES)
     engines: dict[str, list[dict[str, Any]]] = {}
-    for row in o.rows(_LATEST):
+    for row in obs.rows(_LATEST):
         key = (row["prompt_id"], row["engine"])
         engines.setdefault(row["prompt_id"], []).append(
             {
@@ -539,7 +539,7 @@ def _prompts_engines(o: Observations) -> dict[str, list[dict[str, Any]]]:
                 "position": row["position"],
                 "lastRunDay": row["day"],
                 **fields({"answer_count": 0, **measured.get(key, {})}, _COUNTS),
-                **_previous(o, PROMPT_ENGINES, key, _COUNTS),
+                **_previous(obs, PROMPT_ENGINES, key, _COUNTS),
             }
         )
     return engines
@@ -591,17 +591,17 @@ WHERE host = $host AND chat_id IN (SELECT unnest($chats)) ORDER BY query_index
 
 
 @section("chats")
-def chats(o: Observations) -> SectionAnswer:
+def chats(obs: Observations) -> SectionAnswer:
     """List the latest runs of every outcome, at most :data:`MAX_CHATS` of them.
 
     With a brand filter these are the answers that mention one of the brands.
     """
-    matched = o.value("SELECT count(*) FROM named_runs")
-    rows = o.rows(_CHATS, limit=MAX_CHATS)
+    matched = obs.value("SELECT count(*) FROM named_runs")
+    rows = obs.rows(_CHATS, limit=MAX_CHATS)
     chats = [row["chatId"] for row in rows]
     for name, sql in _OF_CHATS.items():
         items: dict[str, list[Any]] = {chat: [] for chat in chats}
-        for item in o.rows(sql, chats=chats):
+        for item in obs.rows(sql, chats=chats):
             chat = item.pop("chat_id")
             items[chat].append(item["query"] if name == "fanouts" else item)
         for row in rows:
@@ -609,19 +609,19 @@ def chats(o: Observations) -> SectionAnswer:
             row[name] = items[row["chatId"]] or (None if row[name] else [])
     sampling = {"returned": len(rows), "matched": matched, "method": "most_recent"}
     return SectionAnswer(
-        {"sampling": sampling, "chats": rows}, _availability(o, len(rows), matched)
+        {"sampling": sampling, "chats": rows}, _availability(obs, len(rows), matched)
     )
 
 
-def _availability(o: Observations, returned: int, matched: int) -> SectionAvailability:
+def _availability(obs: Observations, returned: int, matched: int) -> SectionAvailability:
     cut = f"Sampled answers: {returned} of {matched} matching answers returned."
     fields = {
         f"chats[].{table}": State("unavailable", not_held(table))
         for table in ("mentions", "citations", "fanouts")
-        if not o.observed(table)
+        if not obs.observed(table)
     }
     availability = answers_availability(
-        o, sample_count=matched, reasons=[cut] if returned < matched else (), fields=fields
+        obs, sample_count=matched, reasons=[cut] if returned < matched else (), fields=fields
     )
     if matched and availability.status == "unavailable":
         return replace(availability, status="partial")

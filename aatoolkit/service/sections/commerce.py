@@ -115,27 +115,27 @@ ORDER BY engine
 
 
 @section("ads")
-def ads(o: Observations) -> SectionAnswer:
+def ads(obs: Observations) -> SectionAnswer:
     """List the advertisements of the window, and their rate among examined answers.
 
     The brand filter picks advertisers; ``answersChecked`` and the whole of ``adShare`` stay
     those of all advertisers.
     """
-    engines = o.rows(_SUPPORT)
+    engines = obs.rows(_SUPPORT)
     body = {
         "totals": dict.fromkeys(("answersChecked", "answersWithAds", "adRate")),
-        "observations": o.rows(_OBSERVATIONS),
-        "advertisers": o.rows(_ADVERTISERS),
+        "observations": obs.rows(_OBSERVATIONS),
+        "advertisers": obs.rows(_ADVERTISERS),
         "engineSupport": {engine["engine"]: engine["support"] for engine in engines},
     }
-    totals = o.row(_TOTALS)
-    if totals["answersChecked"] and o.observed("ads"):
+    totals = obs.row(_TOTALS)
+    if totals["answersChecked"] and obs.observed("ads"):
         body["totals"] = totals
-    return SectionAnswer(body, _availability(o, engines, body))
+    return SectionAnswer(body, _availability(obs, engines, body))
 
 
 def _availability(
-    o: Observations, engines: list[dict[str, Any]], body: dict[str, Any]
+    obs: Observations, engines: list[dict[str, Any]], body: dict[str, Any]
 ) -> SectionAvailability:
     missed, unexamined = [], "Answers of {} were not examined for advertisements."
     states = {}
@@ -149,11 +149,11 @@ def _availability(
     if engines and all(engine["support"] == "not_applicable" for engine in engines):
         reason = " ".join(str(state.reason) for state in states.values())
         return SectionAvailability("not_applicable", reason, engines=states)
-    if not o.observed("ads"):
+    if not obs.observed("ads"):
         return SectionAvailability("unavailable", not_held("ads"), engines=states)
     checked = body["totals"]["answersChecked"]
     reasons = [unexamined.format(enumerate_words(missed))] if missed else ()
-    availability = answers_availability(o, sample_count=checked, reasons=reasons)
+    availability = answers_availability(obs, sample_count=checked, reasons=reasons)
     availability = replace(availability, engines={**availability.engines, **states})
     if checked:
         return availability
@@ -278,7 +278,7 @@ WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
 
 
 @section("shopping")
-def shopping(o: Observations) -> SectionAnswer:
+def shopping(obs: Observations) -> SectionAnswer:
     """List the products in answers that were examined for shopping results."""
     body: dict[str, Any] = {
         "totals": dict.fromkeys(("answersChecked", "answersWithShopping", "triggerRate")),
@@ -286,22 +286,22 @@ def shopping(o: Observations) -> SectionAnswer:
         "products": [],
         "merchants": [],
     }
-    if not o.observed("product_mentions"):
+    if not obs.observed("product_mentions"):
         return SectionAnswer(body, SectionAvailability("unavailable", not_held("product_mentions")))
-    totals = o.row(_SHOPPING_TOTALS)
-    missed = o.column(_MISSED)
+    totals = obs.row(_SHOPPING_TOTALS)
+    missed = obs.column(_MISSED)
     reasons = [f"Answers of {enumerate_words(missed)} were not examined."] if missed else ()
     availability = answers_availability(
-        o, sample_count=totals["answersWithShopping"], reasons=reasons
+        obs, sample_count=totals["answersWithShopping"], reasons=reasons
     )
     if not totals["answersChecked"]:
         return SectionAnswer(body, replace(availability, status="unavailable"))
     body["totals"] = totals
-    body["brands"] = o.rows(_BRANDS)
-    body["products"] = o.rows(_PRODUCTS)
+    body["brands"] = obs.rows(_BRANDS)
+    body["products"] = obs.rows(_PRODUCTS)
     for product in body["products"]:
         product["attributes"] = product["attributes"] or {}
-    body["merchants"] = o.rows(_MERCHANTS)
+    body["merchants"] = obs.rows(_MERCHANTS)
     return SectionAnswer(body, availability)
 
 
@@ -325,25 +325,25 @@ listed AS (
 """
 
 
-def _made(of: str = "true") -> str:
-    return f"CAST(coalesce(sum(made) FILTER (complete AND {of}), 0) AS BIGINT)"
+def _made(condition: str = "true") -> str:
+    return f"CAST(coalesce(sum(made) FILTER (complete AND {condition}), 0) AS BIGINT)"
 
 
-def _conversions(of: str = "true") -> str:
-    return f"CASE WHEN $measured THEN {_made(of)} END"
+def _conversions(condition: str = "true") -> str:
+    return f"CASE WHEN $measured THEN {_made(condition)} END"
 
 
-def _complete(of: str = "true") -> str:
-    return f"CASE WHEN $measured THEN count(visit_id) FILTER (complete AND {of}) END"
+def _complete(condition: str = "true") -> str:
+    return f"CASE WHEN $measured THEN count(visit_id) FILTER (complete AND {condition}) END"
 
 
-def _rate(of: str = "true") -> str:
-    return f"{_made(of)} / nullif(count(visit_id) FILTER (complete AND {of}), 0)"
+def _rate(condition: str = "true") -> str:
+    return f"{_made(condition)} / nullif(count(visit_id) FILTER (complete AND {condition}), 0)"
 
 
-def _revenue(of: str = "true") -> str:
-    return f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_made(of)} = 0 THEN 0.0
-      ELSE sum(revenue ORDER BY visit_id) FILTER (complete AND {of}) END END"""
+def _revenue(condition: str = "true") -> str:
+    return f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_made(condition)} = 0 THEN 0.0
+      ELSE sum(revenue ORDER BY visit_id) FILTER (complete AND {condition}) END END"""
 
 
 _CONVERSIONS_TOTALS = f"""
@@ -433,9 +433,9 @@ aiCompleteSessions otherConversions otherCompleteSessions
 
 
 @section("conversions", filters=("engine",))
-def conversions(o: Observations) -> SectionAnswer:
+def conversions(obs: Observations) -> SectionAnswer:
     """Compute visits and conversions in the window, by engine, landing page and day."""
-    source = next(iter(o.rows("SELECT * FROM store.analytics WHERE host = $host")), None)
+    source = next(iter(obs.rows("SELECT * FROM store.analytics WHERE host = $host")), None)
     names = ("provider", "property", "attribution", "currency", "timezone")
     body: dict[str, Any] = {
         "source": {name: source[name] if source else None for name in names},
@@ -450,31 +450,31 @@ def conversions(o: Observations) -> SectionAnswer:
             body, SectionAvailability("not_connected", reason, requires=("analytics",))
         )
     # The last day whose conversions count; none where they are not recorded.
-    through: date | None = source["conversions_through"]
-    if through is None and o.observed("conversions"):
-        through = o.window.end
+    last_day: date | None = source["conversions_through"]
+    if last_day is None and obs.observed("conversions"):
+        last_day = obs.window.end
     recorded: dict[str, Any] = {"days": 0}
-    if o.observed("visits"):
-        recorded = o.row(_RECORDED, through=through)
+    if obs.observed("visits"):
+        recorded = obs.row(_RECORDED, through=last_day)
     if not recorded["days"]:
         none = "No visits were recorded in this window."
-        reason = none if o.observed("visits") else not_held("visits")
+        reason = none if obs.observed("visits") else not_held("visits")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     priced, measured = source["currency"] is not None, recorded["measured"]
-    facts = {"through": through, "priced": priced, "measured": measured}
-    body["totals"] = o.row(_CONVERSIONS_TOTALS, **facts)
-    body["engines"] = o.rows(_ENGINES, **facts)
-    body["landingPages"] = o.rows(_PAGES, **facts, counted=citations_are_counted(o))
-    body["daily"] = o.rows(_DAILY, through=through)
+    facts = {"through": last_day, "priced": priced, "measured": measured}
+    body["totals"] = obs.row(_CONVERSIONS_TOTALS, **facts)
+    body["engines"] = obs.rows(_ENGINES, **facts)
+    body["landingPages"] = obs.rows(_PAGES, **facts, counted=citations_are_counted(obs))
+    body["daily"] = obs.rows(_DAILY, through=last_day)
     reasons, fields, engines = [], {}, {}
-    if recorded["days"] < o.window.days:
-        missing = o.window.days - recorded["days"]
-        reasons.append(f"{missing} of {o.window.days} days in the window have no record.")
-    if through is None or through < recorded["last_day"]:
+    if recorded["days"] < obs.window.days:
+        missing = obs.window.days - recorded["days"]
+        reasons.append(f"{missing} of {obs.window.days} days in the window have no record.")
+    if last_day is None or last_day < recorded["last_day"]:
         lag = "Conversions are not recorded."
-        if through is not None:
-            lag = f"Conversions are complete up to {through.isoformat()}; later days are left out."
-        if through is not None and not measured:
+        if last_day is not None:
+            lag = f"Conversions are complete up to {last_day.isoformat()}; later days are left out."
+        if last_day is not None and not measured:
             lag = "Conversions are not complete yet for any day of the window."
         reasons.append(lag)
         state = State("partial" if measured else "unavailable", lag)
@@ -483,7 +483,7 @@ def conversions(o: Observations) -> SectionAnswer:
         state = State("unavailable", "The analytics property records no revenue.")
         fields |= dict.fromkeys(_REVENUE_FIELDS.split(), state)
     mixed, traffic = [], "{} traffic cannot be separated from other traffic."
-    for row in o.rows(_BY_ENGINE, through=through):
+    for row in obs.rows(_BY_ENGINE, through=last_day):
         if row["inseparable"]:
             mixed.append(row["label"])
             state = State("not_applicable", traffic.format(row["label"]))
@@ -498,7 +498,7 @@ def conversions(o: Observations) -> SectionAnswer:
         status="partial" if reasons else "available",
         reason=" ".join(reasons) or None,
         sample_count=body["totals"]["aiSessions"],
-        as_of=min(o.as_of, after),
+        as_of=min(obs.as_of, after),
         fields=fields,
         engines=engines,
     )

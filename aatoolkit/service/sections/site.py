@@ -138,13 +138,13 @@ _FIGURES = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "bytes"
 
 
 @section("crawl", filters=("engine",))
-def crawl(o: Observations) -> SectionAnswer:
+def crawl(obs: Observations) -> SectionAnswer:
     """Count the requests of crawlers in scope; the engine filter selects their crawlers.
 
     A host with records but no gateway has logs of its own, and is served from them.
     """
-    gateway = o.row(_GATEWAY)
-    bucket = "hour" if o.window.days == 7 else "day"
+    gateway = obs.row(_GATEWAY)
+    bucket = "hour" if obs.window.days == 7 else "day"
     body: dict[str, Any] = {
         "gateway": gateway,
         "totals": dict.fromkeys(_FIGURES),
@@ -152,49 +152,53 @@ def crawl(o: Observations) -> SectionAnswer:
         "series": {"bucket": bucket, "timestamps": [], "requests": {}},
         "paths": [],
     }
-    is_held = o.observed("crawler_hits") or o.observed("crawler_hours")
-    if not o.observed("gateways") and not is_held:
+    is_held = obs.observed("crawler_hits") or obs.observed("crawler_hours")
+    if not obs.observed("gateways") and not is_held:
         gateway["cname"]["state"] = "not_configured"
-    if o.observed("gateways") or not is_held:
-        lacking = [name for name, (fine, _) in _REQUIRED.items() if gateway[name]["state"] != fine]
+    if obs.observed("gateways") or not is_held:
+        lacking = [
+            name
+            for name, (required_state, _) in _REQUIRED.items()
+            if gateway[name]["state"] != required_state
+        ]
         if lacking:
             reason = " ".join(_REQUIRED[name][1] for name in lacking)
             availability = SectionAvailability("not_connected", reason, requires=tuple(lacking))
             return SectionAnswer(body, availability)
-    totals = o.row(_TOTALS)
-    availability = _availability(o, totals)
+    totals = obs.row(_TOTALS)
+    availability = _availability(obs, totals)
     if availability.status != "unavailable":
         # Without a request all totals are 0, else null is what was recorded of none.
         figures = {name: totals[name] for name in _FIGURES}
         figures["uniquePaths"] = figures["uniquePaths"] or None
         body["totals"] = figures if totals["uniqueBots"] else dict.fromkeys(_FIGURES, 0)
-        body["bots"] = o.rows(_BOTS)
+        body["bots"] = obs.rows(_BOTS)
         timestamps = f"WITH {_BUCKETS} SELECT start FROM buckets ORDER BY start"
-        body["series"]["timestamps"] = o.column(timestamps, bucket=bucket)
+        body["series"]["timestamps"] = obs.column(timestamps, bucket=bucket)
         hours = 1 if bucket == "hour" else 24
-        series = o.rows(_SERIES, bucket=bucket, hours=hours)
+        series = obs.rows(_SERIES, bucket=bucket, hours=hours)
         body["series"]["requests"] = {row["bot"]: row["requests"] for row in series}
-        body["paths"] = o.rows(_PATHS, counted=citations_are_counted(o))
+        body["paths"] = obs.rows(_PATHS, counted=citations_are_counted(obs))
     return SectionAnswer(body, availability)
 
 
-def _availability(o: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
-    requested = o.question.filter("engine")
-    if requested and not o.value(
+def _availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
+    requested = obs.question.filter("engine")
+    if requested and not obs.value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
     ):
         reason = f"No crawler of {enumerate_words(requested)} is known."
         return SectionAvailability("unavailable", reason)
-    recorded = o.row(_RECORDED)
-    expected = 24 * o.window.days
+    recorded = obs.row(_RECORDED)
+    expected = 24 * obs.window.days
     missing = expected - recorded["hours"]
     if missing == expected:
         return SectionAvailability("unavailable", "No hour in the window has a record.")
     states = {}
     for name, paths in _RECORDING.items():
-        if without := totals[f"without_{name}"]:
-            status = "unavailable" if without == totals["requests"] else "partial"
-            reason = f"Not recorded for {without} of {totals['requests']} requests."
+        if count := totals[f"without_{name}"]:
+            status = "unavailable" if count == totals["requests"] else "partial"
+            reason = f"Not recorded for {count} of {totals['requests']} requests."
             states.update(dict.fromkeys(paths, State(status, reason)))
     return SectionAvailability(
         "partial" if missing else "available",
@@ -275,7 +279,7 @@ _PARTS = {
 
 
 @section("crawlability", filters=("engine",))
-def crawlability(o: Observations) -> SectionAnswer:
+def crawlability(obs: Observations) -> SectionAnswer:
     """Return the latest examination of the site; the engine filter selects assistants.
 
     The score is the percentage of applicable checks that passed; a warning did not pass.
@@ -287,27 +291,29 @@ def crawlability(o: Observations) -> SectionAnswer:
         "files": {},
         "pages": [],
     }
-    latest = next(iter(o.rows(_LATEST)), None)
+    latest = next(iter(obs.rows(_LATEST)), None)
     if latest is None:
         late = "The site was not examined up to the end of this window."
-        reason = late if o.observed("site_checks") else not_held("site_checks")
+        reason = late if obs.observed("site_checks") else not_held("site_checks")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    at = body["checkedAt"] = latest["checked_at"]
-    body["score"] = o.row(_SCORE, checked_at=at)
+    checked_at = body["checkedAt"] = latest["checked_at"]
+    body["score"] = obs.row(_SCORE, checked_at=checked_at)
     body["robots"] = {
         "url": latest["robots_url"],
         "httpStatus": latest["robots_status"],
-        "agents": o.rows(_AGENTS, checked_at=at),
+        "agents": obs.rows(_AGENTS, checked_at=checked_at),
     }
-    body["files"] = {row.pop("file"): row for row in o.rows(_FILES, checked_at=at)}
-    body["pages"] = o.rows(_PAGES, checked_at=at)
+    body["files"] = {row.pop("file"): row for row in obs.rows(_FILES, checked_at=checked_at)}
+    body["pages"] = obs.rows(_PAGES, checked_at=checked_at)
     # The examination may hold nothing of some.
     rows = {"robots.agents": body["robots"]["agents"], **body}
     rows["score"] = any(cell is not None for cell in body["score"].values())
     states = {
-        path: State("unavailable", f"This examination did not look at {what}.")
-        for path, what in _PARTS.items()
+        path: State("unavailable", f"This examination did not look at {text}.")
+        for path, text in _PARTS.items()
         if not rows[path]
     }
-    availability = SectionAvailability(sample_count=len(body["pages"]), as_of=at, fields=states)
+    availability = SectionAvailability(
+        sample_count=len(body["pages"]), as_of=checked_at, fields=states
+    )
     return SectionAnswer(body, availability)

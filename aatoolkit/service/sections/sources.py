@@ -45,9 +45,9 @@ _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 """Aggregate over ``seen_sources``: whether every engine of the group shows what it retrieved."""
 
 
-def _retrieval_states(o: Observations, *paths: str) -> dict[str, State]:
+def _retrieval_states(obs: Observations, *paths: str) -> dict[str, State]:
     """Return the states of fields about retrieval, which some engines do not report."""
-    silent = o.column(
+    silent = obs.column(
         "SELECT coalesce(label, engine) FROM scoped_engines"
         " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"
         " ORDER BY 1"
@@ -56,7 +56,7 @@ def _retrieval_states(o: Observations, *paths: str) -> dict[str, State]:
         return {}
     verb = "shows" if len(silent) == 1 else "show"
     reason = f"{enumerate_words(silent)} {verb} cited sources only."
-    alone = not o.value(
+    alone = not obs.value(
         "SELECT count(*) > 0 FROM named_answers LEFT JOIN scoped_engines USING (host, engine)"
         " WHERE exposes_retrieval IS NOT FALSE"
     )
@@ -142,7 +142,7 @@ FROM seen_sources WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
 
 
 @section("domains")
-def domains(o: Observations) -> SectionAnswer:
+def domains(obs: Observations) -> SectionAnswer:
     """Rank the domains cited in the answers in scope.
 
     ``brandsMentioned`` are the brands found on the domain's pages; it is null where none
@@ -150,13 +150,13 @@ def domains(o: Observations) -> SectionAnswer:
     show what they retrieve. Where an engine that does not is seen to use a domain, its
     figures on retrieval are null.
     """
-    if not o.observed("citations"):
+    if not obs.observed("citations"):
         return SectionAnswer(_nothing(), SectionAvailability("unavailable", not_held("citations")))
     availability = answers_availability(
-        o,
-        sample_count=o.value("SELECT count(*) FROM named_answers"),
+        obs,
+        sample_count=obs.value("SELECT count(*) FROM named_answers"),
         fields=_retrieval_states(
-            o,
+            obs,
             "domains[].retrievalCount",
             "domains[].citationRate",
             "domains[].retrievedAnswerShare",
@@ -166,9 +166,9 @@ def domains(o: Observations) -> SectionAnswer:
     if availability.status == "unavailable":
         return SectionAnswer(_nothing(), availability)
     body = {
-        "totals": o.row(_TOTALS, own_known=own_citations_missing(o) is None),
-        "domains": o.rows(_DOMAINS, comparable=o.previous_observed),
-        "typeBreakdown": o.rows(_TYPES),
+        "totals": obs.row(_TOTALS, own_known=own_citations_missing(obs) is None),
+        "domains": obs.rows(_DOMAINS, comparable=obs.previous_observed),
+        "typeBreakdown": obs.rows(_TYPES),
     }
     return SectionAnswer(body, availability)
 
@@ -223,16 +223,16 @@ ORDER BY citations DESC, url
 
 
 @section("urls")
-def urls(o: Observations) -> SectionAnswer:
+def urls(obs: Observations) -> SectionAnswer:
     """List every page cited in the answers in scope, without paging."""
     availability = SectionAvailability("unavailable", not_held("citations"))
-    if o.observed("citations"):
+    if obs.observed("citations"):
         availability = answers_availability(
-            o,
-            sample_count=o.value("SELECT count(*) FROM named_answers"),
-            fields=_retrieval_states(o, "items[].retrievalCount"),
+            obs,
+            sample_count=obs.value("SELECT count(*) FROM named_answers"),
+            fields=_retrieval_states(obs, "items[].retrievalCount"),
         )
-    items = o.rows(_ITEMS)
+    items = obs.rows(_ITEMS)
     total = None if availability.status == "unavailable" else len(items)
     paging = {"nextCursor": None, "hasMore": False, "total": total}
     return SectionAnswer({"items": items, "paging": paging}, availability)
@@ -330,10 +330,10 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 
 
 @section("gaps")
-def gaps(o: Observations) -> SectionAnswer:
+def gaps(obs: Observations) -> SectionAnswer:
     """Compare the sources and topics of the own brand with those of its competitors."""
-    own_brands = o.column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
-    competitors = o.column(
+    own_brands = obs.column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
+    competitors = obs.column(
         "SELECT brand FROM store.brands WHERE host = $host AND tracked"
         " AND brand NOT IN (SELECT brand FROM focus) ORDER BY brand"
     )
@@ -344,20 +344,20 @@ def gaps(o: Observations) -> SectionAnswer:
         "domainGaps": [],
         "topicGaps": [],
     }
-    lacking = _lacking(o, own_brands, competitors)
-    availability = SectionAvailability("unavailable", lacking) if lacking else _availability(o)
+    lacking = _lacking(obs, own_brands, competitors)
+    availability = SectionAvailability("unavailable", lacking) if lacking else _availability(obs)
     if availability.status == "unavailable":
         return SectionAnswer(body, availability)
-    rows = o.rows(_GAP_DOMAINS, own=body["ownBrand"], tolerance=TOLERANCE)
+    rows = obs.rows(_GAP_DOMAINS, own=body["ownBrand"], tolerance=TOLERANCE)
     body["counts"] = {kind: sum(row["kind"] == kind for row in rows) for kind in KINDS}
     body["domainGaps"] = rows
-    body["topicGaps"] = o.rows(_TOPICS, own=body["ownBrand"])
+    body["topicGaps"] = obs.rows(_TOPICS, own=body["ownBrand"])
     return SectionAnswer(body, availability)
 
 
-def _lacking(o: Observations, own_brands: list[str], competitors: list[str]) -> str | None:
+def _lacking(obs: Observations, own_brands: list[str], competitors: list[str]) -> str | None:
     """Return the reason why the brands cannot be compared; None if they can."""
-    tables = [table for table in ("citations", "mentions") if not o.observed(table)]
+    tables = [table for table in ("citations", "mentions") if not obs.observed(table)]
     if tables:
         return not_held(*tables)
     if not own_brands:
@@ -365,8 +365,8 @@ def _lacking(o: Observations, own_brands: list[str], competitors: list[str]) -> 
     return None if competitors else "No competitor is tracked."
 
 
-def _availability(o: Observations) -> SectionAvailability:
-    untagged = o.row(
+def _availability(obs: Observations) -> SectionAvailability:
+    untagged = obs.row(
         "SELECT count(*) FILTER (topic IS NULL) AS n, count(*) AS answers FROM answers"
     )
     reason = (
@@ -374,7 +374,7 @@ def _availability(o: Observations) -> SectionAvailability:
         " are in none of the topics."
     )
     return answers_availability(
-        o, fields={"topicGaps": State("partial", reason)} if untagged["n"] else {}
+        obs, fields={"topicGaps": State("partial", reason)} if untagged["n"] else {}
     )
 
 
@@ -432,7 +432,7 @@ FROM scoped_engines LEFT JOIN answers USING (host, engine) GROUP BY ALL ORDER BY
 
 
 @section("fanouts")
-def fanouts(o: Observations) -> SectionAnswer:
+def fanouts(obs: Observations) -> SectionAnswer:
     """Count the search queries of the answers in scope, with their first and last day.
 
     An engine that does not expose its queries has none to count, so it takes no part in
@@ -444,29 +444,29 @@ def fanouts(o: Observations) -> SectionAnswer:
         ),
         "queries": [],
         "terms": [],
-        "engineSupport": o.rows(_SUPPORT),
+        "engineSupport": obs.rows(_SUPPORT),
     }
-    availability = _fanouts_availability(o)
+    availability = _fanouts_availability(obs)
     if availability.status not in ("available", "partial"):
         return SectionAnswer(body, availability)
-    body["totals"] = o.row(_FANOUT_TOTALS)
-    body["queries"] = o.rows(_QUERIES)
-    body["terms"] = [[row["term"], row["n"]] for row in o.rows(_TERMS, limit=MAX_TERMS)]
+    body["totals"] = obs.row(_FANOUT_TOTALS)
+    body["queries"] = obs.rows(_QUERIES)
+    body["terms"] = [[row["term"], row["n"]] for row in obs.rows(_TERMS, limit=MAX_TERMS)]
     count = body["totals"]["answersWithFanouts"]
     return SectionAnswer(body, replace(availability, sample_count=count))
 
 
-def _fanouts_availability(o: Observations) -> SectionAvailability:
-    engines = o.rows(_ENGINES)
+def _fanouts_availability(obs: Observations) -> SectionAvailability:
+    engines = obs.rows(_ENGINES)
     hiding = {row["engine"]: row["label"] for row in engines if row["hides"]}
     states = {engine: State("not_applicable", _reason([name])) for engine, name in hiding.items()}
     if engines and len(hiding) == len(engines):
         reason = _reason(list(hiding.values()))
         return SectionAvailability("not_applicable", reason, engines=states)
-    if not o.observed("fanouts"):
+    if not obs.observed("fanouts"):
         return SectionAvailability("unavailable", not_held("fanouts"), engines=states)
     silent = [row["label"] for row in engines if row["hides"] and row["answered"]]
-    availability = answers_availability(o, reasons=[_reason(silent)] if silent else ())
+    availability = answers_availability(obs, reasons=[_reason(silent)] if silent else ())
     if silent and not any(row["answered"] and not row["hides"] for row in engines):
         availability = replace(availability, status="unavailable", sample_count=0)
     return replace(availability, engines={**availability.engines, **states})

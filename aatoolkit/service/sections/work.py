@@ -99,18 +99,18 @@ GROUP BY "group" ORDER BY "group"
 
 
 @section("actions")
-def actions(o: Observations) -> SectionAnswer:
+def actions(obs: Observations) -> SectionAnswer:
     """List the optimisation actions by group, and count them by state."""
-    if not o.observed("actions"):
-        nothing = SectionAvailability("unavailable", not_held("actions"), 0, last_run(o))
+    if not obs.observed("actions"):
+        nothing = SectionAvailability("unavailable", not_held("actions"), 0, last_run(obs))
         return SectionAnswer({"stateCounts": dict.fromkeys(_STATES), "groups": []}, nothing)
-    groups = o.rows(_ACTIONS)
+    groups = obs.rows(_ACTIONS)
     states = [action["state"] for group in groups for action in group["actions"]]
     reason = None if states else "No action concerns what these filters select."
     counts = {name: states.count(state) for name, state in _STATES.items()}
     return SectionAnswer(
         {"stateCounts": counts, "groups": groups},
-        SectionAvailability("available", reason, len(states), last_run(o)),
+        SectionAvailability("available", reason, len(states), last_run(obs)),
     )
 
 
@@ -166,18 +166,20 @@ ORDER BY day, label
 
 
 @section("impact")
-def impact(o: Observations) -> SectionAnswer:
+def impact(obs: Observations) -> SectionAnswer:
     """List completed actions with the change that followed, and events of the window."""
-    missing = {"mentionRate": why_no_subject(o), "citationCount": own_citations_missing(o)}
+    missing = {"mentionRate": why_no_subject(obs), "citationCount": own_citations_missing(obs)}
     countable = {name for name, reason in missing.items() if reason is None}
-    experiments = o.rows(_EXPERIMENTS, about=focus_brands(o)) if o.observed("experiments") else []
+    experiments = (
+        obs.rows(_EXPERIMENTS, about=focus_brands(obs)) if obs.observed("experiments") else []
+    )
     outcomes = [_outcome(row, countable) for row in experiments]
-    body = {"actions": outcomes, "annotations": o.rows(_ANNOTATIONS)}
+    body = {"actions": outcomes, "annotations": obs.rows(_ANNOTATIONS)}
     reasons = [*_shortages(outcomes, bool(countable)), *filter(None, missing.values())]
     status, count = "partial" if reasons else "available", 0
     if not outcomes:
         none = "No completed action is measured in this window."
-        reasons = [none if o.observed("experiments") else not_held("completed actions")]
+        reasons = [none if obs.observed("experiments") else not_held("completed actions")]
         status = "unavailable"
     elif not any(outcome["metrics"] for outcome in outcomes):
         status = "insufficient_sample" if countable else "unavailable"
@@ -185,7 +187,7 @@ def impact(o: Observations) -> SectionAnswer:
         for metric in outcome["metrics"][:1]:
             count += metric["before"]["sampleCount"] + metric["after"]["sampleCount"]
     reason = " ".join(reasons) or None
-    return SectionAnswer(body, SectionAvailability(status, reason, count, last_run(o)))
+    return SectionAnswer(body, SectionAvailability(status, reason, count, last_run(obs)))
 
 
 def _outcome(experiment: Row, countable: set[str]) -> Row:
@@ -266,15 +268,15 @@ def _shortages(outcomes: list[Row], countable: bool) -> list[str]:
         for outcome in outcomes
         for metric in outcome["metrics"]
     )
-    few = f"about fewer than {_LEAST_PROMPTS} prompts, too few to detect a change."
-    lacking = (
+    shortage = f"about fewer than {_LEAST_PROMPTS} prompts, too few to detect a change."
+    shortages = (
         (verdicts.count("too_early"), "has", "have", "too little data after completion."),
         (verdicts.count(None) * countable, "has", "have", "too little data before completion."),
-        (narrow, "is", "are", few),
+        (narrow, "is", "are", shortage),
     )
     return [
-        f"{count} of {len(outcomes)} completed actions {is_ if count == 1 else are} {what}"
-        for count, is_, are, what in lacking
+        f"{count} of {len(outcomes)} completed actions {is_ if count == 1 else are} {text}"
+        for count, is_, are, text in shortages
         if count
     ]
 
@@ -293,9 +295,9 @@ class _Kind(NamedTuple):
 
     key: str
     unit: str
-    least: tuple[float, float, float]
+    minimum_effects: tuple[float, float, float]
     title: str
-    what: str
+    text: str
     rise: str
     fall: str
 
@@ -440,20 +442,20 @@ GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {
 
 
 @section("insights")
-def insights(o: Observations) -> SectionAnswer:
+def insights(obs: Observations) -> SectionAnswer:
     """List the notable changes, the most severe first, with a headline."""
-    availability = _comparability(o)
+    availability = _comparability(obs)
     if availability.status not in ("available", "partial"):
         nothing = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
         return SectionAnswer({"summary": nothing, "insights": []}, availability)
-    changes = [change for row in o.rows(_CHANGES) if (change := _change(row))]
+    changes = [change for row in obs.rows(_CHANGES) if (change := _change(row))]
     p_values = adjusted([windows_differ(change["prompts"]) for change in changes])
-    rows = o.rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
+    rows = obs.rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
     states = {row["insight_id"]: row["state"] for row in rows}
     notable = []
     for change, p_value in zip(changes, p_values, strict=True):
         if p_value <= _FALSE_DISCOVERIES and change["severity"] is not None:
-            insight = _insight(o, change, p_value) | {"detectedAt": availability.as_of}
+            insight = _insight(obs, change, p_value) | {"detectedAt": availability.as_of}
             notable.append(insight | {"state": states.get(insight["insightId"], "new")})
     notable.sort(key=lambda insight: _SEVERITIES.index(insight["severity"]))
     severities = [insight["severity"] for insight in notable]
@@ -465,12 +467,12 @@ def insights(o: Observations) -> SectionAnswer:
     return SectionAnswer({"summary": summary, "insights": notable}, availability)
 
 
-def _comparability(o: Observations) -> SectionAvailability:
-    missing = [why_no_subject(o), own_citations_missing(o)]
-    if not o.observed("source_page_brands"):
+def _comparability(obs: Observations) -> SectionAvailability:
+    missing = [why_no_subject(obs), own_citations_missing(obs)]
+    if not obs.observed("source_page_brands"):
         missing.append("It is not known which brands the cited pages mention.")
-    availability = answers_availability(o, reasons=missing)
-    is_compared = o.previous_observed and answer_counts(o, WHOLE, previous=True)[()]
+    availability = answers_availability(obs, reasons=missing)
+    is_compared = obs.previous_observed and answer_counts(obs, WHOLE, previous=True)[()]
     if availability.status == "unavailable" or is_compared:
         return availability
     return SectionAvailability(
@@ -497,34 +499,34 @@ def _change(row: Row) -> Row | None:
     effect = total1 / size1 - total0 / size0
     values = [int(total0), int(total1)] if is_count else [total0 / size0, total1 / size1]
     is_small = is_count and abs(total1 - total0) < _LEAST_COUNT
-    reached = zip(_SEVERITIES, kind.least, strict=True)
-    severity = next((name for name, least in reached if abs(effect) >= least), None)
+    reached = zip(_SEVERITIES, kind.minimum_effects, strict=True)
+    severity = next((name for name, minimum in reached if abs(effect) >= minimum), None)
     sign = 1 if effect > 0 else -1
-    moved = {
+    changes = {
         prompt: sign * (total[2] / size1 - total[0] / size0)
         for prompt, total in zip(row["prompt_ids"], row["prompts"], strict=True)
     }
-    evidence = sorted(moved, key=lambda prompt: (-moved[prompt], prompt))
+    evidence = sorted(changes, key=lambda prompt: (-changes[prompt], prompt))
     return row | {
         "values": values,
         "effect": effect,
         "size": size,
         "count": int(total1 if is_count and not is_loss else size1),
         "severity": None if is_small else severity,
-        "evidence": [prompt for prompt in evidence if moved[prompt] > 0][:_EVIDENCE],
+        "evidence": [prompt for prompt in evidence if changes[prompt] > 0][:_EVIDENCE],
     }
 
 
-def _insight(o: Observations, change: Row, p_value: float) -> Row:
+def _insight(obs: Observations, change: Row, p_value: float) -> Row:
     """Describe a change in words."""
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
-    about, (before, after) = _KINDS[kind], change["values"]
-    labels = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(o)}
+    kind_facts, (before, after) = _KINDS[kind], change["values"]
+    labels = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(obs)}
     names = "|".join(part or "" for part in (kind, engine, brand, domain))
     urls = change["urls"] or []
-    if kind == "visibility_change" and len(focus_brands(o)) == 1:
+    if kind == "visibility_change" and len(focus_brands(obs)) == 1:
         # With several brands asked about, a page cannot be laid at the door of one of them.
-        urls = o.column(_TURNED_PAGES, on_engine=engine, lost=change["effect"] < 0)
+        urls = obs.column(_TURNED_PAGES, on_engine=engine, lost=change["effect"] < 0)
     facts = {
         "brand": brand,
         "domain": domain,
@@ -535,10 +537,10 @@ def _insight(o: Observations, change: Row, p_value: float) -> Row:
         "often": "more often" if before else "newly",
     }
     is_fall = after <= before
-    why = _WHY[is_fall].format(url=urls[0]) if about.key == "mentionRate" and urls else None
+    why = _WHY[is_fall].format(url=urls[0]) if kind_facts.key == "mentionRate" and urls else None
     is_firm = change["size"] >= _FIRM_SAMPLE
     words = (word for level, word in _CONFIDENCES if is_firm and p_value <= level)
-    filters = {name: o.question.filter(name) for name in ("engine", "topic", "category")}
+    filters = {name: obs.question.filter(name) for name in ("engine", "topic", "category")}
     single_values = {
         name: values[0] if len(values) == 1 else None for name, values in filters.items()
     }
@@ -547,20 +549,20 @@ def _insight(o: Observations, change: Row, p_value: float) -> Row:
         "type": kind,
         "severity": change["severity"],
         "confidence": next(words, "provisional"),
-        "title": about.title.format(**facts),
-        "what": about.what.format(**facts),
+        "title": kind_facts.title.format(**facts),
+        "what": kind_facts.text.format(**facts),
         "why": why,
-        "recommendation": (about.fall if is_fall else about.rise).format(**facts),
+        "recommendation": (kind_facts.fall if is_fall else kind_facts.rise).format(**facts),
         "metric": {
-            "key": about.key,
-            "unit": about.unit,
+            "key": kind_facts.key,
+            "unit": kind_facts.unit,
             "before": before,
             "after": after,
             "change": after - before,
             "changeKind": "absolute",
         },
         "scope": {**single_values, "engine": engine or single_values["engine"], "brand": brand},
-        "baseline": {"start": o.window.previous.start, "end": o.window.previous.end},
+        "baseline": {"start": obs.window.previous.start, "end": obs.window.previous.end},
         "evidence": {
             "answerCount": change["count"],
             "promptIds": change["evidence"],

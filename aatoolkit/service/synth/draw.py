@@ -106,23 +106,23 @@ class Runs:
         """Return the probability that each run mentions each brand."""
         plan, recent = self.plan, self.age < TURN
         tilt = self.chance(2).random((len(plan.rows("engines")), len(rates))) * 0.1 - 0.05
-        likely = rates + tilt[self.engine]
+        probability = rates + tilt[self.engine]
         chatgpt = np.array([name == "chatgpt" for name in plan.values("engines", "engine")])
         sales = np.array([topic == SALES for topic in plan.values("prompts", "topic")])
-        own_rate = likely[:, 0] + 0.05 * (1 - self.age / max(plan.days, 1))
+        own_rate = probability[:, 0] + 0.05 * (1 - self.age / max(plan.days, 1))
         own_rate += np.where(recent & chatgpt[self.engine], 0.12, 0.0)
         own_rate -= np.where(sales[self.prompt], 0.14, 0.0)
-        likely[:, 0] = own_rate
-        likely = np.clip(likely, 0.0, 1.0)
+        probability[:, 0] = own_rate
+        probability = np.clip(probability, 0.0, 1.0)
         odds = self._odds_factors(rates)[self.prompt]
-        likely = likely * odds / (1 - likely + likely * odds)
+        probability = probability * odds / (1 - probability + probability * odds)
         # The work moves a prompt half of the way to certainty: one that is almost there gains
         # little.
-        moved = recent & np.isin(self.prompt, MOVED_PROMPTS)
-        likely[:, 0] += np.where(moved, 0.5 * (1 - likely[:, 0]), 0.0)
+        is_moved = recent & np.isin(self.prompt, MOVED_PROMPTS)
+        probability[:, 0] += np.where(is_moved, 0.5 * (1 - probability[:, 0]), 0.0)
         branded = plan.array("prompts", "branded", False)[self.prompt].astype(bool)
-        likely[:, 0] = np.where(branded, 0.93, likely[:, 0])
-        return np.where(rates == 0, 0.0, likely)
+        probability[:, 0] = np.where(branded, 0.93, probability[:, 0])
+        return np.where(rates == 0, 0.0, probability)
 
     def _odds_factors(self, rates: Array) -> Array:
         """Draw factors of the odds of a mention, by prompt and brand.
@@ -141,8 +141,8 @@ class Runs:
         named = rates > 0
         hits = np.zeros((len(factors), int(named.sum())))
         for draw in range(_DRAWS):
-            likely = (weight * rates[named] + hits) / (weight + draw)
-            hits += rng.random(hits.shape) < likely
+            probability = (weight * rates[named] + hits) / (weight + draw)
+            hits += rng.random(hits.shape) < probability
         named_rate = (weight * rates[named] + hits) / (weight + _DRAWS)
         factors[:, named] = named_rate / (1 - named_rate) * (1 - rates[named]) / rates[named]
         return factors
@@ -152,11 +152,10 @@ class Runs:
         """For each run, whether its answer mentions a tracked rival and no own brand."""
         is_own = np.array([own is True for own in self.plan.values("brands", "own")])
         is_rival = self.plan.array("brands", "tracked", None) & ~is_own
-        own, rival = (
-            np.isin(np.arange(len(self)), self.run[which[self.brand]])
-            for which in (is_own, is_rival)
+        names_own, names_rival = (
+            np.isin(np.arange(len(self)), self.run[mask[self.brand]]) for mask in (is_own, is_rival)
         )
-        return ~own & rival
+        return ~names_own & names_rival
 
 
 def draw_answers(runs: Runs) -> dict[str, pa.Table]:
@@ -202,11 +201,13 @@ def _texts(runs: Runs) -> pa.Array:
     brands = pick([f"**{brand}**" for brand in runs.plan.values("brands", "brand")], runs.brand)
     names = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), brands), ", ")
     prompts = pick(runs.plan.values("prompts", "prompt"), runs.prompt)
-    some = pc.binary_join_element_wise(
+    with_brands = pc.binary_join_element_wise(
         "(synthetic) Asked “", prompts, "”, look at ", names, ".", ""
     )
-    none = pc.binary_join_element_wise("(synthetic) For “", prompts, "” nothing stands out.", "")
-    return pc.if_else(pa.array(runs.mention_counts > 0), some, none)
+    without_brands = pc.binary_join_element_wise(
+        "(synthetic) For “", prompts, "” nothing stands out.", ""
+    )
+    return pc.if_else(pa.array(runs.mention_counts > 0), with_brands, without_brands)
 
 
 def _mentions(runs: Runs) -> pa.Table:
@@ -252,11 +253,11 @@ def _attributes(runs: Runs) -> pa.Table:
 def _claim_sightings(runs: Runs) -> pa.Table:
     """Draw the claims about the first two brands; the last claim is never made."""
     rng, count = runs.chance(6), len(runs.run)
-    seen = chance(rng, 0.2, count)
+    is_seen = chance(rng, 0.2, count)
     claim = np.where(
         runs.brand == 0, weighted(rng, (5, 1, 2), count), 3 + weighted(rng, (1, 2), count)
     )
-    rows = np.flatnonzero(seen & (runs.brand <= 1))
+    rows = np.flatnonzero(is_seen & (runs.brand <= 1))
     return drawn(
         "claim_sightings",
         runs.plan.host,
@@ -300,8 +301,8 @@ def _citations(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
     sizes = (0.12, 0.1, 0.14, 0.16, 0.16, 0.12, 0.1, 0.06, 0.04)
     run, _ = spread(weighted(rng, sizes, len(runs)) * runs.answered)
     before = weighted(rng, [page["weight"] for page in pages], len(run))
-    lately = weighted(rng, [page.get("lately", page["weight"]) for page in pages], len(run))
-    page = np.where(runs.age[run] < TURN, lately, before)
+    recent_pages = weighted(rng, [page.get("lately", page["weight"]) for page in pages], len(run))
+    page = np.where(runs.age[run] < TURN, recent_pages, before)
     # An answer cites a page once: of repeated pairs of run and page the first stays.
     _, first = np.unique(run * len(pages) + page, return_index=True)
     run, page = run[np.sort(first)], page[np.sort(first)]
@@ -339,9 +340,9 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
     ]
     queries = list(dict.fromkeys(words))
     count = len(queries)
-    kept = np.flatnonzero(chance(rng, 0.8, count))
+    kept_rows = np.flatnonzero(chance(rng, 0.8, count))
     ranks, volumes = weighted(rng, [1.0] * 40, count), weighted(rng, [1.0] * 90, count)
-    unranked, uncounted = chance(rng, 0.4, count), chance(rng, 0.3, count)
+    is_unranked, is_uncounted = chance(rng, 0.4, count), chance(rng, 0.3, count)
     return {
         "fanouts": drawn(
             "fanouts",
@@ -353,10 +354,10 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
         "queries": drawn(
             "queries",
             host,
-            query=pick(queries, kept),
-            intent=chosen(rng, "intents", len(kept))[1],
-            own_organic_rank=unless(unranked[kept], ranks[kept] + 1),
-            search_volume=unless(uncounted[kept], volumes[kept] * 10),
+            query=pick(queries, kept_rows),
+            intent=chosen(rng, "intents", len(kept_rows))[1],
+            own_organic_rank=unless(is_unranked[kept_rows], ranks[kept_rows] + 1),
+            search_volume=unless(is_uncounted[kept_rows], volumes[kept_rows] * 10),
         ),
     }
 
@@ -473,8 +474,8 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
         return {}
     hours = np.arange(_FIRST_HOUR, _LAST_HOUR + 1, dtype=np.int64)
     age, clock = TODAY - hours // 24, hours % 24
-    down = (age == 37) | ((age == 17) & (clock >= 5) & (clock < 9)) | ((age == 0) & (clock == 3))
-    hours = hours[~down]
+    is_down = (age == 37) | ((age == 17) & (clock >= 5) & (clock < 9)) | ((age == 0) & (clock == 3))
+    hours = hours[~is_down]
     rng = stream(seed, plan.number, 40)
     hour = np.sort(hours[weighted(rng, np.ones(len(hours)), count)])
     bot, bots = chosen(rng, "bots", count)

@@ -38,8 +38,8 @@ def stream(seed: int, *path: int) -> np.random.Generator:
 def weighted(rng: np.random.Generator, weights: Sequence[float] | Array, count: int) -> Array:
     """Draw indices by weight."""
     edges = np.cumsum(np.asarray(weights, dtype=np.float64))
-    drawn = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
-    places: Array = np.minimum(drawn, len(edges) - 1)
+    positions = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
+    places: Array = np.minimum(positions, len(edges) - 1)
     return places
 
 

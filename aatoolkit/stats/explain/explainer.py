@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
@@ -310,14 +311,6 @@ def _matching_row(frame: pd.DataFrame, position: int, replayed: Replayed, column
     raise TrailEnd("no row that was read is like this one: its row was changed since")
 
 
-_MODULES = (
-    *("frame.aggregate", "frame.merge", "frame.reshape"),
-    *("stats.answer_rows", "stats.changes", "stats.compare", "stats.funnel", "stats.headline"),
-    *("stats.interval", "stats.members", "stats.treatment"),
-)
-"""The modules with verbs that can be replayed; importing one registers its verbs in `VERBS`."""
-
-
 def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) -> Replayed:
     """Make a frame again by its recipe.
 
@@ -352,8 +345,10 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
         return View(replay(viewed, sources, finder), changes)
     if kind == ARCHIVED:
         return ArchivedCells(finder.archived(facts[0], facts[1]), sources, finder)
-    for module in _MODULES:
-        import_module(f"aatoolkit.{module}")
+    # Each module of frames and statistics registers its verbs in `VERBS` when it is imported.
+    for package in ("aatoolkit.frame", "aatoolkit.stats"):
+        for module in iter_modules(import_module(package).__path__, f"{package}."):
+            import_module(module.name)
     if kind == END or facts[0] not in VERBS:
         raise TrailEnd(
             facts[0] if kind == END else f"{facts[0]} cannot be replayed by this version"
