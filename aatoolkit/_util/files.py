@@ -16,6 +16,7 @@ process that writes to the folder removes; a lock tells it from that of a writer
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import os
 import re
@@ -274,7 +275,15 @@ def _replace(path: Path, target: Path) -> None:
 
 
 def _exchange(new: Path, target: Path) -> None:
-    """Replace a folder by another; `sweep` restores it if the process is killed meanwhile."""
+    """Replace a folder by another; `sweep` restores it if the process is killed meanwhile.
+
+    On Linux ``renameat2`` does it in one step, so that a kill leaves one of the two in place and
+    writers do not meet; the other is then under the name of the first.
+    """
+    swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
+    cwd, exchange = -100, 2
+    if swap is not None and swap(cwd, bytes(new), cwd, bytes(target), exchange) == 0:
+        return
     old_folder = target.with_name(f".old-{secrets.token_hex(8)}-{target.name}")
     _replace(target, old_folder)
     try:

@@ -17,7 +17,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from aatoolkit import sections
-from aatoolkit._util.lexicon import tokens, words
+from aatoolkit._util.lexicon import fold, tokens, words
 from aatoolkit.availability.detect.words import STRONG, state_in_object
 from aatoolkit.availability.status import EMPTY, Cause
 from aatoolkit.client.options import read_options
@@ -339,12 +339,7 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
     never_ran: list[str] = []
     not_configured: list[str] = []
     for engine in _engines(options):
-        ids = {
-            " ".join(word for word in tokens(key) if word not in words("engine")): text
-            for key, text in reversed(engine.items())
-            if isinstance(text, str)
-        }
-        name = next((ids[key] for key in _IDS if key in ids), None)
+        name = next(_names(engine), None)
         runs = [value for key, value in engine.items() if "run" in snake(key)]
         state = state_in_object(engine, STRONG)
         lacks = state is not None and state.status in EMPTY
@@ -353,6 +348,28 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
         if name is not None:
             (not_configured if is_off else never_ran if never else ran).append(name)
     return ran, [*never_ran, *not_configured]
+
+
+def engine_labels(options: Any) -> dict[str, str]:
+    """Return the other names of engines, each with the engine's id.
+
+    Examples
+    --------
+    >>> engine_labels({"engines": [{"id": "copilot", "label": "Microsoft Copilot"}]})
+    {'Microsoft Copilot': 'copilot'}
+    """
+    names = [[*_names(engine)] for engine in _engines(options)]
+    return {label: of[0] for of in names for label in of[1:] if fold(label) != fold(of[0])}
+
+
+def _names(engine: dict[str, Any]) -> Iterator[str]:
+    """Yield what names an engine, its id first."""
+    texts = {
+        " ".join(word for word in tokens(key) if word not in words("engine")): text
+        for key, text in reversed(engine.items())
+        if isinstance(text, str)
+    }
+    yield from (texts[key] for key in (*_IDS, "label", "title") if key in texts)
 
 
 def _engines(options: Any) -> list[dict[str, Any]]:

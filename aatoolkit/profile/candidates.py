@@ -27,16 +27,19 @@ from aatoolkit.availability.detect.words import (
     STATES,
     Word,
     canonical_word,
+    is_bookkeeping,
     is_code,
     is_no_state,
     named_target,
     repeats_question,
     state_of_flag,
+    state_of_named_flag,
     word_in_sentences,
     word_of_parts,
 )
-from aatoolkit.availability.status import EMPTY
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, leaf_values
+from aatoolkit.availability.status import EMPTY, Availability
+from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path, leaf_values
+from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.sections.availability_rule import word_of
 from aatoolkit.sections.inference.relations import Relation
 from aatoolkit.sections.inference.words import meaning
@@ -90,6 +93,24 @@ class Sighting(NamedTuple):
     engine: str = ""
 
 
+class Shapes(NamedTuple):
+    """What is known of a service's responses.
+
+    Attributes
+    ----------
+    labels : mapping of str to str
+        Other names of engines, each with the engine's id.
+    maps : collection of tuple of Step
+        Where there are objects whose keys are data.
+    headers : mapping
+        The path of the rows of grids, with that of their header.
+    """
+
+    labels: Mapping[str, str] = {}
+    maps: Collection[Path] = ()
+    headers: Mapping[Path, Path] = {}
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A place of a response that may state availability.
@@ -132,7 +153,7 @@ def candidates(
     parts: Mapping[tuple[str, ...], Any],
     ran: Collection[str],
     idle: Collection[str],
-    maps: Collection[Path],
+    shapes: Shapes,
     by_host: Mapping[str, Any],
     empty: Any,
     engines_by_host: Mapping[str, tuple[Collection[str], Collection[str]]] | None = None,
@@ -147,8 +168,8 @@ def candidates(
         The same section's responses by the engines that they were narrowed to.
     ran, idle : collection of str
         The engines of the project, and those that are not configured or never ran.
-    maps : collection of tuple of Step
-        Where there are objects whose keys are data.
+    shapes : Shapes
+        What is known of the service.
     by_host : mapping of str to object
         The same section of other hosts.
     empty : object
@@ -160,23 +181,28 @@ def candidates(
     Examples
     --------
     >>> response = {"support": {"alpha": "shown", "beta": "not_run_yet"}, "rows": [{"n": 3}]}
-    >>> [place] = candidates(response, {}, ["alpha"], ["beta"], (), {}, None)
+    >>> [place] = candidates(response, {}, ["alpha"], ["beta"], Shapes(), {}, None)
     >>> place.at, place.why
     ('support', 'names beta, which never ran')
     """
     engines_by_host = engines_by_host or {}
     of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
     constants = _constants([document, *parts.values(), *by_host.values(), empty])
-    search = _Search({*ran, *idle, *of_hosts}, maps, constants)
+    search = _Search({*ran, *idle, *of_hosts}, shapes, constants)
     for response in (document, *parts.values()):
         search.read(response, idle)
     for host, response in by_host.items():
         search.read(response, engines_by_host.get(host, ((), ()))[1])
     search.read(empty, idle)
+    responses = [document, *by_host.values()]
+    signals = [detect(response).signals for response in responses]
     read_paths = [
-        (response, [signal.path for signal in detect(response).signals])
-        for response in (document, *by_host.values())
+        (response, [signal.path for signal in signals_of_response])
+        for response, signals_of_response in zip(responses, signals, strict=True)
     ]
+    sibling_fields = {
+        signal.path.rpartition(".")[2] for signal in chain(*signals) if signal.rule == "sibling"
+    }
     measured = [part for part in parts.values() if has_numbers(part)]
     nothing: tuple[Any, ...] = (None, "", [], {})
     places, null_places = [], []
@@ -194,6 +220,7 @@ def candidates(
             and current is not None
             and not isinstance(current, dict)
         )
+        is_silent |= pattern.rpartition(".")[2] in sibling_fields
         if is_silent or all(_is_read(pattern, paths) for paths in holding or [read_paths[0][1]]):
             continue
         if empty_value is not None and empty_value == current:  # so it is not about the engine
@@ -266,9 +293,10 @@ class _Search:
     """The places of responses that hold words or flags, with what is beside each."""
 
     def __init__(
-        self, engines: set[str], maps: Collection[Path], constants: Collection[str]
+        self, engines: Collection[str], shapes: Shapes, constants: Collection[str]
     ) -> None:
-        self._engines, self._maps, self._constants = engines, maps, constants
+        self._engines = {*engines, *shapes.labels}
+        self._shapes, self._constants = shapes, constants
         self._sightings: dict[Path, list[Sighting]] = defaultdict(list)
         self._lists: dict[Path, list[list[Row]]] = defaultdict(list)
         self._columns: set[Path] = set()
@@ -282,11 +310,15 @@ class _Search:
 
     def read(self, response: Any, idle: Collection[str] = ()) -> None:
         """Add the places of one response, and the engines that have no numbers there for sure."""
-        self._is_counted, self._idle = has_numbers(response, self._is_no_measurement), idle
-        counted = {*_measured(response, self._engines)}
+        labels = self._shapes.labels
+        self._response = Vector([response])
+        self._is_counted = has_numbers(response, self._is_no_measurement)
+        self._idle = {*idle, *(label for label, engine in labels.items() if engine in idle)}
+        counted = {labels.get(name, name) for name in _measured(response, self._engines)}
         unsure = None if self._is_counted and not counted else False
         self._measured = {
-            engine: engine not in idle and (engine in counted or unsure) for engine in self._engines
+            name: name not in self._idle and (labels.get(name, name) in counted or unsure)
+            for name in self._engines
         }
         self._fields(response, ())
 
@@ -321,7 +353,7 @@ class _Search:
         if not 0 < len(words) <= _FEW_WORDS or not self._engines.isdisjoint(words):
             return
         are_texts = all(isinstance(word, str) for word in words)
-        if not are_texts and not is_named:
+        if not (are_texts or is_named or engine):
             return
         has_engine = any(
             _is_in(value, self._engines) for _, row, _ in rows for value in row.record.values()
@@ -346,7 +378,10 @@ class _Search:
                 sightings.append(Sighting(word, True, {}, ()))
         if number_field and all(row.record.get(number_field) in missing for _, row, _ in rows):
             self.notices.add((*path, Field(key)))  # it says why a number is missing
-        with_numbers = {sighting.value for sighting in sightings if sighting.has_numbers}
+        # Of an engine that ran it may be unknown whether it has numbers here.
+        with_numbers = {
+            s.value for s in sightings if s.has_numbers or (engine and s.has_numbers is None)
+        }
         without_numbers = words - with_numbers
         denies = is_named and with_numbers and any(_denies(str(word)) for word in without_numbers)
         is_sure = {s.has_numbers for s in sightings if s.value in without_numbers} == {False}
@@ -354,10 +389,13 @@ class _Search:
         is_about_data = names(key, "place_data") or names(key, "place_reason")
         if number_field is None and not (is_separate or denies or is_about_data):
             return
+        header = self._shapes.headers.get(path)
         in_list = path in self._columns or any(
             isinstance(row.record.get(key), list) for _, row, _ in rows
         )
-        place = (*path, Field(key), *([Each()] if in_list else []))
+        place: Path = (*path, Field(key), *([Each()] if in_list else []))
+        if header is not None:
+            place = (*path, Named(header, key))
         self._sightings[place] += sightings
         self.engine_fields[place] = engine
         if number_field is not None or is_separate:
@@ -377,7 +415,7 @@ class _Search:
                     self._add(place, value)
                 elif _columns_of(value):
                     self._rows([value], place)
-                elif of_engines or place in self._maps:
+                elif of_engines or place in self._shapes.maps:
                     measured = [self._measured[engine] for engine in value] if of_engines else ()
                     self._maps_of_engines |= {(*place, Entries())} if of_engines else set()
                     self._rows([*value.values()], (*place, Entries()), measured, [*value])
@@ -391,7 +429,12 @@ class _Search:
     def _items(self, items: list[Any], path: Path) -> None:
         """Add a list of words or flags, the codes of notices, or rows."""
         records = [item for item in items if isinstance(item, dict)]
-        if items and all(isinstance(v, str | bool) and len(str(v)) <= _LONGEST for v in items):
+        header = self._shapes.headers.get((*path, Each()))
+        if header is not None:
+            names = self._response.descend(header).values
+            grid = [dict(zip(names, cells, strict=False)) for cells in items]
+            self._rows(grid, (*path, Each()))
+        elif items and all(isinstance(v, str | bool) and len(str(v)) <= _LONGEST for v in items):
             self._add(path, items, self._is_counted)
         elif len(records) <= _FEW_NOTICES and all(map(_is_notice, records)):
             for record in records:
@@ -478,7 +521,7 @@ class _Search:
         return ""
 
     def _is_no_measurement(self, key: str) -> bool:
-        return _is_bookkeeping_name(key) or is_mark(key) or key in self._constants
+        return is_bookkeeping(key) or is_mark(key) or key in self._constants
 
     def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
         """Whether the keys of an object are engines, each with a word, or with a grade of it."""
@@ -569,18 +612,13 @@ def _constants(responses: Sequence[Any]) -> set[str]:
     return {key for key, _ in set.intersection(*pairs) if counts[key] == 1 and len(pairs) > 2}
 
 
-def _is_bookkeeping_name(key: str) -> bool:
-    """Whether a number under a key is about the response, and measures nothing."""
-    return names(key, "form")
-
-
 def is_mark(key: str) -> bool:
     """Whether a number under a key of a row is an id or a moment, and measures nothing."""
     return meaning(key).kind in ("id", "time")
 
 
 def has_numbers(
-    value: Any, is_ignored: Callable[[str], bool] = _is_bookkeeping_name, key: str = ""
+    value: Any, is_ignored: Callable[[str], bool] = is_bookkeeping, key: str = ""
 ) -> bool:
     """Whether a value holds a number other than 0, also as a text, beside those left aside."""
     if isinstance(value, dict):
@@ -624,7 +662,7 @@ def _is_read(place: str, read_paths: Sequence[str]) -> bool:
 
 def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, str]:
     """Score how likely a place states availability; return also the main reason."""
-    keys = [step.name for step in path if isinstance(step, Field)]
+    keys = [step.name for step in path if isinstance(step, Field | Named)]
     is_named = names(keys[-1], "place")
     score = 2 * is_named
     texts = [text for sighting in sightings for text in _texts(sighting.value)]
@@ -637,6 +675,7 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
     first = sightings[0].value
     is_list = isinstance(first, list)
     are_codes = all(_ENUM.fullmatch(str(sighting.value)) for sighting in sightings)
+    are_codes |= {type(sighting.value) for sighting in sightings} == {bool}
     with_numbers = {s.value for s in sightings if are_codes and s.has_numbers is not False}
     without_numbers = {s.value for s in sightings if are_codes} - with_numbers
     is_trade = not is_list and any(map(is_no_state, [*filter(None, texts)][:1]))
@@ -667,8 +706,8 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
     return (score, why) if score > 1 else (0, "")
 
 
-def _some(names: Collection[str]) -> str:
-    return ", ".join(sorted(names)[:3])
+def _some(names: Collection[object]) -> str:
+    return ", ".join(sorted(map(word_of, names))[:3])
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -697,7 +736,7 @@ def _meanings(
     sentence, an entry of a list, or what stands under a key that denies never does; nor does the
     word of all engines, ``mixture``, where some engine alone has another.
     """
-    keys = [step.name for step in path if isinstance(step, Field)]
+    keys = [step.name for step in path if isinstance(step, Field | Named)]
     lacks |= any(names(key, "place_lack") for key in keys)
     lacks |= any(isinstance(sighting.value, list) for sighting in sightings)
     entries = [entry for sighting in sightings for entry in _words(sighting)]
@@ -723,14 +762,17 @@ def _meanings(
         if len(numbers) > 1
     ]
     best = max(available_words, key=lambda text: len(numbers[text]), default="")
-    lack = next(word for word, state in STATES.items() if state == state_of_flag(False, keys[-1]))
+    lack = _word_for(state_of_flag(False, keys[-1]))
     meanings = {}
     for text, counts in sorted(numbers.items()):
         word = canonical_word(text) or _word_in(text, prefix)
         is_beside = True in counts and word is not None and word.availability.status in EMPTY
         engines = [engine for engine, texts in of_engine.items() if engine and text in texts]
         is_standing = not engines and all(entry.measured for entry in entries)
-        if lacks and is_standing and " " in text and {False, True} <= {*counts}:
+        named = state_of_named_flag(keys[-1], text == "true") if text in flags else None
+        if named is not None:
+            meanings[text] = _word_for(named)
+        elif lacks and is_standing and " " in text and {False, True} <= {*counts}:
             meanings[text] = SILENT  # a sentence that is there whatever was measured
         elif word and text not in flags and not (lacks and word.canonical == "available"):
             meanings[text] = "partial" if is_beside and lacks else word.canonical
@@ -744,17 +786,26 @@ def _meanings(
             meanings[text] = (
                 "not_run" if all(is_idle[text]) else "not_applicable" if is_nature else lack
             )
+        elif text == "true" and False in counts and not lacks:
+            meanings[text] = SILENT  # with numbers and without
         elif text != "null":  # a reason that is not there denies nothing
             meanings[text] = "available" if text == best and not lacks else "partial"
     is_odd_flag = not (flags.keys().isdisjoint(meanings) or names(keys[-1], "place"))
     is_doubtful = is_odd_flag or "not_applicable" in meanings.values()
     if is_doubtful and {*of_engine} == {""}:
         # That something applies, or a flag of unknown name, does not say that it was measured.
-        return {text: word for text, word in meanings.items() if word != "available"}
+        return {
+            text: SILENT if word == "available" or (word == "partial" and text in flags) else word
+            for text, word in meanings.items()
+        }
     for text in flags.keys() & meanings.keys():
         other = "partial" if meanings[text] == "available" else "available"
         meanings.setdefault(flags[text], other)
     return meanings
+
+
+def _word_for(state: Availability) -> str:
+    return next(word for word, meaning in STATES.items() if meaning == state)
 
 
 def _shared(key: str, codes: Sequence[str]) -> int:

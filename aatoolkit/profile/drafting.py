@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import wrapped_in_ipython
 from aatoolkit.errors import AAToolkitError, ArgumentError, ItemNotFound, PayloadError, unknown
-from aatoolkit.profile.asking import BUDGET, PlannedRequest, Responses, ask, engines_of
-from aatoolkit.profile.candidates import candidates, emptied
+from aatoolkit.jsontree.paths import parse_pattern
+from aatoolkit.profile.asking import (
+    BUDGET,
+    PlannedRequest,
+    Responses,
+    ask,
+    engine_labels,
+    engines_of,
+)
+from aatoolkit.profile.candidates import Shapes, candidates, emptied
 from aatoolkit.profile.checking import baseline_of
 from aatoolkit.profile.confirming import Confirmation
 from aatoolkit.profile.section_draft import SectionDraft, counted
@@ -48,6 +56,9 @@ class Draft(Mapping[str, SectionDraft]):
         other_engines = {
             host: engines_of(options) for host, options in responses.options_by_host.items()
         }
+        labels: dict[str, str] = {}
+        for options in (*responses.options_by_host.values(), responses.options):
+            labels |= engine_labels(options)
         self._sections: dict[str, SectionDraft] = {}
         for name, document in responses.documents.items():
             parts, empty = responses.by_engines.get(name, {}), responses.unmeasured.get(name)
@@ -62,8 +73,14 @@ class Draft(Mapping[str, SectionDraft]):
                     continue
                 if standard_names:
                     take_standard_names(analysis, vocabulary)
+                grids = {
+                    parse_pattern(table.rows.path): table.rows.header
+                    for table in analysis.declared
+                    if table.rows.header is not None
+                }
+                shapes = Shapes(labels, analysis.maps, grids)
                 places = candidates(
-                    document, parts, *engines, analysis.maps, by_host, empty, other_engines
+                    document, parts, *engines, shapes, by_host, empty, other_engines
                 )
                 analysis.emptied = emptied(analysis.relations, document, empty)
                 responses_seen = [document, *parts.values(), *by_host.values()]

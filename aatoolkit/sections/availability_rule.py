@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from aatoolkit.errors import ArgumentError
-from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
+from aatoolkit.jsontree.paths import Each, Entries, Field, Position, parse_pattern
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Rule:
         if self.kind == "header":
             return
         steps = parse_pattern(self.at)
-        if not steps or not all(isinstance(step, Field | Each | Entries) for step in steps):
+        if not steps or any(isinstance(step, Position) for step in steps):
             raise ArgumentError(
                 f"{self.at!r} is no place of availability; give the path of a field, of a field "
                 "of rows (rows[].quality), of a map (states{}), or a header (header x-state)"

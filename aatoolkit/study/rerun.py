@@ -132,7 +132,7 @@ def rerun(
     if after.digest != digest:
         why = after.problems[0] if after.problems else "it was sealed anew"
         change = f"the study is not as it was before the rerun: {why}"
-        problem = f"{problem}; {change}" if problem else problem
+        problem = f"{problem}; {change}" if problem else change
     problem = None if problem is None else clipped(_masked(problem))
     if out is not None:
         executed = _masked(json.dumps(book, ensure_ascii=False, indent=1) + "\n")

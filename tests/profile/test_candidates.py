@@ -17,7 +17,7 @@ OPTIONS = {
     "engines": [
         {"id": "alpha", "label": "Alpha", "configured": True, "lastRunDay": "2026-11-01"},
         {"id": "beta", "label": "Beta", "configured": True, "lastRunDay": "2026-11-01"},
-        {"id": "gamma", "label": "Gamma", "configured": True, "lastRunDay": None},
+        {"id": "gamma", "label": "Gamma Ray", "configured": True, "lastRunDay": None},
     ],
     "topics": [],
     "categories": [],

@@ -22,7 +22,7 @@ from aatoolkit.availability.detect.words import (
     word_in_sentences,
 )
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
-from aatoolkit.jsontree.paths import Each, Entries, Field, Step, key_step, parse_pattern
+from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, key_step, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.availability_rule import REFERENCE, Rule, word_of
 
@@ -70,10 +70,10 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
 def _without(value: Any, steps: Sequence[Step]) -> Any:
     """Return a value without the fields that a path ends in; what leads there is copied."""
     first, *further_steps = steps
-    is_last = not any(isinstance(step, Field) for step in further_steps)
+    is_last = not any(isinstance(step, Field | Named) for step in further_steps)
     if isinstance(value, list) and isinstance(first, Each) and not is_last:
         return [_without(item, further_steps) for item in value]
-    if not isinstance(value, dict) or isinstance(first, Each):
+    if not isinstance(value, dict) or not isinstance(first, Field | Entries):
         return value
     names = {first.name} if isinstance(first, Field) else value.keys()
     return {
@@ -149,6 +149,16 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
     *above, last = parse_pattern(rule.at)
     rows = facts.vector.descend([*above, last] if isinstance(last, Each) else above)
     vector, names = (rows.field(last.name), (last.name,)) if isinstance(last, Field) else (rows, ())
+    if isinstance(last, Named):
+        header = [*facts.vector.descend(last.header).values]
+        for path, cells in zip(rows.paths, rows.values, strict=True):
+            record = dict(zip(header, cells, strict=False)) if isinstance(cells, list) else {}
+            if record.get(last.name) is not None:
+                of_engine = ("engine", record.get(rule.engines)) if rule.of == "engine" else None
+                scope, about = of_engine or ("row", path.removeprefix("$."))
+                path += f"[{header.index(last.name)}]"
+                yield Place(scope, about, record[last.name], (last.name,), path)
+        return
     for index, item in enumerate(vector.values):
         target, path = rows.path(index).removeprefix("$").removeprefix("."), vector.path(index)
         if isinstance(last, Entries) and isinstance(item, dict):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from aatoolkit._util.lexicon import ends, fold, is_whole, names, words
 from aatoolkit._util.text import plain_json
 from aatoolkit.availability.detect.words import (
+    is_bookkeeping,
     is_sample_size,
     partial_if_measured,
     rate_key,
@@ -266,7 +267,7 @@ class Facts:
             number
             for fact in self.facts
             if fact.steps and (fact.in_list or not is_sample_size(fact.key))
-            if not names(fact.key, "form")
+            if not is_bookkeeping(fact.key)
             for number in fact.values.numbers
         }
 

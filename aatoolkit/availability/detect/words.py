@@ -410,6 +410,18 @@ def repeats_question(key: str) -> bool:
     return fits(key, "echo")
 
 
+@lru_cache(maxsize=8192)
+def is_bookkeeping(key: str) -> bool:
+    """Whether a number under a key is about the response, and measures nothing.
+
+    Examples
+    --------
+    >>> is_bookkeeping("totalCount"), is_bookkeeping("pageLimit"), is_bookkeeping("citationCount")
+    (True, True, False)
+    """
+    return names(key, "form") or is_whole(key, "listed")
+
+
 def named_target(record: Mapping[str, object]) -> tuple[str, str] | None:
     """The kind and name that a record of statements is about: an engine or a field."""
     for kind, concept in (("engine", "engine"), ("field", "named")):
