@@ -145,6 +145,11 @@ class BuiltTable:
         array = parsed.array
         if index is not vector.level.rows:
             array = pc.take(array, pa.array(index, mask=index < 0), memory_pool=POOL)
+        if column.valid is not None:
+            flags = values_at(*self.rows.values_of(column.valid.lstrip("!")))
+            is_masked = np.array([flag == (column.valid[0] == "!") for flag in flags], bool)
+            report.add_extra(vector, np.unique(index[is_masked & (index >= 0)]), "missing")
+            array = pc.if_else(is_masked, pa.scalar(None, array.type), array)
         if column.null is not None:
             array = pc.fill_null(array, column.null)
         if column.dtype == "category":

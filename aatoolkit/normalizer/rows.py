@@ -24,6 +24,7 @@ from aatoolkit.jsontree.coerce import identity
 from aatoolkit.jsontree.decode import checked_value
 from aatoolkit.jsontree.layout import MAX_FIELDS, Census
 from aatoolkit.jsontree.paths import (
+    Coded,
     Each,
     Entries,
     Field,
@@ -36,7 +37,7 @@ from aatoolkit.jsontree.paths import (
     parse_pattern,
 )
 from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, Vector, compose_index
-from aatoolkit.sections.section import ENVELOPE, Column, Section, Table
+from aatoolkit.sections.section import ENVELOPE, Column, Section, Table, pattern_of
 
 Rows = Sequence[int] | RowIndex
 
@@ -97,7 +98,9 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
             kind = None
         is_filtered = bool(rows.without or rows.only)
         measures = frozenset(c.name for c in table.columns if _is_measure(table, c))
-        parsed = frozenset(c.name for c in table.columns if c.reading or c.null is not None)
+        parsed = frozenset(
+            c.name for c in table.columns if c.reading or c.valid or c.null is not None
+        )
         separate = parsed | {name for name in dtypes if dtypes[name] == "category"}
         unlabelled = {column.source or "" for column in table.columns if not column.is_label}
         outside = frozenset(unlabelled if is_filtered else unlabelled & outer_sources)
@@ -260,6 +263,8 @@ class TableRows:
                 reads.append((vector, arrays, index))
                 if type(step) is Named and (positions < 0).all():
                     vector = Vector([MISSING] * len(vector), vector.level, vector.field_names, True)
+            elif isinstance(step, Coded):
+                vector, index = self._labels(vector, index, step)
             elif isinstance(step, Each | Entries) and step.at is not None:
                 vector, index = self._items_of_row(vector, index, step.at)
             else:
@@ -274,6 +279,23 @@ class TableRows:
         names = elements.descend(step.header[last + 1 :]).values
         rows = self._rows_by_label(elements, names, index, [step.name] * self.size)
         return compose_index(rows, elements.level.positions)
+
+    def _labels(self, vector: Vector, index: RowIndex, step: Coded) -> RowValues:
+        """Return for each row the item that its code means."""
+        codes = values_at(*self._values_of(step.codes, []))
+        if step.form != "{":
+            sizes: Any = ()
+            if step.sizes is not None:
+                values = self._document[0].descend(parse_path(step.sizes)).values
+                sizes = [len(v) if isinstance(v, list | dict) else v for v in values]
+            codes = [step.place(code, sizes) for code in codes]
+        if step.form == "[":
+            return _elements(vector, index, np.array(codes, np.int64))
+        entries = vector.entries()
+        keys = entries.level.keys or ()
+        if step.form == "{":
+            return entries, self._rows_by_label(entries, keys, index, codes)
+        return entries.keys(), self._rows_by_label(entries, entries.values, index, codes)
 
     def _items_of_row(self, vector: Vector, index: RowIndex, number: int) -> RowValues:
         """Return for each row the item at the position or key of one step of the row's path."""
@@ -457,19 +479,28 @@ def field_map(section: Section) -> FieldNode:
         for column in table.columns:
             if column.is_label:
                 continue
-            levels_up, sign, source = _compiled(column.source or "", rows.header)
-            for header in (step.header for step in source if isinstance(step, Named)):
-                last = max(at for at, step in enumerate(header) if step == Each())
-                expected.append(header[:last])
-            if is_computed and not levels_up and not sign:
-                continue
-            # On the path to the rows, only the keys that the rows are limited to.
-            steps = list(parse_pattern(column.pattern))
-            for at, (step, row_step) in enumerate(zip(steps, rows.steps, strict=False)):
-                if isinstance(row_step, Entries) and isinstance(step, Entries):
-                    steps[at] = row_step
-            for node in root.nodes_at(steps):
-                node.is_read = True
+            sources = [
+                column.source or "",
+                *[(column.valid or "").lstrip("!")] * bool(column.valid),
+            ]
+            for text in sources:  # with those of the codes on their paths
+                levels_up, sign, source = _compiled(text, rows.header)
+                for step in source if type(source) is tuple else ():
+                    if isinstance(step, Named):
+                        last = max(at for at, part in enumerate(step.header) if part == Each())
+                        expected.append(step.header[:last])
+                    elif isinstance(step, Coded):
+                        sources.append(step.codes)
+                        expected += [parse_path(step.sizes)] if step.sizes else []
+                if sign in ("@", "#") or (is_computed and not levels_up and not sign):
+                    continue
+                # On the path to the rows, only the keys that the rows are limited to.
+                steps = list(parse_pattern(pattern_of(rows, text)))
+                for at, (step, row_step) in enumerate(zip(steps, rows.steps, strict=False)):
+                    if isinstance(row_step, Entries) and isinstance(step, Entries):
+                        steps[at] = row_step
+                for node in root.nodes_at(steps):
+                    node.is_read = True
     for path in expected:
         for node in root.nodes_at(path):
             node.reason = "known"

@@ -105,6 +105,9 @@ class Column(Described):
     missing : tuple, optional
         Values that mean that there is none, such as ``(-1, "n/a")``. They are missing in the
         column, and in ``extra`` as they were.
+    valid : str, optional
+        The source of a flag that says whether there is a value, as in a validity mask: where it is
+        false or 0, or true or 1 if ``!`` comes before it, the value is treated like ``missing``.
     units : mapping of str to str, optional
         Where ``unit`` is "per `metric`": the unit for each word of that column.
 
@@ -128,6 +131,7 @@ class Column(Described):
     year: str | None = None
     scale: float | None = None
     missing: tuple[str | float | bool, ...] = ()
+    valid: str | None = None
     units: Mapping[str, str] = field(default_factory=dict, hash=False)
     pattern: str = field(default="", compare=False)
 

@@ -30,6 +30,7 @@ from typing import Any
 from aatoolkit._util.text import Described
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown
 from aatoolkit.jsontree.paths import (
+    Coded,
     Each,
     Entries,
     Named,
@@ -114,7 +115,7 @@ class Table(Described):
             replace(
                 column,
                 source=self._source(column),
-                pattern=_pattern(self.rows, self._source(column)),
+                pattern=pattern_of(self.rows, self._source(column)),
                 aggregate=KEY if column.name in key else column.aggregate,
             )
             for column in self.columns
@@ -281,8 +282,8 @@ def is_at(path: str, place: str) -> bool:
     return f"{path}.".startswith(f"{place}.") or f"{place}.".startswith(f"{path}.")
 
 
-def _pattern(rows: Rows, source: str) -> str:
-    """Return the path pattern of a column's values, from the document."""
+def pattern_of(rows: Rows, source: str) -> str:
+    """Return the path pattern of the values at a source of a row, from the document."""
     if source.startswith("$"):
         return format_path(_of_many(parse_path(source[1:].lstrip("."))))
     steps = rows.steps
@@ -298,8 +299,9 @@ def _pattern(rows: Rows, source: str) -> str:
 def _of_many(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Replace steps to single elements by steps to all elements."""
     return tuple(
-        Each() if isinstance(s, Each | Position | Named)
-        else Entries(s.only) if isinstance(s, Entries) else s
+        Each() if isinstance(s, Each | Position | Named) or (isinstance(s, Coded) and s.form == "[")
+        else Entries(s.only) if isinstance(s, Entries)
+        else Entries() if isinstance(s, Coded) else s
         for s in steps
     )  # fmt: skip
 
