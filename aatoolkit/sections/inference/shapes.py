@@ -15,6 +15,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.sections import Rows, single
 from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.axes import Axis, Structure, Variable
+from aatoolkit.sections.inference.lookups import look_up
 from aatoolkit.sections.inference.relations import ColumnFinding, Relation
 from aatoolkit.sections.inference.words import Vocabulary, singular
 
@@ -64,6 +65,7 @@ def find_relations(
                 relation.above = parent.above[relation.above] if len(parent.above) else parent.above
             relation.name = _name(relation, section, {other.name for other in kept})
             kept.append(relation)
+    look_up(kept, documents)
     return kept
 
 
