@@ -39,6 +39,7 @@ from aatoolkit.jsontree.paths import (
 from aatoolkit.jsontree.vectors import MISSING, Missing, RowIndex, Vector, compose_index
 from aatoolkit.sections.section import ENVELOPE, Column, Section, Table, pattern_of
 
+Path = tuple[Step, ...]
 Rows = Sequence[int] | RowIndex
 
 RowValues = tuple[Vector, RowIndex]
@@ -133,6 +134,28 @@ def _compiled(source: str, header: tuple[Step, ...] | None) -> tuple[int, str, A
     if rest[0] == "[" and header is not None:
         return levels_up, "", (Named(header, rest[1:-1]),)
     return levels_up, "", () if rest == "." else parse_path(rest)
+
+
+@lru_cache(maxsize=8192)
+def sources_read(
+    source: str, valid: str | None, header: Path | None
+) -> list[tuple[str, list[Path]]]:
+    """List the sources of values that a column reads, with the paths to what leads to them."""
+    pending = [source, valid.lstrip("!")] if valid else [source]
+    sources = []
+    for source in pending:
+        _, sign, steps = _compiled(source, header)
+        if sign in ("@", "#"):
+            continue
+        paths = []
+        for step in steps:
+            if isinstance(step, Named):
+                paths.append(step.header[: -1 - step.header[::-1].index(Each())])
+            elif isinstance(step, Coded):
+                pending.append(step.codes)
+                paths += [parse_path(step.sizes)] if step.sizes else []
+        sources.append((source, paths))
+    return sources
 
 
 class TableRows:
@@ -282,7 +305,7 @@ class TableRows:
 
     def _labels(self, vector: Vector, index: RowIndex, step: Coded) -> RowValues:
         """Return for each row the item that its code means."""
-        codes = values_at(*self._values_of(step.codes, []))
+        codes = [*values_at(*self.values_of(step.codes))]
         if step.form != "{":
             sizes: Any = ()
             if step.sizes is not None:
@@ -311,7 +334,7 @@ class TableRows:
         return entries, self._rows_by_label(entries, entries.level.keys or (), index, keys)
 
     def _rows_by_label(
-        self, vector: Vector, labels: Sequence[Any], index: RowIndex, keys: list[str]
+        self, vector: Vector, labels: Sequence[Any], index: RowIndex, keys: list[Any]
     ) -> RowIndex:
         """Return for each row the item of its array or object that has a label; -1 for none."""
         parents = zip(vector.level.parents.tolist(), map(repr, labels), strict=True)
@@ -412,7 +435,11 @@ def unread_values(
         for elements, arrays, row_map in rows.reads:
             reads.setdefault(elements, []).append((arrays, row_map))
     columns = [(rows, column) for rows in tables if reasons for column in rows.table.columns]
-    values = [rows.values_of(column.source or "") for rows, column in columns]
+    values = [
+        rows.values_of(source)
+        for rows, column in columns
+        for source, _ in sources_read(column.source or "", column.valid, rows.table.rows.header)
+    ]
     for vector, reason in reasons.items():
         indexes = (index for other, index in values if other is vector)
         yield vector, _unread_rows(vector, vector.present, indexes), reason, None
@@ -479,20 +506,9 @@ def field_map(section: Section) -> FieldNode:
         for column in table.columns:
             if column.is_label:
                 continue
-            sources = [
-                column.source or "",
-                *[(column.valid or "").lstrip("!")] * bool(column.valid),
-            ]
-            for text in sources:  # with those of the codes on their paths
-                levels_up, sign, source = _compiled(text, rows.header)
-                for step in source if type(source) is tuple else ():
-                    if isinstance(step, Named):
-                        last = max(at for at, part in enumerate(step.header) if part == Each())
-                        expected.append(step.header[:last])
-                    elif isinstance(step, Coded):
-                        sources.append(step.codes)
-                        expected += [parse_path(step.sizes)] if step.sizes else []
-                if sign in ("@", "#") or (is_computed and not levels_up and not sign):
+            for text, paths in sources_read(column.source or "", column.valid, rows.header):
+                expected += paths
+                if is_computed and text[0] not in "^$":
                     continue
                 # On the path to the rows, only the keys that the rows are limited to.
                 steps = list(parse_pattern(pattern_of(rows, text)))

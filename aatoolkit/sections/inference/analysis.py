@@ -153,7 +153,8 @@ def _rank(relation: Relation) -> float:
     Rows beyond some are no reason: what has a row each day is seldom what a section is about.
     """
     depth = sum(len(around.steps) > 0 for around, _ in relation.chain())
-    return -min(len(relation), _ROWS) * len(relation.columns) / depth if relation.steps else 0.0
+    is_last = relation.is_legend or not relation.steps
+    return 0.0 if is_last else -min(len(relation), _ROWS) * len(relation.columns) / depth
 
 
 # --- declarations -------------------------------------------------------------------------------
@@ -180,6 +181,7 @@ def column_of(column: ColumnFinding) -> Column:
         year=column.reading.year,
         scale=None if column.scale == 1.0 else column.scale,
         missing=column.reading.missing,
+        valid=column.valid,
     )
 
 

@@ -21,16 +21,26 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import zip_longest
+from itertools import chain, permutations, zip_longest
 from types import NoneType
 from typing import Any
 
 from aatoolkit._util.dtypes import Reading
+from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.jsontree.coerce import read_as
-from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
+from aatoolkit.jsontree.paths import (
+    Coded,
+    Each,
+    Entries,
+    Field,
+    Named,
+    Position,
+    Step,
+    format_path,
+)
 from aatoolkit.jsontree.vectors import MISSING, Missing
 from aatoolkit.sections.column import snake
-from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
+from aatoolkit.sections.inference.words import Vocabulary, is_measure_name, tokens
 
 _NUMBER = re.compile(r"\s*[+-]?(\d{1,15}|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?\s*%?\s*")
 _DAY = re.compile(r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
@@ -130,6 +140,7 @@ class Arrays:
         self.lengths = [None if values is MISSING else len(values) for values in lists]
         self.longest = max(map(len, self.filled), default=0)
         self.is_used = False
+        self.labels: Arrays | None = None
 
     @cached_property
     def names(self) -> tuple[str | None, list[list[Any]]] | None:
@@ -308,6 +319,11 @@ class Structure:
     # --- arrays ---------------------------------------------------------------------------------
 
     def _open_arrays(self, axis: Axis, arrays: list[Arrays]) -> None:
+        arrays = [self._without_columns(axis, array) for array in arrays]
+        for array, other in permutations(arrays, 2):
+            if array.steps[:-1] == other.steps[:-1] and _is_dictionary(array, other):
+                array.labels, other.is_used = other, True
+                self.headers.add(other.steps)
         waiting = [array for array in arrays if not self._are_columns(axis, array)]
         groups: dict[Any, list[Arrays]] = {}
         labelled: dict[Any, tuple[Label, list[Arrays]]] = {}
@@ -333,16 +349,53 @@ class Structure:
     def _open_side_by_side(
         self, axis: Axis, group: list[Arrays], label: Label | None = None
     ) -> None:
-        spine = max(group, key=lambda array: (array.kinds == {"list"}, len(array.filled)))
-        streams = [(array.steps, array.lists) for array in group]
+        spine = max(
+            group,
+            key=lambda array: (array.kinds == {"list"}, array.labels is None, len(array.filled)),
+        )
+        streams = [
+            _decoded((array.steps, array.lists), (array.labels.steps, array.labels.lists))
+            if array.labels is not None
+            else (array.steps, array.lists)
+            for array in group
+        ]
         first = int(len(group) == 1 and _has_header_row(spine.filled))
         self._open_below(axis, streams, (spine.steps, spine.lists), Each, label, first)
 
-    def _open_columns(self, axis: Axis, array: Arrays, streams: list[Stream]) -> None:
+    def _without_columns(self, axis: Axis, array: Arrays) -> Arrays:
+        """Open lists in records that are columns, such as ``{name, values}``; return the rest."""
+        if array.kinds != {"dict"} or array.names is None or None in array.items:
+            return array
+        sizes = {
+            field: [[_length(item.get(field)) for item in items] for items in array.filled]
+            for field in array.items[0]
+        }
+        header = (*bound(array.steps), Each(), Field(array.names[0] or ""))
+        records = self._elements(array, header, array.names[1])
+        for inner, lengths in sizes.items():
+            if any(len({*sizes_of}) > 1 or sizes_of[:1] < [3] for sizes_of in lengths):
+                continue
+            whole = [name for name in sizes if sizes[name] == lengths]
+            columns = [_column(stream, inner) for stream in records]
+            kinds = [_shapes(chain(*filter(None, cells))) for _, cells in columns]
+            if all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1:
+                steps, cells = self._elements(array, None, ())[0]
+                spine = (*steps, Field(inner)), [_member(record, inner) for record in cells]
+                columns += [_column(s, name) for s in records for name in whole if name != inner]
+                self._open_columns(axis, columns, spine)
+                rest = [
+                    items if items is MISSING
+                    else [{n: v for n, v in item.items() if n not in whole} for item in items]
+                    for items in array.lists
+                ]  # fmt: skip
+                return Arrays(array.steps, rest)
+        return array
+
+    def _open_columns(self, axis: Axis, streams: list[Stream], spine: Stream) -> None:
         """Open the rows of columns, which are the elements of an array."""
-        steps, lists = self._elements(array, None, ())[0]
+        steps, lists = spine
         label = self._label(axis, Arrays(steps, lists), is_own=True)
-        self._open_below(axis, streams, (steps, lists), Each, label, only={"^#0": (0,)})
+        self._open_below(axis, streams, spine, Each, label, only={"^#0": (0,)})
 
     def _open_below(
         self,
@@ -374,7 +427,8 @@ class Structure:
         below = Axis(steps, axis, above, keys, holder, first, label is not None, only or {})
         number = sum(isinstance(step, Each | Entries) for step in steps) - 1
         streams = [
-            (steps if path == spine[0] and not only else (*bound(path), step(at=number)),
+            (steps if path == spine[0] and not only
+             else bound(path) if isinstance(path[-1], Coded) else (*bound(path), step(at=number)),
              [MISSING if lists[at] is MISSING else lists[at][key] for at, key in rows])
             for path, lists in beside
         ]  # fmt: skip
@@ -429,7 +483,7 @@ class Structure:
         if header is not None or (is_mixed and (is_whole or _is_tuple(axis, array, 2))):
             streams = self._elements(array, *(header or (None, ())))
             if is_whole:
-                self._open_columns(axis, array, streams)
+                self._open_columns(axis, streams, self._elements(array, None, ())[0])
                 self._read_header(axis, header)
             else:
                 self._settle(axis, streams)
@@ -572,6 +626,54 @@ def _common(first: Sequence[Any], other: Sequence[Any]) -> int:
         (at for at, (a, b) in enumerate(zip(first, other, strict=False)) if a != b),
         min(len(first), len(other)),
     )
+
+
+# --- columns and their labels -------------------------------------------------------------------
+
+
+def _member(record: Any, name: str) -> Any:
+    return MISSING if record is MISSING else record.get(name, MISSING)
+
+
+def _length(value: Any) -> int:
+    return len(value) if type(value) is list else -1
+
+
+def _column(records: Stream, field: str) -> Stream:
+    """The lists under a field of records, decoded if another field has the labels of codes."""
+    steps, rows = records
+    cells = [_member(record, field) for record in rows]
+    for name in next((record for record in rows if record is not MISSING), ()):
+        labels = [_member(record, name) for record in rows]
+        if all(map(_cover, cells, labels)):
+            return _decoded(((*steps, Field(field)), cells), ((*steps, Field(name)), labels))
+    return (*steps, Field(field)), cells
+
+
+def _cover(codes: Any, labels: Any) -> bool:
+    """Whether numbers, with -1 for none, are the places of all texts of a list."""
+    if codes is MISSING or type(codes) is not list or type(labels) is not list:
+        return codes is labels is MISSING
+    is_label = {*map(type, labels)} == {str} and len({*labels}) == len(labels) > 1
+    return is_label and {*map(type, codes)} == {int} and {*codes} - {-1} == {*range(len(labels))}
+
+
+def _is_dictionary(array: Arrays, other: Arrays) -> bool:
+    """Whether an array has the labels of codes in another: it says so, and they cover it."""
+    words = {*tokens(_last_name(array.steps)), *tokens(_last_name(other.steps))}
+    is_coded = not lexicon("coded").isdisjoint(words) and array.kinds == {"number"}
+    return is_coded and all(map(_cover, array.lists, other.lists))
+
+
+def _decoded(codes: Stream, labels: Stream) -> Stream:
+    """The labels of codes, at the path to them."""
+    number = sum(isinstance(step, Each | Entries | Named | Position) for step in codes[0])
+    source = f"$.{format_path((*bound(codes[0]), Each(number)))}"
+    cells = [
+        row if row is MISSING else [texts[code] if code >= 0 else MISSING for code in row]
+        for row, texts in zip(codes[1], labels[1], strict=True)
+    ]
+    return (*labels[0], Coded("[", source)), cells
 
 
 # --- kinds of values ----------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from aatoolkit.sections.inference.words import (
 
 _LONGEST, _MOST, _CANDIDATES = 80, 3, 12
 _UNKEYED = ("boolean", "list<string>", "Float64", "timestamp")
+_CODES = re.compile(r'((?<=[\[{~])=\\*")')
 _TOTAL = re.compile(
     r"[(\[*_\s]*(?:grand total|totals?|all\b.*|overall|sum|summe|gesamt|insgesamt"
     r"|combined|everything|Σ|total général|toplam|итого|всего|合计|総計)[)\]*_\s:]*",
@@ -78,10 +79,11 @@ def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
 
 def _inherit(relation: Relation) -> None:
     """Insert the key of enclosing rows before the columns of a relation."""
-    first = 0
+    first, held = 0, {column.path for column in relation.columns}
     for ancestor, places in [*relation.chain()][1:]:
         for name in ancestor.key:
-            if ancestor[name].source[0] != "@" and not ancestor[name].inherited:
+            is_own = ancestor[name].source[0] != "@" and not ancestor[name].inherited
+            if is_own and ancestor[name].path not in held:
                 relation.add(_below(relation, ancestor, places, ancestor[name]), first)
                 first += 1
 
@@ -93,6 +95,7 @@ def _bring_down_labels(relation: Relation) -> None:
         for column in ancestor.columns if ancestor.steps else ():
             is_plain = not (column.source[0] == "@" or column.inherited or column.reading.is_number)
             is_plain &= column.dtype != "list<string>" and column.path not in held
+            is_plain &= column.valid is None
             texts = [value for value in column.values if isinstance(value, str)]
             is_short = all(len(text) <= _LONGEST for text in texts)
             if is_plain and is_short:
@@ -110,8 +113,8 @@ def _below(
     values = [column.values[row] for row in places.tolist()]
     ups = _ups(relation.steps, ancestor.steps)
     source = "^" * (ups or 0) + column.source
-    if column.source[0] == "$":
-        source = column.source
+    if column.source[0] == "$":  # with codes in rows around
+        source = _CODES.sub(rf"\1{'^' * (ups or 0)}", column.source)
     elif ups is None or column.source[0] == "[":
         source = f"$.{format_path(bound(parse_path(column.path)))}"
     return ColumnFinding(
@@ -215,7 +218,7 @@ def _key(relation: Relation) -> tuple[str, ...]:
 
 def _may_be_key(column: ColumnFinding) -> bool:
     reading, last = column.reading, tokens(column.name)[-1:]
-    if any(value is None or value is MISSING for value in column.values):
+    if column.valid or any(value is None or value is MISSING for value in column.values):
         return False
     if reading.dtype in _UNKEYED or reading.missing:
         return False

@@ -1,4 +1,4 @@
-"""Codes: numbers in the place of labels, which stand once elsewhere, as in a cube of statistics.
+"""Codes and masks: numbers in the place of labels elsewhere, and flags for values that are none.
 
 A label is looked up only where the codes cover all labels of the only dimensions that fit: a wrong
 label is worse than a number.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from math import prod
 from typing import Any
 
@@ -15,11 +16,23 @@ import numpy as np
 
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit._util.text import fresh
-from aatoolkit.jsontree.paths import Coded, Each, Entries, Field, Position, Step, format_path
+from aatoolkit.jsontree.paths import (
+    Coded,
+    Each,
+    Entries,
+    Field,
+    Position,
+    Step,
+    format_path,
+    parse_path,
+)
+from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.relations import ColumnFinding, Relation
+from aatoolkit.sections.inference.words import tokens
 
 _MOST_DIMENSIONS, _MOST_FIELDS = 12, 60
+_NOTHING = (0, "", "0", None, MISSING)
 
 Path = tuple[Step, ...]
 
@@ -81,7 +94,7 @@ class Dimensions:
         is_full = [{*row} for row in places] == ranges
         if is_cube:
             is_full = sum(size > 1 for size in sizes) > 1 and -1 not in places[0]
-            is_full &= self.is_stated or len(places[0]) == prod(sizes)
+            is_full &= self.is_stated or (bool(self.sizes) and len(places[0]) == prod(sizes))
         elif is_tuple:
             is_full &= len({*sizes}) == count and len({*zip(*places, strict=True)}) == len(
                 places[0]
@@ -101,22 +114,24 @@ def look_up(relations: Sequence[Relation], documents: Sequence[Any]) -> None:
     documents : sequence
         The responses.
     """
-    shapes = [{cube.steps: cube for cube in _cubes(document, ())} for document in documents]
+    cubes = [[*_cubes(document, ())] for document in documents]
+    shapes = [{cube.steps: cube for cube in reversed(inner)} for inner in cubes]
     for relation in relations if any(shapes) else ():
         own = [column.source for column in relation.columns if not column.label]
         for column in [*relation.columns]:
             if column.source[0] == "@" and column.label:
-                _add_labels(relation, [column], shapes)
+                _add_labels(relations, relation, [column], shapes)
         places = [c for c in relation.columns if c.source in ("[0]", "[1]")]
         if len(places) == 2:
-            _add_labels(relation, places, shapes)
+            _add_labels(relations, relation, places, shapes)
         keys = [column for column in relation.columns if column.label]
         is_single = sum(isinstance(step, Each | Entries) for step in relation.steps) == 1
         if own == ["."] and is_single and [key.source for key in keys] in ([], ["@0"]):
-            _add_labels(relation, keys, shapes, is_cube=True)
+            _add_labels(relations, relation, keys, shapes, is_cube=True)
 
 
 def _add_labels(
+    relations: Sequence[Relation],
     relation: Relation,
     columns: list[ColumnFinding],
     shapes: list[dict[Path, Dimensions]],
@@ -129,12 +144,12 @@ def _add_labels(
         texts: list[list[str]] = [[] for _ in first.labels]
         for at, cubes in enumerate(shapes):
             rows = np.flatnonzero(relation.response == at).tolist()
-            cube, codes = cubes.get(steps), [[c.values[row] for row in rows] for c in columns]
-            places = cube.places(codes or [[*range(len(rows))]], is_cube=is_cube) if cube else []
-            for labels, column, row in zip(
-                cube.labels if cube else (), texts, places, strict=False
-            ):
-                column += [labels.texts[place] for place in row]
+            cube = cubes.get(steps, first)
+            codes = [[c.values[row] for row in rows] for c in columns] or [[*range(len(rows))]]
+            is_there = steps in cubes and len(cube.labels) == len(first.labels)
+            places = cube.places(codes, is_cube=is_cube) if rows and is_there else []
+            for part, row in enumerate(places):
+                texts[part] += [cube.labels[part].texts[place] for place in row]
         if len(texts[0]) == len(relation):
             fitting[steps] = texts
     named = [steps for steps in fitting if "dim" in format_path(steps).lower()]
@@ -142,16 +157,62 @@ def _add_labels(
     if len(named) != 1:
         return
     cube = shapes[0][named[0]]
+    around = [step for step in cube.steps if isinstance(step, Field)]
+    for other in relations:
+        fields = [step for step in other.steps if isinstance(step, Field)]
+        other.is_legend |= fields[: len(around)] == around != []
+    is_tuple = len(columns) > 1
     for column in columns:
         relation.columns.remove(column)
     for part, (labels, values) in enumerate(zip(cube.labels, fitting[named[0]], strict=True)):
-        codes = columns[part if len(columns) > 1 else 0].source if columns else "#0"
-        source = labels.source(
-            codes, None if len(columns) > 1 else part, cube.sizes if is_cube else None
-        )
+        code = columns[part if is_tuple else 0].source if columns else "#0"
+        sizes = cube.sizes if is_cube else None
+        source = labels.source(code, None if is_tuple else part, sizes)
         path = format_path((*labels.steps, Each(), *labels.inside))
         name = fresh(snake(labels.name), relation.names)
         relation.add(ColumnFinding(name, source, path, values, label=True), part)
+
+
+# --- masks --------------------------------------------------------------------------------------
+
+
+def apply_masks(relation: Relation) -> None:
+    """Take flags beside values, as in a validity mask, for which of these values are none.
+
+    All that they deny must look like it: 0, or empty.
+    """
+    for mask in [*relation.columns]:
+        around, field, inner = _field_of(mask)
+        words = [word for word in tokens(field) if word not in lexicon("mask", "shell")]
+        stem = [word for word in words if word not in lexicon("valid_mask", "denying_mask")]
+        denies = not lexicon("denying_mask").isdisjoint(words)
+        flags = (0, 1, None, MISSING) if inner else (False, True)
+        is_mask = len(stem) < len(words) or (inner and tokens(field)[:1] == ["has"] and not stem)
+        if not is_mask or any(type(flag) is float or flag not in flags for flag in mask.values):
+            continue
+        beside = [
+            column
+            for column in relation.columns
+            for steps, name, rest in [_field_of(column)]
+            if column is not mask and (steps, rest) == (around, inner)
+            and (tokens(name) == stem if stem else inner)
+        ]  # fmt: skip
+        is_none = [flag == denies for flag in mask.values]
+        hidden = [[*compress(column.values, is_none)] for column in beside]
+        if beside and all(value in _NOTHING for values in hidden for value in values):
+            relation.columns.remove(mask)
+            for column in beside:
+                column.valid, column.label = "!" * denies + mask.source, False
+                pairs = zip(column.values, is_none, strict=True)
+                column.values = [MISSING if none else value for value, none in pairs]
+
+
+def _field_of(column: ColumnFinding) -> tuple[Path, str, Path]:
+    """The last field on the path of a column, with the steps before and after it."""
+    steps = parse_path(column.path)
+    fields = [(at, step.name) for at, step in enumerate(steps) if isinstance(step, Field)]
+    at, name = fields[-1] if fields else (0, "")
+    return steps[:at], name, steps[at + 1 :]
 
 
 # --- dimensions in a response -------------------------------------------------------------------
@@ -206,8 +267,8 @@ def _labels(record: Any, steps: Path, name: str, depth: int = 2) -> Labels | Non
                 if _are_labels(texts):
                     return Labels(name, path, (Field(key),), texts)
         if isinstance(inner, dict) and {*map(type, inner.values())} == {int}:
-            keys, form = sorted(inner, key=lambda key: inner[key]), "{~"
-            keys = keys if [inner[key] for key in keys] == [*range(len(keys))] else None
+            keys, form = sorted(inner, key=inner.__getitem__), "{~"
+            keys *= [inner[key] for key in keys] == [*range(len(keys))]
         if _are_labels(keys):
             for other, map_ in fields.items():
                 texts = [map_.get(key) for key in keys] if isinstance(map_, dict) else None

@@ -105,6 +105,8 @@ class ColumnFinding:
         What a number is in, and how rows of it combine.
     scale : float
         What its numbers are multiplied by.
+    valid : str, optional
+        Where a flag says whether there is a value.
     doc : str
         What a person said that it says.
     """
@@ -119,6 +121,7 @@ class ColumnFinding:
     unit: Finding[str] = field(default_factory=Finding)
     rule: Finding[Aggregation] = field(default_factory=Finding)
     scale: float = 1.0
+    valid: str | None = None
     doc: str = ""
     relation: Any = None
     seen: Evidence = field(default_factory=Evidence)
@@ -250,6 +253,8 @@ class Relation:
         The columns that identify a row.
     without : dict of str to tuple
         Rows that are totals, by the column that names them; ``omitted`` has their numbers.
+    is_legend : bool
+        Whether it says what codes elsewhere mean.
     """
 
     name: str
@@ -263,6 +268,7 @@ class Relation:
     key: tuple[str, ...] = ()
     without: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     omitted: Places = field(default_factory=lambda: np.empty(0, np.intp))
+    is_legend: bool = False
 
     def __post_init__(self) -> None:
         for column in self.columns:

@@ -15,7 +15,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.sections import Rows, single
 from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.axes import Axis, Structure, Variable
-from aatoolkit.sections.inference.lookups import look_up
+from aatoolkit.sections.inference.lookups import apply_masks, look_up
 from aatoolkit.sections.inference.relations import ColumnFinding, Relation
 from aatoolkit.sections.inference.words import Vocabulary, singular
 
@@ -51,6 +51,7 @@ def find_relations(
         for variable in variables:
             _add_column(relation, variable, vocabulary)
         _declare_header(relation, axis, variables)
+        apply_masks(relation)
         relation.columns.sort(key=lambda column: not column.label)
         _name_values(relation)
     # Rows below have the keys of the maps around them as well.

@@ -33,7 +33,7 @@ _FORMS: dict[tuple[str, str | None], columns.ShortForm] = {
     ("timestamp", None): columns.timestamp,
     ("list<string>", None): columns.words,
 }
-_FACTS = ("source", "unit", "parse", "year", "scale", "missing", "aggregate")
+_FACTS = ("source", "unit", "parse", "year", "scale", "missing", "valid", "aggregate")
 _LITERAL = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
 _PIECE = re.compile(rf".{{1,{_LONGEST}}}(?: |$)|.{{1,{_LONGEST}}}")
 _HEAD = '''"""{title}
