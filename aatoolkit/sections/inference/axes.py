@@ -377,7 +377,10 @@ class Structure:
                 continue
             whole = [name for name in sizes if sizes[name] == lengths]
             columns = [_column(stream, inner) for stream in records]
-            kinds = [_shapes(chain(*filter(None, cells))) for _, cells in columns]
+            kinds = [
+                _shapes(chain(*(cell for cell in cells if cell is not MISSING)))
+                for _, cells in columns
+            ]
             if all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1:
                 steps, cells = self._elements(array, None, ())[0]
                 spine = (*steps, Field(inner)), [_member(record, inner) for record in cells]

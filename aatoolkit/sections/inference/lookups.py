@@ -271,9 +271,9 @@ def _labels(record: Any, steps: Path, name: str, depth: int = 2) -> Labels | Non
             keys *= [inner[key] for key in keys] == [*range(len(keys))]
         if _are_labels(keys):
             for other, map_ in fields.items():
-                texts = [map_.get(key) for key in keys] if isinstance(map_, dict) else None
-                if _are_labels(texts):
-                    return Labels(name, path, (), texts, form, (*steps, Field(other)))
+                labels = [map_.get(key) for key in keys] if isinstance(map_, dict) else []
+                if _are_labels(labels):
+                    return Labels(name, path, (), labels, form, (*steps, Field(other)))
             return Labels(name, path, (), keys, form)
     deeper = (
         _labels(inner, (*steps, Field(field)), name, depth - 1)

@@ -110,7 +110,8 @@ FRAME = [{"name": "site", "DATA": ["a", "b", ""], "VALIDITY": [1, 1, 0]},
          "site_levels", ["b", "a", None, "b"]),
         ({"wins": {"days": [1, 0, 1, 1], "arms": ["a", "b"]}}, "s_days", "days", [1, 0, 1, 1]),
         # Columns in records, and what their masks deny.
-        ({"columns": FRAME}, "s_columns", "n", [3, None, 1]),
+        ({"parts": [{"id": "p", "columns": FRAME}, {"id": "q", "columns": FRAME[:1]}]},
+         "s_columns", "n", [3, None, 1, None, None, None]),
         ({"n": [3, 0], "n_isnull": [False, True]}, "s", "n", [3, None]),
         # A flag of rows denies nothing, nor does one that would deny a number.
         ({"rows": [{"id": "a", "n": 3, "valid": True}, {"id": "b", "n": 0, "valid": False}]}, "s",
