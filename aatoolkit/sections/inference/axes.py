@@ -21,12 +21,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, permutations, zip_longest
+from itertools import chain, zip_longest
 from types import NoneType
 from typing import Any
 
 from aatoolkit._util.dtypes import Reading
-from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.jsontree.coerce import read_as
 from aatoolkit.jsontree.paths import (
     Coded,
@@ -40,7 +39,7 @@ from aatoolkit.jsontree.paths import (
 )
 from aatoolkit.jsontree.vectors import MISSING, Missing
 from aatoolkit.sections.column import snake
-from aatoolkit.sections.inference.words import Vocabulary, is_measure_name, tokens
+from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
 
 _NUMBER = re.compile(r"\s*[+-]?(\d{1,15}|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?\s*%?\s*")
 _DAY = re.compile(r"\d{4}-\d\d|\d{4}-?W\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
@@ -140,7 +139,6 @@ class Arrays:
         self.lengths = [None if values is MISSING else len(values) for values in lists]
         self.longest = max(map(len, self.filled), default=0)
         self.is_used = False
-        self.labels: Arrays | None = None
 
     @cached_property
     def names(self) -> tuple[str | None, list[list[Any]]] | None:
@@ -320,10 +318,6 @@ class Structure:
 
     def _open_arrays(self, axis: Axis, arrays: list[Arrays]) -> None:
         arrays = [self._without_columns(axis, array) for array in arrays]
-        for array, other in permutations(arrays, 2):
-            if array.steps[:-1] == other.steps[:-1] and _is_dictionary(array, other):
-                array.labels, other.is_used = other, True
-                self.headers.add(other.steps)
         waiting = [array for array in arrays if not self._are_columns(axis, array)]
         groups: dict[Any, list[Arrays]] = {}
         labelled: dict[Any, tuple[Label, list[Arrays]]] = {}
@@ -349,16 +343,8 @@ class Structure:
     def _open_side_by_side(
         self, axis: Axis, group: list[Arrays], label: Label | None = None
     ) -> None:
-        spine = max(
-            group,
-            key=lambda array: (array.kinds == {"list"}, array.labels is None, len(array.filled)),
-        )
-        streams = [
-            _decoded((array.steps, array.lists), (array.labels.steps, array.labels.lists))
-            if array.labels is not None
-            else (array.steps, array.lists)
-            for array in group
-        ]
+        spine = max(group, key=lambda array: (array.kinds == {"list"}, len(array.filled)))
+        streams = [(array.steps, array.lists) for array in group]
         first = int(len(group) == 1 and _has_header_row(spine.filled))
         self._open_below(axis, streams, (spine.steps, spine.lists), Each, label, first)
 
@@ -659,13 +645,6 @@ def _cover(codes: Any, labels: Any) -> bool:
         return codes is labels is MISSING
     is_label = {*map(type, labels)} == {str} and len({*labels}) == len(labels) > 1
     return is_label and {*map(type, codes)} == {int} and {*codes} - {-1} == {*range(len(labels))}
-
-
-def _is_dictionary(array: Arrays, other: Arrays) -> bool:
-    """Whether an array has the labels of codes in another: it says so, and they cover it."""
-    words = {*tokens(_last_name(array.steps)), *tokens(_last_name(other.steps))}
-    is_coded = not lexicon("coded").isdisjoint(words) and array.kinds == {"number"}
-    return is_coded and all(map(_cover, array.lists, other.lists))
 
 
 def _decoded(codes: Stream, labels: Stream) -> Stream:
