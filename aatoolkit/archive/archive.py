@@ -36,7 +36,6 @@ from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
 from aatoolkit.client.client import Client, Project
 from aatoolkit.client.reading import ReadingOptions, known_sections, unique_list
 from aatoolkit.errors import ArchiveError, ArgumentError, ScopeError, StudyError
-from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.columns import to_frame
 from aatoolkit.payload import Payload
@@ -66,8 +65,6 @@ class Archive(metaclass=Chaptered):
     profile : Profile, module, str or path, optional
         The declarations of the service, for responses that do not come through a client, and for
         `rebuild`.
-    max_nodes : int
-        The most different JSON paths that a response may have.
 
     Examples
     --------
@@ -89,13 +86,11 @@ class Archive(metaclass=Chaptered):
         storage_options: Mapping[str, str] | None = None,
         *,
         profile: ProfileSource | None = None,
-        max_nodes: int = MAX_NODES,
     ) -> None:
         engine(), duckdb()
         self._store = ArchiveStore(path, storage_options)
         self._until: datetime | None = None
-        loaded = None if profile is None else Profile.load(profile)
-        self._options = ReadingOptions(loaded, max_nodes)
+        self._options = ReadingOptions(None if profile is None else Profile.load(profile))
 
     # -- adding --------------------------------------------------------------------------------
 
@@ -159,7 +154,7 @@ class Archive(metaclass=Chaptered):
         if isinstance(source, Project):
             hosts = source.host if hosts is None else hosts
             source = source.client
-        profile, max_nodes = self._options.profile, self._options.max_nodes
+        profile = self._options.profile
         counts: dict[str, Any] = {}
         groups: Iterable[Group]
         if isinstance(source, Client):
@@ -167,7 +162,6 @@ class Archive(metaclass=Chaptered):
                 hint = "such as archive.add(client, ['acme.example'])"
                 raise ScopeError(f"name the hosts, {hint}", parameter="hosts")
             profile = source._profile if source._profile is not None else profile
-            max_nodes = max(max_nodes, source.max_nodes)
             names = known_sections(sections, profile)
             projects = {p.host: p for p in map(source.project, unique_list(hosts, str))}
             wanted_scopes = unique_list(scopes, Scope) or [Scope()]
@@ -186,12 +180,8 @@ class Archive(metaclass=Chaptered):
             if executor is None:
                 groups = fetch_groups(source, pending)
             else:
-                groups = fetch_by_workers(
-                    source, pending, executor, ReadingOptions(profile, max_nodes)
-                )
+                groups = fetch_by_workers(source, pending, executor, ReadingOptions(profile))
         else:
-            if isinstance(source, Study):
-                max_nodes = max([max_nodes, *(record.max_nodes for record in source.records)])
             allowed = {
                 "host": Selection.of(hosts).hosts,
                 "scope": None if scopes is None else unique_list(scopes, Scope),
@@ -210,7 +200,7 @@ class Archive(metaclass=Chaptered):
             )
             with self._store.typed():
                 index = ResponseIndex(self._store)
-        options = ReadingOptions(profile, max_nodes)
+        options = ReadingOptions(profile)
         return add_groups(self._store, options, groups, index, progress=progress, **counts)
 
     def _check_place(self) -> None:
@@ -666,7 +656,7 @@ class Archive(metaclass=Chaptered):
                     "study.merge",
                     path=str(study.path),
                 )
-            store = StudyResponses(study, self._options.max_nodes)
+            store = StudyResponses(study)
             with study:
                 for group in groups_of(snapshot, f"{USABLE} AND {selection.where}"):
                     for payload in (response.payload() for response in group):

@@ -23,7 +23,6 @@ from aatoolkit.cli.shell import (
     CSV,
     FILTER_OPTIONS,
     JSON,
-    MAX_NODES,
     ONLY,
     PROFILE,
     SECTIONS,
@@ -780,13 +779,12 @@ def sql(args: Args) -> int:
     _DIR,
     _REPLAY,
     PROFILE,
-    MAX_NODES,
     JSON,
     examples=["archive verify --dir history --replay"],
 )
 def verify_archive(args: Args) -> int:
     """Check files, responses and tables; exits with 1 if anything is wrong."""
-    archive = aa.Archive(args.dir, profile=args.profile, **values_of(args, "max_nodes"))
+    archive = aa.Archive(args.dir, profile=args.profile)
     result = archive.verify(replay=args.replay)
     problems = [{"table": table, "problem": problem} for table, problem in result.problems]
     lines = (visible(f"{problem['table']}: {problem['problem']}") for problem in problems)

@@ -228,9 +228,6 @@ PROFILE = option(
     "--profile FILE",
     "The profile of the service. It is a Python file, and is executed: use your own only.",
 )
-MAX_NODES = option(
-    "--max-nodes N", "How many different JSON paths a response may have.", click.IntRange(1)
-)
 SERVICE = (
     option("--base-url URL", "The address of the service."),
     option("--token-file FILE", "A file that holds the token."),
@@ -244,7 +241,7 @@ CACHE = (
     option("--no-cache", "Cache no responses."),
     option("--offline", "Use cached responses only."),
 )
-CONNECTION = (*SERVICE, *CACHE, PROFILE, MAX_NODES)
+CONNECTION = (*SERVICE, *CACHE, PROFILE)
 SYNTHETIC = (
     option("--seed N", "Same seed, same data.", click.IntRange(0), 0),
     option("--answers N", "AI answers in all.", click.IntRange(1), 5000),
@@ -270,7 +267,7 @@ def scope_of(args: Args) -> aa.Scope:
 
 def client_of(args: Args) -> aa.Client:
     """Create a client from the connection options."""
-    names = ("offline", "profile", "workers", "deadline", "max_nodes")
+    names = ("offline", "profile", "workers", "deadline")
     cache = not vars(args).get("no_cache")
     return aa.Client(args.base_url, token_of(args), cache=cache, **values_of(args, *names))
 

@@ -49,7 +49,6 @@ from aatoolkit.errors import (
     ScopeError,
     unknown,
 )
-from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload, Request
 from aatoolkit.scope import FILTERS, UNTAGGED, Scope, ScopeOptions
@@ -100,8 +99,6 @@ class Client(NamesNear):
         The number of concurrent requests.
     profile : Profile, module, str or path, optional
         The declarations of the service, or the Python file that holds them, which is run.
-    max_nodes : int
-        The most different JSON paths that a response may have; usual are some hundreds.
 
     Raises
     ------
@@ -128,7 +125,6 @@ class Client(NamesNear):
         deadline: float = DEADLINE,
         workers: int = WORKERS,
         profile: ProfileSource | None = None,
-        max_nodes: int = MAX_NODES,
     ) -> None:
         from aatoolkit.http import BaseUrl, Fetcher, Secret
 
@@ -152,7 +148,6 @@ class Client(NamesNear):
         base = BaseUrl.parse(address)
         self.base_url = base.url
         self.workers: int = max(1, workers)
-        self.max_nodes: int = max_nodes
         self._profile = None if profile is None else Profile.load(profile)
         # What another process needs to make the same client; its token it finds itself.
         self._settings: dict[str, Any] | None = {
@@ -173,13 +168,11 @@ class Client(NamesNear):
         base_url: str,
         workers: int,
         profile: Profile | None = None,
-        max_nodes: int = MAX_NODES,
     ) -> Client:
         """Create a client whose responses come from a given source instead of a fetcher."""
         client = cls.__new__(cls)
         client.base_url, client.workers, client._source = base_url, workers, source
         client.offline, client._profile = source.offline, profile
-        client.max_nodes = max_nodes
         client._settings = None
         return client
 
@@ -197,7 +190,7 @@ class Client(NamesNear):
     @property
     def _options(self) -> ReadingOptions:
         """The options by which responses are normalised."""
-        return ReadingOptions(self._profile, self.max_nodes)
+        return ReadingOptions(self._profile)
 
     def project(self, host: str, *, alias: str | None = None) -> Project:
         """Return the project of a host.

@@ -34,7 +34,7 @@ def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeO
         if section is not None and {*_TABLES.values()} <= {*section.names}:
             declared = section
     declared, document = _as_values(declared, payload), payload.json
-    tables = normalize(declared, payload, max_nodes=reading.max_nodes)
+    tables = normalize(declared, payload)
     result = ScopeOptions(
         host,
         own_terms=(term for term in _list_of(payload, "ownTerms") if isinstance(term, str)),

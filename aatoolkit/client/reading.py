@@ -37,7 +37,6 @@ from aatoolkit.errors import (
     near_matches,
     unknown,
 )
-from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
@@ -66,7 +65,6 @@ class ReadingOptions:
     """The options by which responses are normalised, as of `normalize`."""
 
     profile: Profile | None = None
-    max_nodes: int = MAX_NODES
     strict: bool = False
     dtype_backend: str = "numpy_nullable"
 

@@ -67,7 +67,7 @@ class Census:
         if self.paths > self.limit:
             raise PayloadError(
                 f"the response has more than {self.limit:,} different paths; if that is right, "
-                "raise the limit (max_nodes, or --max-nodes on the command line)",
+                "raise the limit of `normalize` or `shred` (max_nodes)",
                 limit=self.limit,
                 problems=[f"more than {self.limit:,} different paths @ $"],
             )

@@ -36,7 +36,6 @@ from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import canonical_json, visible
 from aatoolkit.errors import AAToolkitError, FetchError, NotWritten, StudyError
 from aatoolkit.jsontree import decode
-from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.payload import Payload, Request, Response
 from aatoolkit.scope import Scope
 
@@ -324,8 +323,6 @@ class Record:
         The versions of the software that recorded it.
     previous : str or None
         The SHA-256 of the line before in the manifest.
-    max_nodes : int
-        The number of different paths that the client which recorded it reads in a response.
 
     Examples
     --------
@@ -348,11 +345,10 @@ class Record:
     error: str | None = None
     versions: Mapping[str, str] | None = None
     previous: str | None = None
-    max_nodes: int = MAX_NODES
 
     @classmethod
     def of(cls, response: Response, **facts: Any) -> Record:
-        """Create the record of a response; the facts are ``stale``, ``error`` and ``max_nodes``."""
+        """Create the record of a response; the facts are ``stale`` and ``error``."""
         return cls(
             response.request,
             response.status,
@@ -426,8 +422,6 @@ class Record:
         moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
         response = {name: getattr(self, name) for name in _FACTS}
         response |= {"fetched_at": f"{moment}Z", "headers": dict(self.headers)}
-        if self.max_nodes != MAX_NODES:
-            response["max_nodes"] = self.max_nodes
         return canonical(
             {
                 "error": self.error,
@@ -466,7 +460,7 @@ class Record:
                 *body["versions"].items(),
                 ("" if error is None else error,),
             )
-            numbers = (record.status, record.size, record.max_nodes)
+            numbers = (record.status, record.size)
             is_valid = (
                 record.dumps() == line
                 and canonical_host(request.host) == request.host

@@ -29,7 +29,6 @@ from aatoolkit.errors import (
     did_you_mean,
     near_matches,
 )
-from aatoolkit.jsontree.layout import MAX_NODES
 from aatoolkit.metadata.arrow_schema import logical_hash
 from aatoolkit.metadata.column import Source
 from aatoolkit.normalizer.normalize import normalize
@@ -67,18 +66,16 @@ class StudyResponses:
     ----------
     study : Study
         The study.
-    max_nodes : int
-        The limit that the responses are read with; a replay reads them with the same.
     """
 
-    def __init__(self, study: Study, max_nodes: int = MAX_NODES) -> None:
-        self._study, self._max_nodes = study, max_nodes
+    def __init__(self, study: Study) -> None:
+        self._study = study
         with study._recording().held():
             study._sweep()  # what a killed writer left
 
     def put(self, response: Response, *, stale: bool = False, error: str | None = None) -> None:
         """Record a response, also one that is an error."""
-        record = Record.of(response, stale=stale, error=error, max_nodes=self._max_nodes)
+        record = Record.of(response, stale=stale, error=error)
         self._study._recording().append(record, response.body)
 
 
@@ -237,10 +234,9 @@ def replaying_client(
         )
     (service,) = services
     service_records = [record for record in records if record.base_url == service]
-    max_nodes = max((record.max_nodes for record in service_records), default=MAX_NODES)
     loaded = study._profiles.get(service) if profile is None else Profile.load(profile)
     source = Replay(study, service, service_records)
-    return Client._from_source(source, service, _WORKERS, loaded, max_nodes)
+    return Client._from_source(source, service, _WORKERS, loaded)
 
 
 # -- responses as tables ------------------------------------------------------------------------

@@ -375,7 +375,7 @@ class Study(metaclass=Chaptered):
 
     def _options_of(self, record: Record) -> ReadingOptions:
         """Return the options by which a response was read when it was recorded."""
-        return ReadingOptions(self._profiles.get(record.base_url), record.max_nodes)
+        return ReadingOptions(self._profiles.get(record.base_url))
 
     # -- recording and replaying ---------------------------------------------------------------
 
@@ -427,10 +427,8 @@ class Study(metaclass=Chaptered):
         if client._profile is not None:
             with writer.held():
                 self._store_profile(client.base_url, client._profile)
-        recorder = Recorder(client._source, StudyResponses(self, client.max_nodes))
-        recorded = Client._from_source(
-            recorder, client.base_url, client.workers, client._profile, client.max_nodes
-        )
+        recorder = Recorder(client._source, StudyResponses(self))
+        recorded = Client._from_source(recorder, client.base_url, client.workers, client._profile)
         return recorded.project(source.host) if isinstance(source, Project) else recorded
 
     def project(

@@ -11,10 +11,8 @@ from typing import Any
 import pandas as pd
 import pytest
 from archive_files import files_of
-from samples import SAMPLES
 
 import aatoolkit as aa
-from aatoolkit import errors
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.errors import ArchiveError, AvailabilityError, ScopeError, StudyError
 from aatoolkit.payload import Payload
@@ -431,24 +429,3 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
     (place / "file").write_text("something else")
     with pytest.raises(ArchiveError, match="holds other files"):
         aa.Archive(place).add([trend(5, {})])
-
-
-@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
-def test_an_archive_reads_as_many_paths_as_the_client_or_the_study_did(
-    scripted: Any, reply: Any, tmp_path: Path
-) -> None:
-    sample = SAMPLES / "domains.json"
-    deep = {f"a{n}": {f"b{n}_{m}": {"c": m, "d": 1} for m in range(2)} for n in range(900)}
-    scripted.script = reply(json.loads(sample.read_bytes()) | {"other": deep})
-    client = aa.Client(scripted.url, token="t", cache=False, max_nodes=90_000)
-    wanted = (["acme.example"], aa.Scope(days=7), ["domains"])
-    low, high = (aa.Archive(tmp_path / str(n), max_nodes=n) for n in (50, 120_000))
-    assert not low.add(client, *wanted).problems
-    # Opened with a limit of its own, it does without the client.
-    assert [type(e) for e in low.rebuild().problems.values()] == [errors.PayloadError]
-    assert high.add(client, *wanted).responses == 1
-    assert not high.rebuild().problems
-    with aa.Study.create(tmp_path / "study") as study:
-        study.record(client).project("acme.example").read("domains", days=7)
-    other = aa.Archive(tmp_path / "of-the-study", max_nodes=50)
-    assert not other.add(aa.Study(tmp_path / "study")).problems

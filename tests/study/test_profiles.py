@@ -11,7 +11,7 @@ import pytest
 from samples import SAMPLES
 
 import aatoolkit as aa
-from aatoolkit.errors import PayloadError, SchemaDriftWarning, StudyError
+from aatoolkit.errors import SchemaDriftWarning, StudyError
 from aatoolkit.sections import (
     COUNT,
     SUM,
@@ -102,31 +102,3 @@ def test_rows_that_a_function_makes_cannot_be_stored_which_is_reported(scripted,
         study.record(client.project("acme.example")).fetch("domains")
     replayed = aa.Study(study.path).project("acme.example", profile=profile)
     assert set(replayed.read("domains")) == {"t"}
-
-
-@pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
-def test_responses_are_replayed_with_the_limit_of_paths_that_they_were_recorded_with(
-    scripted: Any, reply: Any, tmp_path: Path
-) -> None:
-    many = {f"a{n}": {f"b{n}_{m}": {"c": m, "d": 1} for m in range(2)} for n in range(900)}
-    scripted.script = reply(json.loads(SAMPLE.read_bytes()) | {"other": many})
-    ask = {"base_url": scripted.url, "token": "t", "cache": False}
-    for limit, folder in ((50, "low"), (100_000, "default"), (200_000, "high")):
-        with aa.Study.create(tmp_path / folder) as study:
-            project = study.record(aa.Client(**ask, max_nodes=limit).project("acme.example"))
-            dataset = project.read_all(sections=["domains"])
-        again = aa.Study(tmp_path / folder)
-        line = (tmp_path / folder / "manifest.jsonl").read_text()
-        assert ("max_nodes" in line) is (limit != 100_000)
-        assert {record.max_nodes for record in again.records} == {limit}
-        client = again.project("acme.example").client
-        assert client.max_nodes == limit
-        replayed = client.project("acme.example").read_all(sections=["domains"])
-        assert [*replayed.errors] == [*dataset.errors] == ["domains"] * (limit == 50)
-        if limit == 50:
-            assert replayed.errors["domains"].limit == 50
-            with pytest.raises(PayloadError):
-                again.tables(again.records[0])
-        else:
-            assert set(again.tables(again.records[0])) == {"domains"}
-            assert again.verify(replay=True)
