@@ -25,12 +25,8 @@ CELLS = {
 SHEET = {"values": [["host", "hits"], ["a.example", 3], ["b.example", 1, "late"]]}
 
 
-def _columns(columns):
-    return tuple(Column(name, dtype, source=source) for name, dtype, source in columns)
-
-
 def _read(rows, *columns: tuple[str, str, str], document, key):
-    table = Table("t", "Rows.", rows, key, _columns(columns))
+    table = Table("t", "Rows.", rows, key, tuple(Column(n, d, source=s) for n, d, s in columns))
     tables = aa.normalize(Section("s", "A section.", table), json.dumps(document).encode())
     assert tables.rebuild() == document
     return tables
@@ -111,34 +107,6 @@ def test_objects_at_one_position_come_back_beside_plain_values_at_others():
     tables = _read(records("rows"), *columns, document=document, key="name")
     assert tables.main["amount"].tolist() == [3, 4]
     assert tables.extra["value"].tolist() == ['"net"', '"net"']
-
-
-def test_a_code_leads_to_its_label_and_comes_back():
-    geo = {"index": {"BR": 0, "IN": 1}, "label": {"IN": "India", "BR": "Brazil"}}
-    document = {
-        "cube": {"size": [2, 3], "geo": geo, "day": ["a", "b", "c"], "values": [1, 2, 3, 4, 5, 6]},
-        "series": {"0:2": [5], "1:0": [6], "1:7": [7]},
-        "names": [{"id": "x"}, {"id": "y"}],
-        "codes": [1, 0, -1, 1],
-    }
-    key = json.dumps('$.cube.geo.index{~="#0":0/"cube.size[]"}')
-    columns = (
-        ("geo", "string", f"$.cube.geo.label{{={key}}}"),
-        ("day", "string", '$.cube.day[="#0":1/"cube.size[]"]'),
-        ("n", "Int64", "."),
-    )
-    cube = Table("cube", "", records("cube.values"), ("geo", "day"), _columns(columns))
-    columns = (("day", "string", '$.cube.day[="@0":1]'), ("n", "Int64", "[0]"))
-    series = Table("series", "", keyed("series", key="key"), (), _columns(columns))
-    codes = Table(
-        "codes", "", records("codes"), (), _columns([("name", "string", '$.names[="."].id')])
-    )
-    tables = aa.normalize(Section("s", "", cube, series, codes), document, strict=True)
-    assert tables["cube"]["geo"].tolist() == ["Brazil"] * 3 + ["India"] * 3
-    assert tables["cube"]["day"].tolist() == ["a", "b", "c"] * 2
-    assert tables["series"]["day"].fillna("").tolist() == ["c", "a", ""]
-    assert tables["codes"]["name"].fillna("").tolist() == ["y", "x", "", "y"]
-    assert tables.rebuild() == document
 
 
 @pytest.mark.parametrize(
