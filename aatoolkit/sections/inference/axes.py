@@ -21,22 +21,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from types import NoneType
 from typing import Any
 
 from aatoolkit._util.dtypes import Reading
 from aatoolkit.jsontree.coerce import read_as
-from aatoolkit.jsontree.paths import (
-    Coded,
-    Each,
-    Entries,
-    Field,
-    Named,
-    Position,
-    Step,
-    format_path,
-)
+from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.jsontree.vectors import MISSING, Missing
 from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.words import Vocabulary, is_measure_name
@@ -139,6 +130,12 @@ class Arrays:
         self.lengths = [None if values is MISSING else len(values) for values in lists]
         self.longest = max(map(len, self.filled), default=0)
         self.is_used = False
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether its positions are of several kinds, and each position of one."""
+        kinds = [_shapes(cells) for cells in zip_longest(*self.filled)]
+        return all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1
 
     @cached_property
     def names(self) -> tuple[str | None, list[list[Any]]] | None:
@@ -352,29 +349,25 @@ class Structure:
         """Open lists in records that are columns, such as ``{name, values}``; return the rest."""
         if array.kinds != {"dict"} or array.names is None or None in array.items:
             return array
-        sizes = {
-            field: [[_length(item.get(field)) for item in items] for items in array.filled]
-            for field in array.items[0]
-        }
         header = (*bound(array.steps), Each(), Field(array.names[0] or ""))
         records = self._elements(array, header, array.names[1])
-        for inner, lengths in sizes.items():
-            if any(len({*sizes_of}) > 1 or sizes_of[:1] < [3] for sizes_of in lengths):
-                continue
-            whole = [name for name in sizes if sizes[name] == lengths]
-            columns = [_column(stream, inner) for stream in records]
-            kinds = [
-                _shapes(chain(*(cell for cell in cells if cell is not MISSING)))
-                for _, cells in columns
-            ]
-            if all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1:
-                steps, cells = self._elements(array, None, ())[0]
-                spine = (*steps, Field(inner)), [_member(record, inner) for record in cells]
-                columns += [_column(s, name) for s in records for name in whole if name != inner]
-                self._open_columns(axis, columns, spine)
+        lists = {name: Arrays(array.steps, _under(name, array.lists)) for name in array.items[0]}
+        lists = {name: whole for name, whole in lists.items() if whole.kinds == {"list"}}
+        for name, whole in lists.items():
+            is_long = whole.is_mixed and len(whole.items[0] or ()) > 2
+            if is_long and self._are_whole(axis, whole, is_mixed=True):
+                sizes = [len(item or ()) for item in whole.items]
+                alike = [n for n in lists if [len(i or ()) for i in lists[n].items] == sizes]
+                streams = [
+                    ((*steps, Field(n)), [_member(record, n) for record in cells])
+                    for steps, cells in records
+                    for n in alike
+                ]
+                steps, cells = self._elements(whole, None, ())[0]
+                self._open_columns(axis, streams, ((*steps, Field(name)), cells))
                 rest = [
                     items if items is MISSING
-                    else [{n: v for n, v in item.items() if n not in whole} for item in items]
+                    else [{n: v for n, v in item.items() if n not in alike} for item in items]
                     for items in array.lists
                 ]  # fmt: skip
                 return Arrays(array.steps, rest)
@@ -416,8 +409,7 @@ class Structure:
         below = Axis(steps, axis, above, keys, holder, first, label is not None, only or {})
         number = sum(isinstance(step, Each | Entries) for step in steps) - 1
         streams = [
-            (steps if path == spine[0] and not only
-             else bound(path) if isinstance(path[-1], Coded) else (*bound(path), step(at=number)),
+            (steps if path == spine[0] and not only else (*bound(path), step(at=number)),
              [MISSING if lists[at] is MISSING else lists[at][key] for at, key in rows])
             for path, lists in beside
         ]  # fmt: skip
@@ -459,8 +451,7 @@ class Structure:
 
     def _are_columns(self, axis: Axis, array: Arrays) -> bool:
         """Whether the positions of an array are columns; if so, read them."""
-        kinds = [_shapes(cells) for cells in zip_longest(*array.filled)]
-        is_mixed = all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1
+        is_mixed = array.is_mixed
         is_whole = array.kinds == {"list"}
         if is_whole and not self._are_whole(axis, array, is_mixed=is_mixed):
             return False
@@ -617,48 +608,16 @@ def _common(first: Sequence[Any], other: Sequence[Any]) -> int:
     )
 
 
-# --- columns and their labels -------------------------------------------------------------------
+# --- kinds of values ----------------------------------------------------------------------------
 
 
 def _member(record: Any, name: str) -> Any:
     return MISSING if record is MISSING else record.get(name, MISSING)
 
 
-def _length(value: Any) -> int:
-    return len(value) if type(value) is list else -1
-
-
-def _column(records: Stream, field: str) -> Stream:
-    """The lists under a field of records, decoded if another field has the labels of codes."""
-    steps, rows = records
-    cells = [_member(record, field) for record in rows]
-    for name in next((record for record in rows if record is not MISSING), ()):
-        labels = [_member(record, name) for record in rows]
-        if all(map(_cover, cells, labels)):
-            return _decoded(((*steps, Field(field)), cells), ((*steps, Field(name)), labels))
-    return (*steps, Field(field)), cells
-
-
-def _cover(codes: Any, labels: Any) -> bool:
-    """Whether numbers, with -1 for none, are the places of all texts of a list."""
-    if codes is MISSING or type(codes) is not list or type(labels) is not list:
-        return codes is labels is MISSING
-    is_label = {*map(type, labels)} == {str} and len({*labels}) == len(labels) > 1
-    return is_label and {*map(type, codes)} == {int} and {*codes} - {-1} == {*range(len(labels))}
-
-
-def _decoded(codes: Stream, labels: Stream) -> Stream:
-    """The labels of codes, at the path to them."""
-    number = sum(isinstance(step, Each | Entries | Named | Position) for step in codes[0])
-    source = f"$.{format_path((*bound(codes[0]), Each(number)))}"
-    cells = [
-        row if row is MISSING else [texts[code] if code >= 0 else MISSING for code in row]
-        for row, texts in zip(codes[1], labels[1], strict=True)
-    ]
-    return (*labels[0], Coded("[", source)), cells
-
-
-# --- kinds of values ----------------------------------------------------------------------------
+def _under(name: str, lists: list[Any]) -> list[Any]:
+    """The lists of what records of lists have under a name."""
+    return [v if v is MISSING else [item.get(name) for item in v] for v in lists]
 
 
 def _only(kind: type, values: list[Any]) -> list[Any]:

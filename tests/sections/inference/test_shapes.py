@@ -103,8 +103,6 @@ FRAME = [{"name": "site", "DATA": ["a", "b", ""], "VALIDITY": [1, 1, 0]},
         ({**CUBE, "size": [3, 2], "value": [1, 2, 3, 4, 5, 6]}, "s_2", "value", [1, 2, 3, 4, 5, 6]),
         ({"series": {"0:1": [3], "1:1": [5]}, "dimensions": [SITES, MONTHS]}, "s_series", "series",
          ["0:1", "1:1"]),
-        ({"columns": [{"k": "site", "l": ["a", "b"], "d": [1, 0, -1]}, {"k": "n", "d": [3, 4, 5]}]},
-         "s_columns", "site_l", ["b", "a", None]),
         # Columns in records, and what their masks deny.
         ({"parts": [{"id": "p", "columns": FRAME}, {"id": "q", "columns": FRAME[:1]}]},
          "s_columns", "n", [3, None, 1, None, None, None]),
