@@ -107,17 +107,3 @@ def test_objects_at_one_position_come_back_beside_plain_values_at_others():
     tables = _read(records("rows"), *columns, document=document, key="name")
     assert tables.main["amount"].tolist() == [3, 4]
     assert tables.extra["value"].tolist() == ['"net"', '"net"']
-
-
-@pytest.mark.parametrize(
-    ("name", "sign", "flags"), [("valid", "", [1, 0, None]), ("isNull", "!", [False, True, False])]
-)
-def test_a_mask_says_which_values_are_none(name, sign, flags):
-    document = {"DATA": [3, 0, 4], name: flags}
-    columns = (Column("n", "Int64", source=".", valid=f"{sign}$.{name}[@0]"),)
-    tables = aa.normalize(
-        Section("s", "", Table("t", "", records("DATA"), (), columns)), document, strict=True
-    )
-    assert tables.main["n"].isna().tolist() == [False, True, False]
-    assert tables.extra.values.tolist() == [["$.DATA[1]", "0", "missing"]]
-    assert tables.rebuild() == document

@@ -119,6 +119,7 @@ def test_labels_take_the_place_of_codes_and_masks_that_of_what_they_deny(
     tables = aa.normalize(propose(document, "s").section, json.dumps(document))
     cells = tables[name][column]
     assert cells.astype(object).where(cells.notna(), None).tolist() == values
+    assert {*tables.extra["why"]} <= {"missing", "known"}
     assert tables.rebuild() == document
 
 
