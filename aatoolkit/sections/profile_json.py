@@ -29,7 +29,7 @@ _INNER: Mapping[str, Any] = {
 """The fields that hold declarations themselves, one or several."""
 
 _PATHS = ("steps", "header")
-_READING = ("source", "null", "optional", "parse", "year", "scale", "missing")
+_READING = ("source", "null", "optional", "parse", "year", "scale", "missing", "valid")
 
 
 def is_portable(section: Section) -> bool:

@@ -77,7 +77,9 @@ def _add_labels(
         if labels and all(labels):
             fitting[steps] = [[*chain(*values)] for values in zip(*labels, strict=True)]
     named = [steps for steps in fitting if "dim" in format_path(steps).lower()]
-    named = named or [steps for steps in fitting if len(fitting[steps]) > 1]
+    named = named or [
+        steps for steps, texts in fitting.items() if sum(len({*row}) > 1 for row in texts) > 1
+    ]
     if len(named) != 1:
         return set()
     if key is not None:
@@ -120,8 +122,8 @@ def _cubes(value: Any, path: Path, around: dict[str, Any]) -> Iterator[tuple[Pat
     elif isinstance(value, list) and len(value) <= _MOST_FIELDS:
         members = [(Position(at), inner) for at, inner in enumerate(value)]
     is_ordered = isinstance(value, list) or [*value] in around.values() if members else False
-    found = [_labels(inner, (*path, step)) for step, inner in members] if is_ordered else []
-    labels = [inner for inner in found if inner is not None]
+    results = [_labels(inner, (*path, step)) for step, inner in members] if is_ordered else []
+    labels = [result for result in results if result is not None]
     if labels and len(labels) == len(members):
         lengths = [len(texts) for _, texts, _ in labels]
         beside = [name for name, sizes in around.items() if sizes == lengths]
@@ -153,9 +155,9 @@ def _labels(record: Any, steps: Path) -> Labels | None:
                 texts *= [inner[key] for key in texts] == [*range(len(inner))]
             if _are_labels(texts):
                 for other, by_key in fields.items():
-                    nicer: Any = type(by_key) is dict and [by_key.get(text) for text in texts]
-                    if _are_labels(nicer):
-                        return name, nicer, partial(_source, path, signs, (*above, Field(other)))
+                    names: Any = type(by_key) is dict and [by_key.get(text) for text in texts]
+                    if _are_labels(names):
+                        return name, names, partial(_source, path, signs, (*above, Field(other)))
                 return name, texts, partial(_source, path, signs, ())
     return None
 
