@@ -425,7 +425,8 @@ def _boolean(dtype: str, _: Any, value: Any) -> bool | None:
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _MONTH_DAY = r"(?:(?P<first>\d\d?)\.?[\s-]+)?(?P<name>[A-Za-z]{3,9})\.?(?:\s+(?P<day>\d\d?))?"
 _DAYS = {
-    "YYYYMMDD": r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)",
+    "YYYYMMDD": r"(?P<year>\d{4})(?:(?=\d{4}(?:00)?$)|[/.年])"
+    r"(?P<month>\d\d?)[/.月]?(?P<day>\d\d?)(?:日|00)?",
     "DD/MM/YYYY": r"(?P<day>\d\d?)([/.\-])(?P<month>\d\d?)\2(?P<year>\d{4})",
     "MM/DD/YYYY": r"(?P<month>\d\d?)([/.\-])(?P<day>\d\d?)\2(?P<year>\d{4})",
     "iso week": r"(?P<year>\d{4})-?W(?P<week>\d\d)",

@@ -92,9 +92,9 @@ class Column(Described):
         or a flag), ``duration`` (``1m 30s``, ``PT90S``, ``00:01:30``; in seconds), ``parts``
         (an object of ``num`` and ``den``, of ``numerator`` and ``denominator``, or of ``units``
         and ``nanos``), ``boolean`` (``yes``, ``off``, 1),
-        ``YYYYMMDD``, ``DD/MM/YYYY`` and ``MM/DD/YYYY`` (also ``3.11.2026``), ``iso week``
-        (``2026-W45``, its Monday), ``iso month`` (``2026-11``, ``2026-Q4``), ``month day``
-        (``Nov 3``), ``month day year`` (``Nov 3, 2026``), ``epoch s``, ``epoch ms``
+        ``YYYYMMDD`` (also ``2026/11/3``), ``DD/MM/YYYY`` and ``MM/DD/YYYY`` (also ``3.11.2026``),
+        ``iso week`` (``2026-W45``, its Monday), ``iso month`` (``2026-11``, ``2026-Q4``),
+        ``month day`` (``Nov 3``), ``month day year`` (``Nov 3, 2026``), ``epoch s``, ``epoch ms``
         (also ``/Date(1794182400000)/``), ``epoch ns``, ``epoch days``, or
         ``utc`` (an instant written without a zone). A percent sign is passed over: say
         ``scale=0.01`` for a fraction.

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from aatoolkit._util.dtypes import Reading
+from aatoolkit._util.lexicon import ends
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.jsontree.coerce import LONGEST, currency, read_as
 from aatoolkit.jsontree.vectors import MISSING
@@ -40,7 +41,8 @@ _MOMENTS: tuple[Moment, ...] = (
     ("date", "DD/MM/YYYY", r"\d.*\d{4}", False, "days, day first"),
     ("date", "MM/DD/YYYY", r"\d.*\d{4}", False, "days, month first"),
     ("date", "month day year", r".*[A-Za-z].*\d", False, "days, month in words"),
-    ("date", "YYYYMMDD", r"(19|20)\d{6}", True, "days as YYYYMMDD"),
+    ("date", "YYYYMMDD", r"(19|20)\d{6}(00)?", True, "days as YYYYMMDD"),
+    ("date", "YYYYMMDD", r"(19|20)\d\d([/.])\d+\2\d+|\d+年\d+月\d+日", False, "days, year first"),
     ("timestamp", "epoch ms", r"/Date\(.*\)/", False, "milliseconds since 1970"),
     ("timestamp", "epoch ms", r"1\d{12}", True, "milliseconds since 1970"),
     ("timestamp", "epoch s", r"1\d{9}(\.\d*)?|1\.\d*E9", True, "seconds since 1970"),
@@ -224,7 +226,8 @@ def _of_texts(
     is_pair = len(low) == 2 and not low & {"0", "1"}
     if (is_pair or is_flag) and _parsed(values, "boolean", "boolean", nothing) is not None:
         return FieldReading("boolean", "boolean", nothing, "yes and no in words")
-    if is_id_name(name) or any(re.fullmatch(r"0\d+", text) for text in texts):
+    is_id = is_id_name(name) or (texts[0][:1] == "#" and ends(name, "naming"))
+    if is_id or any(re.fullmatch(r"0\d+", text) for text in texts):
         return as_text
     ways = _ways(texts, name)
     if not ways:
