@@ -460,7 +460,9 @@ class Structure:
         if header is not None and label is not None:
             is_nearer = _common(label[0].steps, array.steps) > _common(header[0], array.steps)
             header = None if is_nearer else header
-        if header is not None or (is_mixed and (is_whole or _is_tuple(axis, array, 2))):
+        is_tuple = is_mixed and (is_whole or _is_tuple(axis, array, 2))
+        rows = max(8, 3 * array.longest)
+        if header is not None or is_tuple or (_is_matrix(array) and _is_tuple(axis, array, rows)):
             streams = self._elements(array, *(header or (None, ())))
             if is_whole:
                 self._open_columns(axis, streams, self._elements(array, None, ())[0])
@@ -670,8 +672,20 @@ def _plain(value: Any) -> Any:
 def _is_tuple(axis: Axis, array: Arrays, rows: int) -> bool:
     """Whether arrays are tuples: short, equally long, plain, and at least as many as rows."""
     is_even = len({*map(len, array.filled)}) == 1 and array.longest <= _WIDEST_TUPLE
-    is_plain = {*map(_kind, map(_plain, array.items))}.isdisjoint({"dict", "list"})
+    kinds = {*map(_kind, map(_plain, array.items))}
+    is_plain = kinds.isdisjoint({"dict", "list"}) or _is_matrix(array)
     return axis.parent is not None and is_even and is_plain and len(array.filled) >= rows
+
+
+def _is_matrix(array: Arrays) -> bool:
+    """Whether objects in lists of lists are cells: those of one position differ from others."""
+    if array.kinds != {"dict"} or array.steps[-1:] != (Each(),):
+        return False
+    columns = zip_longest(*array.filled)
+    kinds = (
+        _kinds(value for cell in cells for value in (cell or {}).values()) for cells in columns
+    )
+    return len({*map(frozenset, kinds)}) > 1
 
 
 def _has_header_row(tables: list[list[Any]]) -> bool:

@@ -69,6 +69,11 @@ def table(document: Any, name: str) -> Table:
          "rows[]", ["host", "n"]),
         ({"rows": [{"id": "a", "v": [{"n": 1}]}, {"id": "b"}, {"id": "c", "v": [{"n": 2}]}]}, "s",
          "rows[]", ["id", "n"]),
+        # Objects in lists of lists are cells where positions differ, and else rows.
+        ({"m": [[{"t": "a", "n": "NaN"}, {"t": "4", "n": 4}]] * 9}, "s_m", "m[]",
+         ["n", "2_n", "position", "t", "2_t"]),
+        ({"m": [[{"t": "a", "n": 3}, {"t": "b", "n": 4}]] * 9}, "s_m", "m[][]",
+         ["n", "position", "row", "t"]),
         # Lists of different tables are tables of their own.
         ({"t": [{"rows": [{"a": 1, "b": 2}] * 2}, {"rows": [{"c": 1, "d": "x"}] * 2}]}, "s_t_2",
          "t[].rows[]", ["position", "c", "d"]),
