@@ -351,7 +351,13 @@ class Structure:
             return array
         header = (*bound(array.steps), Each(), Field(array.names[0] or ""))
         records = self._elements(array, header, array.names[1])
-        lists = {name: Arrays(array.steps, _under(name, array.lists)) for name in array.items[0]}
+        lists = {
+            name: Arrays(
+                array.steps,
+                [v if v is MISSING else [item.get(name) for item in v] for v in array.lists],
+            )
+            for name in array.items[0]
+        }
         lists = {name: whole for name, whole in lists.items() if whole.kinds == {"list"}}
         for name, whole in lists.items():
             is_long = whole.is_mixed and len(whole.items[0] or ()) > 2
@@ -615,11 +621,6 @@ def _common(first: Sequence[Any], other: Sequence[Any]) -> int:
 
 def _member(record: Any, name: str) -> Any:
     return MISSING if record is MISSING else record.get(name, MISSING)
-
-
-def _under(name: str, lists: list[Any]) -> list[Any]:
-    """The lists of what records of lists have under a name."""
-    return [v if v is MISSING else [item.get(name) for item in v] for v in lists]
 
 
 def _only(kind: type, values: list[Any]) -> list[Any]:
