@@ -9,8 +9,6 @@
 ``days[@0]``            of a column: the element at the position of the row's first array;
                         ``hits{@0}`` the entry of its key
 ``rows[]["cols[]"="n"]``  the element at the position that a name has in a header elsewhere
-``names[="code"]``      of a column: the element at the position that another value of the row
-                        gives; ``names{="code"}`` the entry with that key
 ======================  ==========================================================================
 
 `parse_path` reads all of them and `parse_pattern` patterns alone; `format_path` writes patterns,
@@ -23,10 +21,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
 from typing import Any, Final
 
 from aatoolkit._util.text import json_text, plain_json
@@ -79,59 +76,14 @@ class Named:
     name: str
 
 
-@dataclass(frozen=True)
-class Coded:
-    """One item, by a code elsewhere in the row: the label of a value that is coded.
-
-    Parameters
-    ----------
-    form
-        ``[`` for the element at the position that the code is, ``{`` for the entry with that key,
-        ``{~`` for the key of the entry with that value.
-    codes
-        The source of the code, as that of a column.
-    part
-        Which part of the code, where it is several, such as ``0:2``, or the place in a cube.
-    sizes
-        The path to the sizes of a cube, or to the labels of its dimensions: the code is then the
-        place in a list of all its cells.
-    """
-
-    form: str
-    codes: str
-    part: int | None = None
-    sizes: str | None = None
-
-    def place(self, code: Any, sizes: Sequence[int] = ()) -> int:
-        """Return the position that a code means; -1 for none.
-
-        Examples
-        --------
-        >>> Coded("[", "@0", 1).place("0:2"), Coded("[", "#0", 1, "size").place(5, [2, 3])
-        (2, 2)
-        """
-        parts = _CODES.fullmatch(code) and _CODE.findall(code) if type(code) is str else [code]
-        part = self.part or 0
-        if not parts or type(code) not in (int, str) or (not sizes and part >= len(parts)):
-            return -1
-        number = int(parts[0 if sizes else part])
-        if not sizes:
-            return number
-        return number // prod(sizes[part + 1 :]) % sizes[part] if number < prod(sizes) else -1
-
-
-Step = Field | Position | Each | Entries | Named | Coded
+Step = Field | Position | Each | Entries | Named
 
 _TOKEN = re.compile(
     r"""\[(?P<position>[0-9]*)\]|\["(?P<header>(?:[^"\\]|\\.)*)"="(?P<of>(?:[^"\\]|\\.)*)"\]"""
-    r"""|(?P<form>\[|\{~?)="(?P<codes>(?:[^"\\]|\\.)*)"(?::(?P<part>[0-9]+))?"""
-    r"""(?:/"(?P<sizes>(?:[^"\\]|\\.)*)")?[\]}]"""
     r"""|\[@(?P<element>[0-9]+)\]|\{@(?P<entry>[0-9]+)\}|\["(?P<bracketed>(?:[^"\\]|\\.)*)"\]|\{(?P<entries>[^{}]*)\}"""
     r"""|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<name>[^.\[\]{}"]+)|\.(?=[^.\[\]{}])""",
     re.S,
 )
-_CODE = re.compile(r"[0-9]{1,9}")
-_CODES = re.compile(r"[0-9]{1,9}([:!.][0-9]{1,9})*")
 _ROOT = re.compile(r"\$(?=[.\[{]|\Z)\.?")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PATTERN_NAME = re.compile(r"[^.\[\]{}\"@#^$&][^.\[\]{}\"]*")
@@ -160,8 +112,6 @@ def parse_path(path: str) -> tuple[Step, ...]:
     True
     >>> format_path(parse_path('rows[@0].cells["columns[]"="hits"]'))
     'rows[@0].cells["columns[]"="hits"]'
-    >>> format_path(parse_path('hosts[="@0":1/"sizes"].name'))
-    'hosts[="@0":1/"sizes"].name'
     >>> parse_path("$.points[3]")
     (Field(name='points'), Position(number=3))
     """
@@ -179,10 +129,6 @@ def parse_path(path: str) -> tuple[Step, ...]:
         elif token["header"] is not None:
             header = parse_path(_unquoted(path, token["header"]))
             steps.append(Named(header, _unquoted(path, token["of"])))
-        elif token["codes"] is not None:
-            part = None if token["part"] is None else int(token["part"])
-            sizes = None if token["sizes"] is None else _unquoted(path, token["sizes"])
-            steps.append(Coded(token["form"], _unquoted(path, token["codes"]), part, sizes))
         elif token["element"] is not None:
             steps.append(Each(int(token["element"])))
         elif token["entry"] is not None:
@@ -242,11 +188,6 @@ def format_path(steps: Iterable[Step]) -> str:
             text += f"[{step.number}]"
         elif isinstance(step, Named):
             text += f"[{json_text(format_path(step.header))}={json_text(step.name)}]"
-        elif isinstance(step, Coded):
-            part = "" if step.part is None else f":{step.part}"
-            sizes = "" if step.sizes is None else f"/{json_text(step.sizes)}"
-            end = "]" if step.form == "[" else "}"
-            text += f"{step.form}={json_text(step.codes)}{part}{sizes}{end}"
         else:
             at = "" if step.at is None else f"@{step.at}"
             text += f"[{at}]" if isinstance(step, Each) else f"{{{at}}}"

@@ -24,7 +24,6 @@ from aatoolkit.jsontree.coerce import identity
 from aatoolkit.jsontree.decode import checked_value
 from aatoolkit.jsontree.layout import MAX_FIELDS, Census
 from aatoolkit.jsontree.paths import (
-    Coded,
     Each,
     Entries,
     Field,
@@ -141,20 +140,12 @@ def sources_read(
     source: str, valid: str | None, header: Path | None
 ) -> list[tuple[str, list[Path]]]:
     """List the sources of values that a column reads, with the paths to what leads to them."""
-    pending = [source, valid.lstrip("!")] if valid else [source]
     sources = []
-    for source in pending:
-        _, sign, steps = _compiled(source, header)
-        if sign in ("@", "#"):
-            continue
-        paths = []
-        for step in steps:
-            if isinstance(step, Named):
-                paths.append(step.header[: -1 - step.header[::-1].index(Each())])
-            elif isinstance(step, Coded):
-                pending.append(step.codes)
-                paths += [parse_path(step.sizes)] if step.sizes else []
-        sources.append((source, paths))
+    for path in (source, valid.lstrip("!")) if valid else (source,):
+        _, sign, steps = _compiled(path, header)
+        if sign not in ("@", "#"):
+            headers = [step.header for step in steps if isinstance(step, Named)]
+            sources.append((path, [h[: -1 - h[::-1].index(Each())] for h in headers]))
     return sources
 
 
@@ -286,8 +277,6 @@ class TableRows:
                 reads.append((vector, arrays, index))
                 if type(step) is Named and (positions < 0).all():
                     vector = Vector([MISSING] * len(vector), vector.level, vector.field_names, True)
-            elif isinstance(step, Coded):
-                vector, index = self._labels(vector, index, step)
             elif isinstance(step, Each | Entries) and step.at is not None:
                 vector, index = self._items_of_row(vector, index, step.at)
             else:
@@ -303,23 +292,6 @@ class TableRows:
         rows = self._rows_by_label(elements, names, index, [step.name] * self.size)
         return compose_index(rows, elements.level.positions)
 
-    def _labels(self, vector: Vector, index: RowIndex, step: Coded) -> RowValues:
-        """Return for each row the item that its code means."""
-        codes = [*values_at(*self.values_of(step.codes))]
-        if step.form != "{":
-            sizes: Any = ()
-            if step.sizes is not None:
-                values = self._document[0].descend(parse_path(step.sizes)).values
-                sizes = [len(v) if isinstance(v, list | dict) else v for v in values]
-            codes = [step.place(code, sizes) for code in codes]
-        if step.form == "[":
-            return _elements(vector, index, np.array(codes, np.int64))
-        entries = vector.entries()
-        keys = entries.level.keys or ()
-        if step.form == "{":
-            return entries, self._rows_by_label(entries, keys, index, codes)
-        return entries.keys(), self._rows_by_label(entries, entries.values, index, codes)
-
     def _items_of_row(self, vector: Vector, index: RowIndex, number: int) -> RowValues:
         """Return for each row the item at the position or key of one step of the row's path."""
         steps = self.table.rows.steps
@@ -334,7 +306,7 @@ class TableRows:
         return entries, self._rows_by_label(entries, entries.level.keys or (), index, keys)
 
     def _rows_by_label(
-        self, vector: Vector, labels: Sequence[Any], index: RowIndex, keys: list[Any]
+        self, vector: Vector, labels: Sequence[Any], index: RowIndex, keys: list[str]
     ) -> RowIndex:
         """Return for each row the item of its array or object that has a label; -1 for none."""
         parents = zip(vector.level.parents.tolist(), map(repr, labels), strict=True)

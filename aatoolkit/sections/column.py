@@ -70,8 +70,7 @@ class Column(Described):
         ``$.path`` for the response; ``#0`` or ``#1`` for the row's position in its array,
         counted from 0 or 1, and ``^#0`` for that of the record that encloses it; ``[0]`` or
         ``[name]`` for a position of a row that is an array, by its number or its header;
-        ``&path`` for the element at the row's own position of an array beside;
-        ``$.labels[="path"]`` for the label of the code at a source. By default
+        ``&path`` for the element at the row's own position of an array beside. By default
         a label of the row of the same name, else the name in camelCase.
     unit : str, optional
         The unit; None where there is none or it is in another column.

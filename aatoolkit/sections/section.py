@@ -30,7 +30,6 @@ from typing import Any
 from aatoolkit._util.text import Described
 from aatoolkit.errors import ArgumentError, ItemNotFound, unknown
 from aatoolkit.jsontree.paths import (
-    Coded,
     Each,
     Entries,
     Named,
@@ -299,9 +298,8 @@ def pattern_of(rows: Rows, source: str) -> str:
 def _of_many(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Replace steps to single elements by steps to all elements."""
     return tuple(
-        Each() if isinstance(s, Each | Position | Named) or (isinstance(s, Coded) and s.form == "[")
-        else Entries(s.only) if isinstance(s, Entries)
-        else Entries() if isinstance(s, Coded) else s
+        Each() if isinstance(s, Each | Position | Named)
+        else Entries(s.only) if isinstance(s, Entries) else s
         for s in steps
     )  # fmt: skip
 

@@ -153,8 +153,7 @@ def _rank(relation: Relation) -> float:
     Rows beyond some are no reason: what has a row each day is seldom what a section is about.
     """
     depth = sum(len(around.steps) > 0 for around, _ in relation.chain())
-    is_last = relation.is_legend or not relation.steps
-    return 0.0 if is_last else -min(len(relation), _ROWS) * len(relation.columns) / depth
+    return -min(len(relation), _ROWS) * len(relation.columns) / depth if relation.steps else 0.0
 
 
 # --- declarations -------------------------------------------------------------------------------

@@ -253,8 +253,6 @@ class Relation:
         The columns that identify a row.
     without : dict of str to tuple
         Rows that are totals, by the column that names them; ``omitted`` has their numbers.
-    is_legend : bool
-        Whether it says what codes elsewhere mean.
     """
 
     name: str
@@ -268,7 +266,6 @@ class Relation:
     key: tuple[str, ...] = ()
     without: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     omitted: Places = field(default_factory=lambda: np.empty(0, np.intp))
-    is_legend: bool = False
 
     def __post_init__(self) -> None:
         for column in self.columns:

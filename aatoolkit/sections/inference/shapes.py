@@ -15,7 +15,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Position, Step
 from aatoolkit.sections import Rows, single
 from aatoolkit.sections.column import snake
 from aatoolkit.sections.inference.axes import Axis, Structure, Variable
-from aatoolkit.sections.inference.lookups import apply_masks, look_up
+from aatoolkit.sections.inference.masks import apply_masks
 from aatoolkit.sections.inference.relations import ColumnFinding, Relation
 from aatoolkit.sections.inference.words import Vocabulary, singular
 
@@ -66,7 +66,6 @@ def find_relations(
                 relation.above = parent.above[relation.above] if len(parent.above) else parent.above
             relation.name = _name(relation, section, {other.name for other in kept})
             kept.append(relation)
-    look_up(kept, documents)
     return kept
 
 

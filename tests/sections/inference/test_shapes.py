@@ -88,11 +88,6 @@ def test_rows_are_found_in_every_shape(document, name, path, columns):
     assert (proposed.rows.path, sorted(proposed.names)) == (path, sorted(columns))
 
 
-MONTHS = {"id": "month", "values": [{"id": "11"}, {"id": "12"}]}
-SITES = {"id": "site", "values": [{"id": "a", "name": "Acme"}, {"id": "r", "name": "Rusk"}]}
-GEO = {"category": {"index": {"R": 1, "A": 0}, "label": {"R": "Rusk", "A": "Acme"}}}
-WEEKS = {"category": {"index": {"w1": 0, "w2": 1, "w3": 2}}}
-CUBE = {"id": ["geo", "week"], "size": [2, 3], "dimension": {"geo": GEO, "week": WEEKS}}
 FRAME = [{"name": "site", "DATA": ["a", "b", ""], "VALIDITY": [1, 1, 0]},
          {"name": "n", "DATA": [3, 0, 1], "VALIDITY": [1, 0, 1]}]  # fmt: skip
 
@@ -100,14 +95,6 @@ FRAME = [{"name": "site", "DATA": ["a", "b", ""], "VALIDITY": [1, 1, 0]},
 @pytest.mark.parametrize(
     ("document", "name", "column", "values"),
     [
-        ({"series": {"0:1": [3, 4, 2], "1:0": [5, 6, 2]}, "dimensions": [SITES, MONTHS]},
-         "s_series", "site", ["Acme"] * 3 + ["Rusk"] * 3),
-        ({**CUBE, "value": [1, 2, 3, 4, 5, 6]}, "s_2", "geo", ["Acme"] * 3 + ["Rusk"] * 3),
-        ({**CUBE, "value": {"1": 2, "5": 6}}, "s", "week", ["w2", "w3"]),
-        # A list that is as long as the cube of no dimensions, and codes that leave labels out.
-        ({**CUBE, "size": [3, 2], "value": [1, 2, 3, 4, 5, 6]}, "s_2", "value", [1, 2, 3, 4, 5, 6]),
-        ({"series": {"0:1": [3], "1:1": [5]}, "dimensions": [SITES, MONTHS]}, "s_series", "series",
-         ["0:1", "1:1"]),
         # Columns in records, and what their masks deny.
         ({"parts": [{"id": "p", "columns": FRAME}, {"id": "q", "columns": FRAME[:1]}]},
          "s_columns", "n", [3, None, 1, None, None, None]),
@@ -118,9 +105,7 @@ FRAME = [{"name": "site", "DATA": ["a", "b", ""], "VALIDITY": [1, 1, 0]},
         ({"n": [3, 7], "n_isnull": [False, True]}, "s", "n", [3, 7]),
     ],
 )  # fmt: skip
-def test_labels_take_the_place_of_codes_and_masks_that_of_what_they_deny(
-    document, name, column, values
-):
+def test_what_a_mask_denies_is_missing(document, name, column, values):
     tables = aa.normalize(propose(document, "s").section, json.dumps(document))
     cells = tables[name][column]
     assert cells.astype(object).where(cells.notna(), None).tolist() == values
