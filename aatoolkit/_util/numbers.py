@@ -157,4 +157,6 @@ def _minus(text: str) -> str:
 
 
 def _short(unit: str | None) -> str:
-    return UNITS[unit].short if unit in UNITS else ""
+    """What follows a number: the sign of its unit, or its currency."""
+    is_currency = unit is not None and len(unit) == 3 and unit.isupper()
+    return UNITS[unit].short if unit in UNITS else f" {unit}" * is_currency

@@ -1226,8 +1226,8 @@ class Accessor(NamesNear, Described):
         kind : str, optional
             ``line``, ``bars``, ``shares``, ``heatmap``, ``gap``, ``figures``, ``verdicts``,
             ``counts``; of results of statistics ``comparison``, ``decomposition``, ``ranks``,
-            ``overlap``, ``effect``, ``concentration``, ``samples``, ``changes`` or ``stages``;
-            by default the first that fits.
+            ``overlap``, ``effect``, ``concentration``, ``samples``, ``changes``, ``intervals`` or
+            ``stages``; by default the first that fits.
         x : str, optional
             What the marks stand for: a time, a brand, an engine. Rows that share a mark are
             aggregated by their declared rules, as ``aggregate(skip_missing=True)`` does; the

@@ -97,6 +97,9 @@ KINDS: dict[str, Draw] = {
     ),
     "samples": result(lambda: aa.stats.samples(rate=0.3, margin=0.05, icc=0.3)),
     "changes": result(daily),
+    "intervals": result(
+        lambda: shared_dataset()["overview"]["overview_engines"].aa.interval("mention_rate")
+    ),
 }
 FINDINGS = {
     "gap": "Share of voice and previous share of voice by brand: Acme CRM: share of voice ",
@@ -104,7 +107,8 @@ FINDINGS = {
     "heatmap": "Acme CRM: 2026-10-22 rank ",
     "comparison": "Nothing is shown to have changed",
     "effect": "effect of 2026-11-05: ",
-    "samples": "1: 326 answers to 326 prompts",
+    "samples": "1: 326 in 326 prompts",
+    "intervals": "Interval of the mention rate in each row: ",
     "changes": "When the rate changed: 2026-01-3",
     "empty": "Not measured. ",
     "table": "Action Get listed on reviews.example, Text ",

@@ -544,7 +544,10 @@ def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:
     shares = shared_dataset()["domains"].main.aa.concentration("citation_count").aa.plot()
     assert shares.figure.get_suptitle().startswith("As concentrated as ")
     totals = shared_dataset()["conversions"]["conversion_totals"].aa.plot()
-    assert "AI revenue (USD): value" in totals.finding
+    assert re.search(r"AI revenue: value [0-9.,]+ USD", totals.finding)
+    assert "USD" in "".join(read("shopping_offers").aa.plot().spec.beside[-1].words)
+    level = read("overview_trend").aa.changes("mention_rate").aa.plot()
+    assert re.match("No change detected: [0-9]+%, 95% interval ", level.spec.headline)
 
 
 def test_the_groups_without_a_name_are_not_all() -> None:
@@ -577,9 +580,9 @@ def test_changes_in_other_units_are_counted_and_a_lower_position_is_better() -> 
     rates = of_units().aa.plot()
     places = of_units().query("unit == 'rank'").aa.plot()
     unsaid = of_units().query("unit == 'score 0-100'").aa.plot()
-    words = [word for axes in (rates, places, unsaid) for word in axes.spec.beside[0].words]
-    assert words == ["+0.03 pp  no evidence", "+25.0 pp  up", "+0.80  up, which is worse",
-                     "cannot say"]  # fmt: skip
+    words = [word for axes in (rates, places) for word in axes.spec.beside[0].words]
+    assert words == ["+0.03 pp  no evidence", "+25.0 pp  up", "+0.80  up, which is worse"]
+    assert row_words(unsaid) == {"sentiment score": "cannot say"}
     good, bad = (
         [m.style.colour for m in p.spec.marks if m.kind == "dots"][-1] for p in (rates, places)
     )

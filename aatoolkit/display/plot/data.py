@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from aatoolkit._util.text import humanize
+from aatoolkit._util.units import MILLISECONDS, UNITS
 from aatoolkit.availability import Availability, Status, combine
 from aatoolkit.display.plot.style import BLANK, are_states, engine_style
 from aatoolkit.frame.aggregate import aggregate
@@ -60,21 +61,29 @@ _ID = ("_id", "sku")
 
 _UNITS = {
     "fraction": FRACTION, "rate": FRACTION, "share": FRACTION, "voice": FRACTION, "score": SCORE,
-    "rank": RANK, "position": RANK, "count": COUNT,
+    "ratio": FRACTION, "proportion": FRACTION, "rank": RANK, "position": RANK, "place": RANK,
+    "count": COUNT, "ms": MILLISECONDS,
 }  # fmt: skip
 """Units by name, and by the last word of metric names."""
+_CURRENCY = re.compile(r"`?(\w+)`? units")
+"""The unit of money, which names the column of its currency."""
 _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of ``df.aa.plot``; None means the default."""
+    """The options of ``df.aa.plot``; None means the default. The height is in points."""
 
     kind: str | None = None
     x: str | None = None
     y: tuple[str, ...] = ()
     color: str | None = None
     top: int | None = None
+    height: float = np.inf
+
+    def most(self, usual: int) -> int:
+        """The most rows: those wanted, or as many as are usual and can be read in the height."""
+        return self.top or int(max(min(usual, (self.height - 60) / 15), 3))
 
     @property
     def is_chosen(self) -> bool:
@@ -161,6 +170,11 @@ class PlotData:
         return max(tables, key=tables.count, default="")
 
     @property
+    def is_result(self) -> bool:
+        """Whether the frame is a result of statistics."""
+        return self.table.startswith("statistics:")
+
+    @property
     def table_words(self) -> str:
         """The table in words; of a result of statistics, what was computed."""
         table = re.sub(r"^statistics:(.*)_[0-9a-f]{8}$", r"\1", self.table)
@@ -184,9 +198,12 @@ class PlotData:
         times = self.of_kind("time")
         dates = [name for name in times if name not in CONTEXT]
         words = sorted(self.of_kind("word"), key=lambda name: not self.frame[name].is_unique)
-        for pair in ([*dates[:1], word] for word in words if dates):
-            if not (self.frame[dates[0]].is_unique or self.frame.duplicated(pair).any()):
-                return pair
+        if dates and not self.frame[dates[0]].is_unique:
+            for word in words:
+                if self.frame[word].is_unique:
+                    return [word]
+                if not self.frame.duplicated([dates[0], word]).any():
+                    return [dates[0], word]
         return (dates or words or times)[:1]
 
     def varies(self, name: str) -> bool:
@@ -229,7 +246,8 @@ class PlotData:
     def unit_column(self, name: str) -> str | None:
         """The column that holds the unit or metric of a column for each row."""
         column = self.column(name)
-        return column.unit_by if column and column.unit_by in self.kinds else None
+        per = (column.unit_by if column.unit else "unit") if column else None
+        return per if per in self.kinds else None
 
     def of_one_metric(self, name: str) -> PlotData:
         """The rows of the most frequent metric of a column that holds several."""
@@ -241,19 +259,23 @@ class PlotData:
 
     def unit(self, name: str) -> str | None:
         """The unit of a column, if it is the same in all rows."""
-        column = self.column(name)
-        if self.unit_column(name) is None:
-            return column.unit if column else None
-        units = {*self.units(name)}
+        units = {*self.units(name)} - {BLANK}
         return units.pop() if len(units) == 1 else None
 
     def units(self, name: str) -> list[str | None]:
         """The unit of a column in each row."""
         per, column = self.unit_column(name), self.column(name)
+        unit = column.unit if column else None
+        if (money := _CURRENCY.fullmatch(unit or "")) and money[1] in self.kinds:
+            return [*self.text(money[1])]
         if per is None or column is None:
-            return [self.unit(name)] * len(self)
-        by_entry, last = dict(column.units), re.compile(r"_|(?=[A-Z])")
-        return [by_entry.get(w) or _UNITS.get(last.split(w)[-1].lower()) for w in self.text(per)]
+            unit = RANK if _UNITS.get(unit or "") == RANK else unit
+            return [unit] * max(len(self), 1)
+        named, last = UNITS.keys() | column.units, re.compile(r"_|(?=[A-Z])")
+        return [
+            column.units.get(word, word) if word in named
+            else _UNITS.get(last.split(word)[-1].lower()) for word in self.text(per)
+        ]  # fmt: skip
 
     @cached_property
     def measures(self) -> list[str]:

@@ -83,7 +83,8 @@ def plot(
         data = plot_data(aggregate(frame, keys, columns or None, False, {}, True))
     theme = themes.current() if theme == "auto" and ax is None else theme
     is_dark = theme == "dark" if theme != "auto" else is_dark_paper(ax)
-    spec = _spec_of(data, Options(kind, x, ys, color, top))
+    height = figsize[1] * 72 if figsize else _points(ax)[1] if ax else np.inf
+    spec = _spec_of(data, Options(kind, x, ys, color, top, height))
     if title:
         how = ". ".join(filter(None, [spec.title, spec.how]))
         spec = replace(spec, title=title, headline="", how=how)
@@ -114,7 +115,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
             "with x, y and color, or leave kind out",
             columns={},
         )
-    spec = spec or tables.empty(data)
+    spec = spec or tables.empty(data, options)
     source, missing = source_facts(data.metadata.sources), _missing(spec)
     windows = {describe_scope(source.scope) for source in data.metadata.sources}
     return replace(
@@ -269,12 +270,17 @@ def draw(
 
 def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
     """Draw a picture on axes of one's own, within their box."""
-    box = axes.get_position()
-    wide, high = figure_of(axes).get_size_inches() * 72
-    layout = place(spec, box.width * wide, box.height * high)
+    box, (wide, high) = axes.get_position(), figure_of(axes).get_size_inches() * 72
+    layout = place(spec, *_points(axes))
     layout.texts.extend([layout.title, layout.caption])
     _fill(axes, spec, layout, palette, (box.x0 * wide, (1 - box.y1) * high))
     axes.explain = spec.explain  # type: ignore[attr-defined]
+
+
+def _points(axes: Axes) -> tuple[float, float]:
+    """The width and the height of axes in points."""
+    box, (wide, high) = axes.get_position(), figure_of(axes).get_size_inches() * 72
+    return box.width * wide, box.height * high
 
 
 def _baseline(text: Text) -> float:

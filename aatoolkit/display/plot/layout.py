@@ -222,14 +222,19 @@ def _attempt(
         texts.append(Text(MARGIN, top, fitted(spec.y.label, cell, small), small, "muted"))
         top += size * 1.6
     top += size * 1.7 * any(column.heading for column in spec.beside) + 2
-    # Left: names of rows, in two lines where rows are high; without marks they are a column.
+    # Left: names of rows, in several lines where rows are high; without marks they are a column.
     names, columns = spec.y.names, [*spec.beside]
     tall = (height - top - 5 * size) / len(names) if height and names else math.inf
-    deep, share = 2 if tall > size * 2.3 else 1, 0.42 + max(1 - scale, 0) * (not spec.x.names)
+    deep = int(max(min(tall / size / 1.25, 3), 1))
+    share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
     is_table = spec.has_rows and not spec.marks
+    # Beside names are marks and the numbers that stand at their ends.
+    numbers = [word for mark in spec.marks if mark.kind == "words" for word in mark.words]
+    widest = max((width_of(word, small) for word in numbers), default=0.0)
+    name_room = min(cell * share, 0.75 * cell - widest)
     if is_table and any(name.text for name in names):
         columns.insert(0, WordColumn([name.full for name in names]))
-    labels_cut = [] if is_table else [_label(name, cell * share, size, deep) for name in names]
+    labels_cut = [] if is_table else [_label(name, name_room, size, deep) for name in names]
     y_ticks = tuple(Tick(at, text, name.is_own)
                     for at, (name, (text, _)) in enumerate(zip(names, labels_cut, strict=False))
                     if text) or number_ticks(spec.y, 5)  # fmt: skip
@@ -291,8 +296,9 @@ def _attempt(
     ]  # fmt: skip
     wrapped = [[text for text, _ in column] for column in fitting]
     labels_cut = fitting[0] if is_table and fitting and names[0].text else labels_cut
-    is_deep = any("\n" in text for text in chain((t.text for t in y_ticks), *wrapped))
-    tall = height or top + spec.height * (1.4 if is_deep else 1) + below
+    texts_of_rows = chain([""], (t.text for t in y_ticks), *wrapped)
+    deepest = 1 + max(text.count("\n") for text in texts_of_rows)
+    tall = height or top + spec.height * (0.6 + 0.4 * deepest) + below
     high = max(tall - top - below, 12.0)
     if spec.x.kind == "none" and spec.has_rows:
         high = min(high, 1.8 * scale * spec.height)  # a few rows of words stay together
@@ -300,7 +306,7 @@ def _attempt(
     texts.append(Text(left, top + high + under - size * 1.35, label, small, "muted"))
     # In all: names of rows and words beside them as far as they have room, with lines between.
     pitch, at = high / abs(spec.y.high - spec.y.low), left + wide + 10 * bool(wide)
-    every = max(1, math.ceil(size * (2.2 if is_deep else 1.05) / pitch)) if spec.has_rows else 1
+    every = max(1, math.ceil(size * 1.1 * deepest / pitch)) if spec.has_rows else 1
     for place, (column, cells, room) in enumerate(zip(columns, wrapped, sized, strict=True)):
         edge, is_first = at + (room - 10) * (column.align == "right"), is_table and not place
         heading = fitted(column.heading, room - 10, small)
@@ -362,8 +368,8 @@ def _words(
 
 
 _EASES = (
-    (2, 1.0, True), (1, 1.0, True), (1, 0.88, True), (0, 0.82, True), (0, 0.75, False),
-    (0, 0.6, False),
+    (2, 1.0, True), (1, 1.0, True), (1, 0.88, True), (1, 0.82, True), (0, 0.82, True),
+    (0, 0.75, False), (0, 0.6, False),
 )  # fmt: skip
 """The lines of the subtitle, the size of text, and whether there is a caption."""
 

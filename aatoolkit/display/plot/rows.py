@@ -34,6 +34,7 @@ from aatoolkit.display.plot.spec import (
     strokes,
 )
 from aatoolkit.display.plot.style import (
+    BLANK,
     INK,
     MUTED,
     NO_NUMBER,
@@ -151,8 +152,7 @@ def tips_of(
         ": ".join(filter(None, (STATUS_WORDS[state.status], state.reason)))
         for state in data.cells(name).states
     ]
-    per = data.unit_column(name)
-    metrics = data.text(per) if per else [name] * len(data)
+    metrics = data.text("metric") if data.unit_column(name) == "metric" else [name] * len(data)
     for row, (label, value, unit) in enumerate(zip(labels, values, data.units(name), strict=True)):
         lines = [label.full, f"{humanize(metrics[row])}: {whys[row] or number(value, unit)}"]
         if ends and ends.low[row] + ends.high[row] == ends.low[row] + ends.high[row]:
@@ -186,7 +186,10 @@ def quoted(name: str) -> str:
 
 # --- bars and gaps ----------------------------------------------------------------------------
 
-_PAIRS = (("leader_", "own_"), ("previous_", ""), ("previous", "value"), ("before", "after"))
+_PAIRS = (
+    ("leader_", "own_"), ("previous_", ""), ("previous", "value"), ("prior", "value"),
+    ("before", "after"),
+)  # fmt: skip
 """How the names of two columns to compare begin, the reference first."""
 _REFERENCES = tuple(reference for reference, _ in _PAIRS)
 
@@ -206,7 +209,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     y = next(iter(options.y or [name for name in data.measures if name != x]), None)
     if x is None or y is None or data.kinds[x] == "list" or options.color:
         return None
-    if (data.unit_column(y) and data.unit(y) is None) or (
+    if len({*data.units(y)} - {BLANK}) > 1 or (
         (data.kinds[x] == "number" or data.is_bare_key(x)) and not (options.x or options.kind)
     ):
         return None  # numbers of several units have no scale; places and identifiers say nothing
@@ -219,16 +222,13 @@ def bars(data: PlotData, options: Options) -> Spec | None:
         elif data.is_repeated(y):
             rows = one_row_per_mark(data, [*by, *data.keys], [y])
     except AvailabilityError:
-        if options.x or not is_ranking:
+        if options.x or options.kind:
             raise
         return None
     # Beside those with a number a few are drawn that have none.
-    measured, top = int((~np.isnan(rows.values(y))).sum()), options.top or 15
+    measured, top = int((~np.isnan(rows.values(y))).sum()), options.most(15)
     order = rows.best_first(y)
     kept = order[:measured][:top]
-    positive = rows.values(y)[kept] != 0
-    if positive.any() and (~positive).sum() > 3 and not (options.top or rows.sample(y)):
-        kept = kept[positive]  # many zeros are one fact
     without = order[measured:]
     hidden = len(without) - len(without := without[: max(top - len(kept), 3)])
     rows = rows.sorted_by([*kept, *without])
@@ -279,7 +279,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     is_gap = not before.startswith(("previous", "before"))
     wide = -np.abs(data.values(now) - data.values(before))
     order = np.argsort(wide, kind="stable") if is_gap else data.best_first(now)
-    rows = data.sorted_by(order[: options.top or 15])
+    rows = data.sorted_by(order[: options.most(15)])
     unit, first, second = rows.unit(now), rows.values(before), rows.values(now)
     names, whys = names_of(rows, rows.row_labels(x)), whys_missing(rows, now)
     tips = [tips_of(rows, name, names) for name in pair]
@@ -337,7 +337,7 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     if x is None or len(columns) < 2 or data.frame.duplicated([x, *data.apart(x)]).any():
         return None
     sample = data.sample(columns[0])
-    rows = (data.sorted_by(data.best_first(sample)) if sample else data).first(options.top or 15)
+    rows = (data.sorted_by(data.best_first(sample)) if sample else data).first(options.most(15))
     parts = pd.DataFrame({name.removesuffix("_share"): rows.values(name) for name in columns})
     sums = parts.sum(axis=1, skipna=False)
     if sums.isna().all() or not np.allclose(sums.dropna(), 1, atol=0.01):
@@ -410,7 +410,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     levels = table.sum().sort_values(ascending=False, kind="stable").index.to_list()
     # What is comes before what is not, and rows without a value are last.
     levels.sort(key=lambda level: (level in _LACKING, level == NOT_GIVEN, level[:4] == "not "))
-    kept = table.iloc[np.lexsort([-table[levels[0]], -totals])][levels].head(options.top or 12)
+    kept = table.iloc[np.lexsort([-table[levels[0]], -totals])][levels].head(options.most(12))
     if len(levels) > len(SERIES):
         few = len(SERIES) - 1
         kept = kept.iloc[:, :few].assign(**{REST_LEVEL: kept.iloc[:, few:].sum(axis=1)})

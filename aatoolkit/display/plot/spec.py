@@ -33,7 +33,7 @@ class Name(NamedTuple):
     @property
     def full(self) -> str:
         """The name as it is written."""
-        return f"{self.text} (own)" if self.is_own else self.text
+        return f"{self.text} (own)" if self.is_own and self.text else self.text
 
 
 @dataclass(frozen=True)

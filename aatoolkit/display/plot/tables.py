@@ -61,9 +61,12 @@ from aatoolkit.stats.estimate import wilson
 
 # --- key figures ------------------------------------------------------------------------------
 
-_OF_RESULTS = ("low", "high", "p", "n", "clusters")
+_OF_RESULTS = ("low", "high", "p", "n", "clusters", "deff")
 """Of a result of statistics: what describes its numbers and is none of its own."""
 
+
+Z = 1.959964
+"""The standard errors to either side of an interval of 95%."""
 
 _Card = tuple[str, str, str, str, str]
 """A key figure in words: its label, number, change, interval and sample."""
@@ -77,7 +80,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     cards, sides = (_facts if is_single else _metrics)(data, options)
     if not cards:
         return None
-    title, kept = capitalized(data.table_words or "figures"), cards[: options.top or 12]
+    title, kept = capitalized(data.table_words or "figures"), cards[: options.most(12)]
     # A change in points is one of a rate.
     headline = ", ".join([f"{label} {value} ({change})" for label, value, change, *_ in kept
                           if change.endswith("pp")][:2])  # fmt: skip
@@ -86,17 +89,19 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         verdict = data.text("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
         rates = (data.unit(name) in (FRACTION, SCORE) for name in sides)
         rate = next((f"{card[0]} {card[1]}" for card, is_rate in zip(cards, rates, strict=True)
-                     if is_rate), "")  # fmt: skip
+                     if is_rate or len(cards) == 1), "")  # fmt: skip
         headline = f"{title}: {verdict}" if 0 < len(verdict) < 15 else capitalized(verdict) or rate
     labels, *texts = zip(*kept, strict=True)
     courses = []
-    for row, label in enumerate(labels):
+    # The courses by day are those of the whole, and not of one of its parts.
+    for row, label in enumerate(labels if data.keys == ["metric"] else ()):
         values = data.course(label)
         if (finite := values[~np.isnan(values)]).size > 1:
             # A line of a few numbers in the row, which breaks where there is none.
             heights = row + 0.3 - 0.6 * (values - finite.min()) / (np.ptp(finite) or 1.0)
             courses.append(Mark("line", np.linspace(0, 1, len(values)), heights, OWN, size=1.2))
-    keys = ["The interval takes what is counted for independent"] * any(texts[2])
+    keys = ["The interval takes what is counted for independent"]
+    keys *= any(texts[2]) and not data.is_result
     keys += ["lines: by day"] * bool(courses)
     beside = [
         WordColumn(words, heading, "right", heading == "value", heading == "95% interval")
@@ -114,7 +119,7 @@ def _card(
     high: float,
 ) -> _Card:  # fmt: skip
     return (
-        label + " (lower is better)" * (unit == RANK),
+        label + " (1 is best)" * (unit == RANK),
         why or number(value, unit),
         signed(value - before, unit) if value + before == value + before else "",
         f"{number(low, unit)} to {number(high, unit)}" if low + high == low + high else "",
@@ -124,8 +129,10 @@ def _card(
 
 def _facts(data: PlotData, options: Options) -> tuple[list[_Card], Sequence[str]]:
     """A card for each number of a single row."""
-    is_result = data.table.startswith("statistics:") and not options.y
-    names = options.y or [n for n in data.numbers if not (is_result and n in _OF_RESULTS)]
+    is_result = data.is_result and not options.y
+    names = options.y or [
+        n for n in data.numbers if not (is_result and n.rpartition("_")[2] in _OF_RESULTS)
+    ]
     # Of a result, the interval is that of the number before it.
     order = [*data.kinds]
     of = order[order.index("low") - 1] if is_result and "low" in order else ""
@@ -136,8 +143,7 @@ def _facts(data: PlotData, options: Options) -> tuple[list[_Card], Sequence[str]
         rule = data.rule(name)
         size = sizes_of(data, data.sample(name) if rule else None)
         facts = data.values(name)[0], NAN, data.unit(name), size[0], whys_missing(data, name)[0]
-        currency = f" ({data.text(rule.within)[0]})" if rule and rule.within in data.kinds else ""
-        cards.append(_card(capitalized(humanize(name)) + currency, *facts, low[0], high[0]))
+        cards.append(_card(capitalized(humanize(name)), *facts, low[0], high[0]))
     return cards, names
 
 
@@ -173,7 +179,7 @@ def _ends_of_parts(data: PlotData, y: str) -> Iterable[Numbers]:
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = hits / of
         fits = np.isclose(rates, values) & [unit == FRACTION for unit in data.units(y)]
-    low, high = wilson(np.where(fits, rates, NAN), of, 1.959964)
+    low, high = wilson(np.where(fits, rates, NAN), of, Z)
     return low, high
 
 
@@ -221,8 +227,8 @@ def _table(
     x: str | None = None, headline: str = "",
 ) -> Spec:  # fmt: skip
     """The first rows of some columns, under their names."""
-    rows = data.first(options.top or (_ROWS if x else _TEXT_ROWS))
-    names = names_of(rows, rows.row_labels(x)) if x else [Name("")] * len(rows)
+    rows = data.first(options.most(_ROWS if x else _TEXT_ROWS))
+    names = names_of(rows, rows.row_labels(x) if x else [""] * len(rows))
     return row_panel(
         kind, rows, capitalized(title), names, (), NONE, columns, total=len(data),
         headline=capitalized(headline), beside=[_words(rows, name) for name in columns],
@@ -244,7 +250,7 @@ def _words(data: PlotData, name: str) -> WordColumn:
     return WordColumn(texts, heading, align, signs=signs)
 
 
-def empty(data: PlotData) -> Spec:
+def empty(data: PlotData, options: Options) -> Spec:
     """A few rows of text as they are, or why there are none; hatched where nothing was measured."""
     title = capitalized(data.table_words)
     if len(data):
@@ -258,14 +264,20 @@ def empty(data: PlotData) -> Spec:
         columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
         amounts = [name for name in columns if data.kinds[name] == "number"]
         columns = [n for n in columns if n not in amounts][: _COLUMNS - 2] + amounts[:2]
-        title = title or ", ".join(map(humanize, columns)) or "No columns"
-        return _table("table", data, Options(top=_TEXT_ROWS), columns, title)
+        title, headline = title or ", ".join(map(humanize, columns)) or "No columns", ""
+        if len(columns) == 1 and columns[0] in data.keys:  # what only names rows of other tables
+            (name,) = columns
+            is_time = data.kinds[name] == "time"
+            headline = counted(len(data), data.time_noun(name) if is_time else humanize(name))
+            headline += f", {min(data.text(name))} to {max(data.text(name))}" * is_time
+        return _table("table", data, options, columns, title, headline=headline)
     names = [name for name in data.metadata.columns if name not in data.keys]
     state = data.state(names or data.metadata.columns)
     reason = joined(state.reason or "")
     words, style = {
         Status.AVAILABLE: ("Measured, with no rows.", NO_NUMBER),
         Status.UNKNOWN: ("No rows; the reason is not known.", NO_VALUE),
+        Status.NOT_APPLICABLE: ("No rows and no columns.", NO_NUMBER),
         Status.PARTIAL: (f"No rows. What was read was measured in part: {reason}", UNMEASURED),
     }.get(state.status, (f"Not measured. {reason}", UNMEASURED))
     far, middle = some(FAR), some(0.5)
@@ -300,7 +312,8 @@ class RowPlot(NamedTuple):
     ``value``, ``low``, ``high`` and ``tick`` are columns; ``names`` those that name the rows, by
     default the key; with ``has_lead`` the title is what the first row says. ``words`` stand beside
     a row, made of its columns. What has a colour is ``all``, the ``certain`` or what a ``verdict``
-    says. ``needs`` are further columns that a frame has.
+    says. ``needs`` are further columns that a frame has; ``nothing`` is the name of a row that has
+    none.
     """
 
     verb: str
@@ -309,7 +322,7 @@ class RowPlot(NamedTuple):
     high: str
     title: str
     axis: str = ""
-    how: str = "Lines: {level} interval"
+    how: str = "Lines: {level}interval"
     words: str = "{change}  {verdict}"
     names: tuple[str, ...] = ()
     join: str = " · "
@@ -318,53 +331,55 @@ class RowPlot(NamedTuple):
     is_change: bool = False
     has_lead: bool = False
     needs: tuple[str, ...] = ()
+    nothing: str = "all"
 
 
 RESULTS = {
     "comparison": RowPlot(
         "", "change", "low", "high", "Change in {measure}{by}",
-        "", "Lines: {level} interval of each. Grey: no evidence after correction",
+        "", "Lines: {level}interval of each. Grey: no evidence after correction",
         colour="verdict", is_change=True, needs=("measure", "verdict", "method"),
     ),
     "ranks": RowPlot(
         "rank", "rank", "rank_low", "rank_high", "Ranks that remain possible{by}",
         "rank, 1 is first",
-        "Lines: the ranks that remain possible, all together with {level}. Grey: not sure",
+        "Lines: the ranks that remain possible, all together at {level}. Grey: not sure",
         words="{verdict}", colour="certain", has_lead=True,
     ),
     "overlap": RowPlot(
         "overlap", "jaccard", "jaccard_low", "jaccard_high",
         "What two share, beside what repeats of one share", "Jaccard index",
-        "Lines: {level} interval. Tick: the ceiling, two answers of one. Grey: not shown to differ",
+        "Lines: {level}interval. Tick: the ceiling, two answers of one. Grey: not shown to differ",
         words="{jaccard}  {verdict}", join=" and ", colour="verdict", tick="ceiling",
     ),
     "effect": RowPlot(
         "effect", "change", "low", "high", "Effect, and what the days before show of it",
-        "treated less control", "Lines: {level} interval, clustered. Grey: not shown to differ",
+        "treated less control", "Lines: {level}interval, clustered. Grey: not shown to differ",
         names=("kind", "on"), join=" of ", colour="verdict", is_change=True, has_lead=True,
     ),
     "concentration": RowPlot(
         "concentration", "effective", "effective_low", "effective_high",
-        "Effective number of members{by}", "as concentrated as so many equal members",
-        "Lines: {level} interval, as if counts were independent", "{effective} of {members}",
+        "Effective number of members{by}", "equal members",
+        "Lines: {level}interval, as if counts were independent", "{effective} of {members}",
     ),
     "decomposition": RowPlot(
         "decompose", "effect", "low", "high", "Why it moved: other answers, or other questions",
         "contribution to the change",
-        "Rate: other answers. Mix: other questions. Line: {level} interval of the rate alone",
+        "Rate: other answers. Mix: other questions. Line: {level}interval of the rate alone",
         words="{effect}", names=("part",), is_change=True,
     ),
     "changes": RowPlot(
         "changes", "after", "", "", "When the rate changed", "",
         "Days: between which it changed. Tick: the rate before",
         "{before} to {after}  {verdict}", ("first_day", "last_day"), " to ", "verdict", "before",
-        has_lead=True,
+        has_lead=True, nothing="no change detected",
     ),
+    "intervals": RowPlot("", "", "", "", ""),
     "samples": RowPlot(
         "samples", "answers", "", "answers",
         "Answers needed for a margin, by runs of each prompt", "answers in all",
         "More runs of one prompt take fewer prompts and more answers",
-        words="{answers} answers to {prompts} prompts", names=("runs",),
+        words="{answers} in {prompts} prompts", names=("runs",),
     ),
 }  # fmt: skip
 """How the results of verbs are drawn whose rows have a number and an interval."""
@@ -375,18 +390,28 @@ _COLOURS = {"up": GOOD, "down": BAD, "no evidence": REST, "cannot say": REST, "n
 def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     """The result of a verb, as its row in the table says; None for other frames."""
     plot = RESULTS[kind]
+    # Ends of intervals alone, whose names are those of the column that they are of.
+    if not plot.value:
+        x = next((name[:-4] for name in data.kinds if name.endswith("_low")), "")
+        if data.numbers or f"{x}_high" not in data.kinds:
+            return None
+        low, high = f"{x}_low", f"{x}_high"
+        plot = RowPlot(
+            "", "", low, high, f"Interval of the {humanize(x)} in each row", how="",
+            words=f"{{{low}}} to {{{high}}}",
+        )  # fmt: skip
     needed = {*filter(None, [plot.value, plot.low, plot.high, plot.tick]), *plot.needs}
     is_of_verb = data.table.startswith(f"statistics:{plot.verb}" if plot.verb else "")
     if options.is_chosen or not is_of_verb or not needed <= data.kinds.keys():
         return None
-    unit, left_out = data.unit(plot.value), 0
+    unit, left_out = data.unit(plot.value or plot.low), 0
     if "unit" in data.kinds and plot.needs:
         # Changes in several units have no scale in common.
         units = np.array(data.text("unit"), object)
         unit = Counter(units).most_common(1)[0][0]
         left_out = int((units != unit).sum())
         data = data.only(units == unit)
-    rows = data.first(options.top or 20)
+    rows = data.first(options.most(20))
     texts = {name: cell_texts(rows, name) for name in rows.kinds}
     for name in {"measure", "name"} & texts.keys():
         texts[name] = [*map(in_words, texts[name])]
@@ -396,6 +421,9 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         np.where(is_unsaid, NAN, rows.values(name) if name else NAN)
         for name in (plot.value, plot.low, plot.high, plot.tick)
     )  # fmt: skip
+    if kind == "changes" and unit == FRACTION:  # the level of a series that did not change
+        low, high = wilson(np.where(rows.frame["change"].isna(), value, NAN), rows.values("n"), Z)
+        tick = np.where(np.isnan(low), tick, NAN)
     if plot.is_change:
         texts[plot.value] = [signed(n, unit) for n in value]
     keys = [n for n in rows.metadata.key or rows.keys[:2] if n in rows.kinds and n != "verdict"]
@@ -403,12 +431,16 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     columns = zip(*(texts[name] for name in plot.names or several), strict=True)
     # Without a name are all prompts, and the group without a topic: only that one is (none).
     labels = [plot.join.join(word for word in dict.fromkeys(row)
-                             if word != BLANK or "all prompts" not in row)
-              for row in columns] or ["all"] * len(rows)  # fmt: skip
+                             if word != BLANK or not (plot.names or "all prompts" in row))
+              or plot.nothing for row in columns]  # fmt: skip
+    labels = labels or [f"row {row + 1}" if len(rows) > 1 else plot.nothing
+                        for row in range(len(rows))]  # fmt: skip
     cells, words = [], []
     for row, verdict in enumerate(verdicts):
         ends = value[row], low[row], high[row]
         text = plot.words.format(**{name: column[row] for name, column in texts.items()})
+        if kind == "changes" and np.isfinite(ends).all():
+            text = "{}, 95% interval {} to {}".format(*(number(n, unit) for n in ends))
         style = _COLOURS.get(verdict, BAD) if plot.colour == "verdict" else OWN
         if unit == RANK and plot.is_change and verdict in ("up", "down"):
             # A higher position is worse.
@@ -416,18 +448,21 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
             text += f", which is {worth}"
         if plot.colour == "certain" and ends[1] != ends[2]:
             style = REST
-        words.append(text if np.isfinite(ends).any() else verdict.partition(" (")[0])
-        cells.append(Cell(row, ends[0], style, 0.0, *ends[1:], kind="dots",
-                          tip=f"{labels[row]}\n{words[row]}"))  # fmt: skip
-    headline = f"{labels[0]}: {words[0]}".replace("  ", ", ")
+        why = "" if np.isfinite(ends).any() else verdict.partition(" (")[0]
+        words.append(text * (not why))
+        cells.append(Cell(row, ends[0], style, 0.0, *ends[1:], kind="dots", why=why,
+                          tip=f"{labels[row]}\n{why or text}"))  # fmt: skip
+    headline = f"{labels[0]}: {words[0] or cells[0].why}".replace("  ", ", ")
     headline *= plot.has_lead or len(rows) == 1
     is_measure = labels[:1] == texts.get("measure", [])[:1]
     headline = capitalized(headline) if plot.names or is_measure else headline
     if plot.needs and len(rows) > 1:
         count = sum(verdict in ("up", "down") for verdict in verdicts)
-        headline = f"{count} of {len(rows)} are shown to have changed"
+        is_or_are = "is" if count == 1 else "are"
+        headline = f"{count} of {len(rows)} {is_or_are} shown to have changed"
         headline = headline if count else "Nothing is shown to have changed"
-    elif labels[0] == BLANK if plot.names else not keys:
+        headline = "It cannot be said what changed" if is_unsaid.all() else headline
+    elif not plot.names and not keys and verdicts[0] != "no interval":
         headline = capitalized(verdicts[0].partition(" (")[0])
     measures = {*texts.get("measure", ())}
     by = [humanize(n) for n in several if n != "measure"]
@@ -445,10 +480,11 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     level = re.search(r"\d+%", declared.doc if declared else "")
     assumption = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
     return row_panel(
-        kind, rows, title, names_of(rows, labels), cells, scale, [plot.value], total=len(data),
+        kind, rows, title, names_of(rows, labels), cells, scale,
+        [plot.value or plot.low], total=len(data),
         headline=headline, beside=[WordColumn(words)],
         over=[strokes(tick, tick, middle - 0.28, middle + 0.28, INK, 1.6)],
-        how=plot.how.format(level=level[0] if level else "")
+        how=plot.how.format(level=f"{level[0]} " if level else "")
         + (f". The test {assumption[0]}" if assumption else ""),
         n=f"not drawn, in other units: {counted(left_out, 'change')}" * bool(left_out),
     )  # fmt: skip

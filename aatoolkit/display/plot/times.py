@@ -319,11 +319,10 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
         if data.is_bare_key(x) or data.is_bare_key(by) or is_flat or is_line or not fits:
             return None
     original = data.of_one_metric(y)
-    per = data.unit_column(y)
-    what = humanize(original.text(per)[0] if per else y)
+    what = humanize(original.text("metric")[0] if data.unit_column(y) == "metric" else y)
     marks = [*original.apart(x, by), by, x]
     data = one_row_per_mark(original, marks, [y])
-    table = _table(data, x, y, by, options.top or (24 if marks[2:] else 15), _MOST_COLUMNS)
+    table = _table(data, x, y, by, options.most(24 if marks[2:] else 15), _MOST_COLUMNS)
     return _cells(data, table, x, y, by, what, whiskers(data, y, original, marks))
 
 

@@ -183,7 +183,7 @@ def unit_words(unit: str | None) -> str:
     >>> unit_words("score 0-100"), unit_words("per `unit`"), unit_words("`currency` units")
     ('0 to 100', '', '')
     """
-    if unit is None or "`" in unit or "_" in unit or unit == "currency":
+    if unit is None or "`" in unit or "_" in unit or unit == "currency" or unit.isupper():
         return ""
     words = UNITS[unit].words if unit in UNITS else None
     return unit if words is None else words
