@@ -44,6 +44,9 @@ class Dataset(Keyed[str, Tables]):
     ) -> None:
         self._items: dict[str, Tables] = dict(results)
         self.errors = dict(errors or {})
+        held = [response for tables in self._items.values() for response in tables._parts.held]
+        for response in held:
+            response.beside = held
 
     def __getitem__(self, section: str) -> Tables:
         if isinstance(section, str) and section in self.errors:

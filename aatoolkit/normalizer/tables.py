@@ -49,7 +49,7 @@ _EMPTY = {
 """The availability of an empty table in words, where the status alone does not explain it."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ResponseAtHand:
     """A response in memory, and the function that normalises it.
 
@@ -61,11 +61,14 @@ class ResponseAtHand:
         The response.
     read : callable
         A function that normalises a response as this one was.
+    beside : sequence of ResponseAtHand
+        The responses of the dataset that it belongs to, which name what it refers to.
     """
 
     source: Source
     response: Payload | bytes | str
     read: Callable[[Any], Tables]
+    beside: Sequence[ResponseAtHand] = ()
 
     @property
     def body(self) -> bytes:

@@ -65,6 +65,7 @@ _UNITS = {
     "count": COUNT, "ms": MILLISECONDS,
 }  # fmt: skip
 """Units by name, and by the last word of metric names."""
+_CODE = re.compile("[a-z]+(_[a-z0-9]+)*")
 _CURRENCY = re.compile(r"`?(\w+)`? units")
 """The unit of money, which names the column of its currency."""
 _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
@@ -370,7 +371,8 @@ class PlotData:
     def labels(self, name: str) -> list[str]:
         """A column as text for people: metrics in words, and what the answer's identifiers name."""
         words = self.text(name)
-        if name == "metric":
+        is_code = any("_" in word for word in words) and all(map(_CODE.fullmatch, words))
+        if name == "metric" or (is_code and not (name.endswith(_ID) or name == "value")):
             return [*map(humanize, words)]
         titles: dict[str, str] = {}
         for _, facts in _told(self) if name.endswith(_ID) or name == "value" else ():
@@ -571,7 +573,8 @@ def _told(data: PlotData) -> Iterator[tuple[str, Told]]:
     facts = Told()
     facts.learn(data.frame)
     yield "", Told(titles=facts.titles)
-    for answer in data.responses:
+    beside = (other for answer in data.responses for other in getattr(answer, "beside", ()))
+    for answer in dict.fromkeys((*data.responses, *beside)):
         if answer not in _TOLD:
             facts = _TOLD[answer] = Told()
             is_small = answer.body is not None and len(answer.body) <= _LARGEST

@@ -107,7 +107,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
     """Build a picture; its title is the finding, where there is one, its subtitle the subject."""
     _check_hosts(data)
     kinds = KINDS.values() if options.kind is None else [KINDS[options.kind]]
-    plans = (plan(data, options) for plan in kinds if len(data))
+    plans = (_planned(plan, data, options) for plan in kinds if len(data))
     spec = next(filter(None, plans), None)
     if spec is None and options.kind and len(data):
         raise AvailabilityError(
@@ -122,6 +122,18 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
         spec, window=windows.pop() if len(windows) == 1 else "",
         caption=[*filter(None, [*source[:2], spec.n, *missing, *source[2:]])],
     )  # fmt: skip
+
+
+def _planned(
+    plan: Callable[[PlotData, Options], Spec | None], data: PlotData, options: Options
+) -> Spec | None:
+    """A picture of a kind; by default, None where rows that share a mark do not combine."""
+    try:
+        return plan(data, options)
+    except AvailabilityError:
+        if options.kind or options.x or options.color:
+            raise
+        return None
 
 
 def _missing(spec: Spec) -> list[str]:

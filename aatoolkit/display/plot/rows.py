@@ -51,7 +51,6 @@ from aatoolkit.display.plot.style import (
     in_words,
     styles_for,
 )
-from aatoolkit.errors import AvailabilityError
 from aatoolkit.sections.aggregation import FRACTION, RANK
 from aatoolkit.stats.interval import Bounds
 
@@ -216,15 +215,10 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     rows, by = data, [x, *data.apart(x)]
     # Many rows of one brand are no ranking of brands; what each brand has is.
     is_ranking = x in data.keys and len(data.keys) > 1
-    try:
-        if options.x or is_ranking:
-            rows = one_row_per_mark(data, by, [y])
-        elif data.is_repeated(y):
-            rows = one_row_per_mark(data, [*by, *data.keys], [y])
-    except AvailabilityError:
-        if options.x or options.kind:
-            raise
-        return None
+    if options.x or is_ranking:
+        rows = one_row_per_mark(data, by, [y])
+    elif data.is_repeated(y):
+        rows = one_row_per_mark(data, [*by, *data.keys], [y])
     # Beside those with a number a few are drawn that have none.
     measured, top = int((~np.isnan(rows.values(y))).sum()), options.most(15)
     order = rows.best_first(y)
@@ -417,12 +411,13 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     own_names = {*rows["x"][data.own()]} if x in ("brand", "advertiser") else {}
     noun, totals = data.table_words or "rows", kept.sum(axis=1)
     first, most, headline = quoted(str(kept.index[0])), int(totals.iloc[0]), ""
+    first = capitalized(first) if data.is_category(x) else first
     if by and are_states(levels):
         sums = (f"{int(kept[level].sum()):,} {humanize(str(level))}" for level in kept)
         headline = f"{capitalized(noun)}: {', '.join(sums)}"
     elif by and totals.nunique() == 1:
         headline = f"{first}: {int(kept[levels[0]].iloc[0]):,} of {most:,} {humanize(levels[0])}"
-    elif len(kept) > 1 and most > totals.iloc[1]:
+    elif len(kept) > 1 and most > totals.iloc[1] and first != BLANK:
         headline = f"{first} has the most {noun}, {most:,} of {len(data):,}"
     return _stacked(
         "counts", data, columns, [x],

@@ -169,9 +169,13 @@ def rgb(colour: str) -> tuple[int, ...]:
     return tuple(bytes.fromhex(colour[1:]))
 
 
+def _state(level: str) -> str:
+    return level.lower().replace(" ", "_")
+
+
 def are_states(levels: Iterable[str]) -> bool:
     """Whether at least half of the levels are states."""
-    stated = [level.lower() in _STYLE_OF for level in levels]
+    stated = [_state(level) in _STYLE_OF for level in levels]
     return 2 * sum(stated) >= max(len(stated), 1)
 
 
@@ -187,13 +191,13 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
     """
     # What remains is named last.
     names = sorted(dict.fromkeys(levels), key=lambda level: level in (REST_LEVEL, BLANK))
-    stated = [level for level in names if level.lower() in _STYLE_OF]
+    stated = [level for level in names if _state(level) in _STYLE_OF]
     stated = stated if states or len(stated) > 1 else []
     engines = {name: style for name in names for style in [engine_style(name)] if style}
     chosen = dict(engines)
     for level in stated:
         # Two states of one meaning differ by their shade.
-        style = _STYLE_OF[level.lower()]
+        style = _STYLE_OF[_state(level)]
         shades = [replace(style, look=look) for look in (style.look, *_LIGHTER)]
         chosen[level] = next((s for s in shades if s not in chosen.values()), style)
     for level in names:

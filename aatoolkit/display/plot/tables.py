@@ -159,8 +159,7 @@ def _metrics(data: PlotData, options: Options) -> tuple[list[_Card], Sequence[st
     is_of_units = data.unit_column(now) is not None or x == "metric" or options.kind
     if not is_of_units or data.frame.duplicated([x, *data.apart(x)]).any():
         return [], ()
-    is_metric = x == "metric" and not data.apart(x)
-    labels = [*map(capitalized if is_metric else str, data.row_labels(x))]
+    labels = [*map(capitalized, data.row_labels(x))]
     if "metric" in data.kinds and x != "metric":
         labels = [f"{label} · {metric}"
                   for label, metric in zip(labels, data.labels("metric"), strict=True)]  # fmt: skip
@@ -395,10 +394,9 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         x = next((name[:-4] for name in data.kinds if name.endswith("_low")), "")
         if data.numbers or f"{x}_high" not in data.kinds:
             return None
-        low, high = f"{x}_low", f"{x}_high"
         plot = RowPlot(
-            "", "", low, high, f"Interval of the {humanize(x)} in each row", how="",
-            words=f"{{{low}}} to {{{high}}}",
+            "", "", f"{x}_low", f"{x}_high", f"Interval of the {humanize(x)} in each row", how="",
+            words=f"{{{x}_low}} to {{{x}_high}}",
         )  # fmt: skip
     needed = {*filter(None, [plot.value, plot.low, plot.high, plot.tick]), *plot.needs}
     is_of_verb = data.table.startswith(f"statistics:{plot.verb}" if plot.verb else "")

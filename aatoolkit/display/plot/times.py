@@ -36,7 +36,6 @@ from aatoolkit.display.plot.style import (
     in_words,
     styles_for,
 )
-from aatoolkit.errors import AvailabilityError
 from aatoolkit.frame.groupby import is_part_period
 from aatoolkit.sections.aggregation import FRACTION, RANK
 from aatoolkit.stats.interval import Bounds
@@ -155,14 +154,9 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         return None  # hosts and windows are never added up
     if is_many and (cells := heatmap(data, options)):
         return cells
-    try:
-        # Rows of one time are never drawn as one of them.
-        is_noisy = not options.x and _is_noisy(data, x, y, marks)
-        data = one_row_per_mark(data, marks, ys, freq="W" if is_noisy else "")
-    except AvailabilityError:
-        if options.x or is_wanted:
-            raise
-        return None
+    # Rows of one time are never drawn as one of them.
+    is_noisy = not options.x and _is_noisy(data, x, y, marks)
+    data = one_row_per_mark(data, marks, ys, freq="W" if is_noisy else "")
     if data.frame[x].isna().all():
         return None
     tables = [_table(data, x, name, by, len(data), 0) for name in ys[: len(SERIES)]]
@@ -289,7 +283,7 @@ def _sample(data: PlotData, y: str) -> str:
 
 # --- heat maps --------------------------------------------------------------------------------
 
-_MOST_COLUMNS, _WRITTEN = 20, 120
+_MOST_COLUMNS, _WRITTEN = 12, 200
 """The most columns that are no times, and the most cells that have their number in them."""
 
 
