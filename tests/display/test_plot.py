@@ -115,8 +115,7 @@ def test_a_line_breaks_where_nothing_was_measured_and_its_band_is_the_interval()
     expected = trend.aa.interval("mention_rate").to_numpy(float, na_value=np.nan)
     np.testing.assert_allclose(np.transpose([band.y, band.to]), expected)
     counts = trend["answer_count"][trend["answer_count"] > 0]
-    sample = f"{counts.min()}–{counts.max()} each"
-    assert f"n = {sample}" in axes.figure.get_supxlabel()
+    assert f"n={counts.min()}–{counts.max()}" in axes.figure.get_supxlabel()
     fewer = trend.head(8).drop(index=[3, 4]).aa.plot()
     assert np.isnan(np.asarray(fewer.lines[0].get_ydata(), float)[[3, 4]]).all()
     assert hatched(fewer)

@@ -374,7 +374,7 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
         axes.plot(
             spec.x.within(mark.x), spec.y.within(mark.y), color=colour, zorder=2.4,
             linestyle=(0, style.dash) if style.dash else "-", linewidth=mark.size * layout.zoom,
-            marker=style.symbol if has_points else "", markersize=4 if len(mark) <= 100 else 1.5,
+            marker=style.symbol if has_points else "", markersize=min(4, 160 / (len(mark) + 1)),
             clip_on=not has_points, solid_capstyle="butt",
         )  # fmt: skip
     elif mark.kind == "dots":

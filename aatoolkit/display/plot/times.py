@@ -149,10 +149,15 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     is_wanted = bool(options.kind or options.color)
     limit = len(SERIES) if is_wanted else _MOST_LINES
     most = min(options.top or limit, limit)
-    is_many = by and data.frame[by].nunique() > most and not is_wanted
     if data.apart(by):
         return None  # hosts and windows are never added up
-    if is_many and (cells := heatmap(data, options)):
+    # Lines that cross at every other time, too.
+    is_many = by and (data.frame[by].nunique() > most or _are_tangled(data, x, y, by))
+    if (
+        is_many
+        and not is_wanted
+        and (cells := heatmap(data, replace(options, kind="heatmap", y=ys[:1])))
+    ):
         return cells
     # Rows of one time are never drawn as one of them.
     is_noisy = not options.x and _is_noisy(data, x, y, marks)
@@ -213,12 +218,23 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         "line", data, ys, title,
         Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", label=_years(moments),
               days=tuple(at.tolist())), scale, panels,
-        headline=f"Last {noun}: {words}" if words else "", n=_sample(data, y),
+        headline=f"Last {noun}: {words}" if words else "",
+        n="" if len(measured) > 1 else _sample(data, y, slice(None)),
         how=f"Band{of}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
         height=175.0, by=marks, bounds=ends[0].result,
-        labels=[(float(line.there[-1]), line.name.full, line.style)
+        labels=[(float(line.there[-1]),
+                 " ".join(filter(None, [line.name.full, _sample(data, y, line.rows)])), line.style)
                 for line in measured if len(series) > 1],
     )  # fmt: skip
+
+
+def _are_tangled(data: PlotData, x: str, y: str, by: str) -> bool:
+    """Whether lines of many times cross at every other one."""
+    if data.frame.duplicated([x, by]).any():
+        return False
+    values = _table(data, x, y, by, len(SERIES), 0).values
+    crosses = (np.diff(np.argsort(values, axis=0, kind="stable"), axis=1) != 0).any(axis=0)
+    return len(crosses) > _DAYS and crosses.mean() > 0.5
 
 
 def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
@@ -272,13 +288,15 @@ def _tips(
     return [tips[row] if row >= 0 else name for row, name in zip(rows, names, strict=True)]
 
 
-def _sample(data: PlotData, y: str) -> str:
-    """The sample of the points of a rate, in a few words."""
+def _sample(data: PlotData, y: str, rows: Any) -> str:
+    """The sample of each point of a rate in some rows, in a few words."""
     name = data.sample(y)
-    sizes = data.values(name) if name and data.unit(y) == FRACTION else np.empty(0)
+    if name is None or data.unit(y) != FRACTION:
+        return ""
+    sizes = np.append(data.values(name), 0.0)[rows]
     sizes = sizes[sizes > 0]
     ends = [number(float(n)) for n in (min(sizes, default=0.0), max(sizes, default=0.0))]
-    return f"n = {'–'.join(dict.fromkeys(ends))} each" * bool(len(sizes))
+    return f"n={'–'.join(dict.fromkeys(ends))}" * bool(len(sizes))
 
 
 # --- heat maps --------------------------------------------------------------------------------
@@ -351,7 +369,7 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, en
         marks.append(Mark("boxes", right[blank] - 0.5, down[blank], style, to=right[blank] + 0.5,
                           size=1.0))  # fmt: skip
     if not is_written:
-        legend = [(tick(n, unit), Style(f"ramp/{float(share)}"), "boxes")
+        legend = [(number(n, unit), Style(f"ramp/{float(share)}"), "boxes")
                   for n, share in ((low, is_rank), (high, not is_rank))] + legend  # fmt: skip
     headline = ""
     if len(finite):
