@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.numbers import number, numbers, tick
+from aatoolkit._util.numbers import number, numbers
 from aatoolkit._util.text import capitalized, humanize, some_of
 from aatoolkit.display.plot.data import (
     APART,
