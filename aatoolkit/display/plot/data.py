@@ -83,8 +83,9 @@ class Options:
     height: float = np.inf
 
     def most(self, usual: int) -> int:
-        """The most rows: those wanted, or as many as are usual and can be read in the height."""
-        return self.top or int(max(min(usual, (self.height - 60) / 15), 3))
+        """The most rows: those wanted, or as many as are usual, that can be read in the height."""
+        pitch = 8 if self.top else 15
+        return int(max(min(self.top or usual, (self.height - 60) / pitch), min(self.top or 3, 3)))
 
     @property
     def is_chosen(self) -> bool:

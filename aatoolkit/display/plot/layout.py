@@ -2,7 +2,7 @@
 
 Text is measured, so that labels neither meet nor are cut. Where there is no room, what yields is,
 in this order: the subtitle, the size of text, the caption, columns of words, the middle of names,
-every second label.
+every second name of a column.
 """
 
 from __future__ import annotations
@@ -306,12 +306,11 @@ def _attempt(
     texts.append(Text(left, top + high + under - size * 1.35, label, small, "muted"))
     # In all: names of rows and words beside them as far as they have room, with lines between.
     pitch, at = high / abs(spec.y.high - spec.y.low), left + wide + 10 * bool(wide)
-    every = max(1, math.ceil(size * 1.1 * deepest / pitch)) if spec.has_rows else 1
     for place, (column, cells, room) in enumerate(zip(columns, wrapped, sized, strict=True)):
         edge, is_first = at + (room - 10) * (column.align == "right"), is_table and not place
         heading = fitted(column.heading, room - 10, small)
         texts.append(Text(edge, top - size * 1.7, heading, small, "muted", align=column.align))
-        for row in range(0, len(cells), every):
+        for row in range(len(cells)):
             middle = top + (row + 0.5) * pitch
             for style in filter(None, column.signs[row : row + 1]):
                 glyph = style.glyph("dots")
@@ -322,7 +321,7 @@ def _attempt(
             texts.append(Text(beside, y + size * 0.06, cells[row], size, colour, is_bold,
                               column.align))  # fmt: skip
         at += room
-    rules = [top + row * pitch for row in range(0, len(names) + 1, every)]
+    rules = [top + row * pitch for row in range(len(names) + 1)]
     rules = rules if any(column.heading for column in columns) else []
     # The names of lines at their ends, moved apart where they would meet.
     order, y = sorted(range(len(labels)), key=lambda row: -spec.y.share(labels[row][0])), -math.inf
@@ -333,31 +332,31 @@ def _attempt(
         is_own = name.endswith("(own)")
         texts.append(Text(left + wide + 6, y, ends[row], small, style.key, is_own))
     for mark in spec.marks:
-        texts += _words(mark, spec, small, (cell, right, wide, high), every)
+        texts += _words(mark, spec, small, (cell, right, wide, high))
     texts = [text for text in texts if text.text]
     ending = Text(MARGIN, tall - below + under + 8, caption, small, "muted")
     least = min(70.0, spec.height * 0.6)
     if spec.has_rows:
         least = len(names) * size * max(1.5 * bool(rules), 1.12 + 0.2 * lines)
-    layout = Layout(width, tall, left, top, wide, high, x_ticks, y_ticks[::every], size,
+    layout = Layout(width, tall, left, top, wide, high, x_ticks, y_ticks, size,
                     is_turned, title, ending, texts, rules)  # fmt: skip
     has_room = (not height or high >= least) and (not spec.marks or fits >= 0.35 * right)
     return layout, has_room, any(is_cut for _, is_cut in labels_cut)
 
 
 def _words(
-    mark: Mark, spec: Spec, small: float, room_of: tuple[float, float, float, float], every: int
+    mark: Mark, spec: Spec, small: float, room_of: tuple[float, float, float, float]
 ) -> Iterator[Text]:
-    """The words of a mark in every so many rows, without their middles where they would be cut."""
+    """The words of a mark, without their middles where they would be cut."""
     (cell, right, wide, high), scale, strength = room_of, spec.x, mark.strength
     if strength is not None:
         most = max((width_of(word, small) for word in mark.words), default=0.0)
-        if every > 1 or high / len(spec.y.names) < small * 1.1 or wide / len(scale.names) < most:
+        if high / len(spec.y.names) < small * 1.1 or wide / len(scale.names) < most:
             return  # numbers in cells that are lower or narrower than these would meet
     shift = mark.shift if strength is None else 0.0
     for at, word in enumerate(mark.words):
         x = float(scale.within(mark.x[at])[0])
-        if math.isnan(x) or int(max(mark.y[at], 0)) % every:
+        if math.isnan(x):
             continue
         colour = mark.style.key if strength is None else f"on/{strength[at]}"
         room = right - wide * scale.share(x) - shift + 1

@@ -68,8 +68,15 @@ _OF_RESULTS = ("low", "high", "p", "n", "clusters", "deff")
 Z = 1.959964
 """The standard errors to either side of an interval of 95%."""
 
-_Card = tuple[str, str, str, str, str]
-"""A key figure in words: its label, number, change, interval and sample."""
+
+class Card(NamedTuple):
+    """A key figure in words."""
+
+    label: str
+    value: str
+    change: str
+    interval: str
+    sample: str
 
 
 def figures(data: PlotData, options: Options) -> Spec | None:
@@ -77,7 +84,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     is_single, x = len(data) == 1 and not options.x, options.x or data.label_column
     if x and not is_single:  # those of one metric stand together
         data = data.sorted_by(np.argsort(pd.factorize(data.frame[x])[0], kind="stable"))
-    cards, sides = (_facts if is_single else _metrics)(data, options)
+    cards, sides = (_facts if is_single else key_figures)(data, options)
     if not cards:
         return None
     title, kept = capitalized(data.table_words or "figures"), cards[: options.most(12)]
@@ -117,8 +124,8 @@ def figures(data: PlotData, options: Options) -> Spec | None:
 def _card(
     label: str, value: float, before: float, unit: str | None, size: str, why: str, low: float,
     high: float,
-) -> _Card:  # fmt: skip
-    return (
+) -> Card:  # fmt: skip
+    return Card(
         label + " (1 is best)" * (unit == RANK),
         why or number(value, unit),
         signed(value - before, unit) if value + before == value + before else "",
@@ -127,7 +134,7 @@ def _card(
     )
 
 
-def _facts(data: PlotData, options: Options) -> tuple[list[_Card], Sequence[str]]:
+def _facts(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
     """A card for each number of a single row."""
     is_result = data.is_result and not options.y
     names = options.y or [
@@ -147,12 +154,13 @@ def _facts(data: PlotData, options: Options) -> tuple[list[_Card], Sequence[str]
     return cards, names
 
 
-def _metrics(data: PlotData, options: Options) -> tuple[list[_Card], Sequence[str]]:
-    """A card for each row: its number, and the one before."""
+def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
+    """A card for each row whose numbers have a unit each: the number, and the one before."""
     x, sides = options.x or data.label_column, options.y
     if not sides:
         # The number and the one before; of metrics without one, the number alone.
-        sides = next(pairs_of(data), ())
+        alone = tuple(name for name in data.numbers if data.unit_column(name))[:1]
+        sides = next(pairs_of(data), alone)
     if x is None or len(sides) not in (1, 2) or (options.y and not options.kind):
         return [], ()
     now = sides[-1]

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from aatoolkit.display.plot.data import PlotData
 from aatoolkit.display.plot.style import describe_scope
+from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.html import element, fold, text
 from aatoolkit.display.report.words import (
-    RowNames,
     chapter_of,
     column_title,
     path_words,
@@ -81,23 +82,23 @@ class TableEvidence:
         What its anchors have in common, after their sign.
     explain : CellExplainer
         Explains a number.
-    names : RowNames
-        The names of rows that its keys refer to.
+    data : PlotData
+        The same with the roles of its columns.
     """
 
     title: str
     frame: pd.DataFrame
     number: str
     explain: CellExplainer
-    names: RowNames
+    data: PlotData
     rows: dict[int, tuple[str, dict[str, Explanation]]] = field(default_factory=dict)
 
     def link(self, at: int, column: str, label: str, words: str) -> str:
         """A number as a link to its evidence, by its row's position and name, and its column."""
         explanation = self.explain(self.frame, at, column)
         if at not in self.rows:
-            keys = {name: str(value) for name, value in explanation.row.items() if name != "_row"}
-            others = (self.names.words(name, [value])[0] for name, value in keys.items())
+            keys = [name for name in explanation.row if name in self.data.kinds and name != "_row"]
+            others = (words_of(self.data, name)[at] for name in keys)
             self.rows[at] = ", ".join([*dict.fromkeys([label, *others])][:_MOST_NAMES]), {}
         self.rows[at][1][column] = explanation
         missing = "missing" * (words == "–")
@@ -114,18 +115,24 @@ class TableEvidence:
         return f"e{self.number}-{at}-{[*numbers].index(column)}" if column in numbers else ""
 
 
+def words_of(data: PlotData, name: str) -> list[str]:
+    """A column in words, identifiers too that nothing names."""
+    words = cell_texts(data, name)
+    return [word.replace("_", " ") for word in words] if name.endswith("_id") else words
+
+
 class SectionEvidence:
     """Collects the explanations of the numbers of one section, as they are written."""
 
-    def __init__(self, number: int, explain: CellExplainer, names: RowNames) -> None:
-        self._number, self._explain, self._names = number, explain, names
+    def __init__(self, number: int, explain: CellExplainer) -> None:
+        self._number, self._explain = number, explain
         self.tables: dict[str, TableEvidence] = {}
         self._responses: dict[CitedResponse, str] = {}
 
-    def of_table(self, name: str, title: str, frame: pd.DataFrame) -> TableEvidence:
+    def of_table(self, name: str, title: str, frame: pd.DataFrame, data: PlotData) -> TableEvidence:
         """The evidence of a table, which links its numbers."""
         number = f"{self._number}-{len(self.tables) + 1}"
-        self.tables[name] = TableEvidence(title, frame, number, self._explain, self._names)
+        self.tables[name] = TableEvidence(title, frame, number, self._explain, data)
         return self.tables[name]
 
     def html(self) -> str:

@@ -99,13 +99,13 @@ def table_of(evidence: TableEvidence, most: int, columns: Sequence[str]) -> str:
     columns
         The columns to show, or those that say most if few of them are there.
     """
-    data, title = evidence.names.data(evidence.frame), evidence.title
+    data, title = evidence.data, evidence.title
     heads = _heads(data, columns)
     part = replace(data, frame=data.frame.head(most))
     labels = [f"row {at}" for at in range(1, len(part) + 1)]
     has_labels = data.kinds[heads[0]] in ("word", "time")
     if has_labels:
-        labels = evidence.names.texts(part, heads[0])
+        labels = cell_texts(part, heads[0])
     cells = [_cells(part, column, labels, evidence) for column in heads[has_labels:]]
     if has_labels:
         cells = [[element("th", text(label), scope="row") for label in labels], *cells]
@@ -141,7 +141,7 @@ def _head(data: PlotData, name: str) -> str:
 
 def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvidence) -> list[str]:
     kind, lacking = data.kinds[name], data.frame[name].isna()
-    words = evidence.names.texts(data, name) if kind == "word" else cell_texts(data, name)
+    words = cell_texts(data, name)
     if kind == "number":
         if name.endswith("change"):
             words = [*map(signed, data.values(name), data.units(name))]

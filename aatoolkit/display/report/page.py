@@ -15,7 +15,9 @@ import pandas as pd
 
 from aatoolkit._util.numbers import number, p_value, signed
 from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
+from aatoolkit.display.plot.data import Options, PlotData, plot_data
 from aatoolkit.display.plot.style import describe_scope
+from aatoolkit.display.plot.tables import key_figures
 from aatoolkit.display.report.evidence import CellExplainer, SectionEvidence, moment
 from aatoolkit.display.report.html import (
     bullets,
@@ -30,7 +32,6 @@ from aatoolkit.display.report.html import (
 from aatoolkit.display.report.style import STYLE
 from aatoolkit.display.report.words import (
     Chapter,
-    RowNames,
     chapter_of,
     in_reading_order,
     plain,
@@ -39,8 +40,6 @@ from aatoolkit.display.report.words import (
 )
 from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.metadata.attrs import Source
-from aatoolkit.sections.aggregation import RANK
-from aatoolkit.stats.sums import previous_names
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
@@ -99,11 +98,12 @@ class _Page:
     def __init__(self, dataset: Dataset, rows: int) -> None:
         self._dataset, self._rows = dataset, rows
         self._order = in_reading_order(dataset)
-        self._names, self._explain = RowNames(dataset), CellExplainer(dataset)
+        self._explain = CellExplainer(dataset)
+        self._plotted: dict[int, PlotData] = {}
         self._evidence: dict[str, SectionEvidence] = {}
 
     def html(self, before: Dataset | None, title: str | None) -> str:
-        mains = (self._names.data(of.main).metadata.sources for of in self._dataset.values())
+        mains = (self._data(of.main).metadata.sources for of in self._dataset.values())
         sources = [*dict.fromkeys(source for sources in mains for source in sources)]
         hosts = dict.fromkeys(source.host or "unknown host" for source in sources)
         # The sections first: the summary links to the evidence of their numbers.
@@ -123,11 +123,17 @@ class _Page:
             measured=self._measured(),
         )
 
+    def _data(self, frame: pd.DataFrame) -> PlotData:
+        """A frame of the dataset with the roles of its columns."""
+        if id(frame) not in self._plotted:
+            self._plotted[id(frame)] = plot_data(frame, traced=False)
+        return self._plotted[id(frame)]
+
     # -- a section -----------------------------------------------------------------------------
 
     def _section(self, name: str, at: int) -> str:
         tables, chapter = self._dataset[name], chapter_of(name)
-        evidence = self._evidence[name] = SectionEvidence(at, self._explain, self._names)
+        evidence = self._evidence[name] = SectionEvidence(at, self._explain)
         titles = {table: title_in(tables, table) for table in tables}
         state = state_words(tables._state(next(iter(titles))))
         picture = self._picture(tables, chapter)
@@ -143,10 +149,11 @@ class _Page:
             head = f"{text(titles[table])}, {counted(tables.rows[table], 'row')}"
             lack = state_words(tables._state(table))
             if tables.rows[table]:
-                of = evidence.of_table(table, titles[table], tables[table])
+                frame = tables[table]
+                of = evidence.of_table(table, titles[table], frame, self._data(frame))
                 most = self._rows if table in opened else -(-self._rows // 2)
                 rows = table_of(of, most, opened.get(table, []))
-                numbers = self._numbers(tables[table])
+                numbers = self._numbers(frame)
                 if table not in opened or (numbers and np.isnan(numbers).all()):
                     further.append(fold(head, rows))
                 else:  # below a picture it is folded on screens, and open on paper
@@ -165,7 +172,7 @@ class _Page:
         if chapter.picture not in tables:
             # Of what nobody described, a course over time says most, and the main table next.
             several = [name for name in tables if tables.rows[name] > 1]
-            courses = [name for name in several if self._names.data(tables[name]).times]
+            courses = [name for name in several if self._data(tables[name]).times]
             names = [*courses, next(iter(tables))]
         for name in names:
             numbers = self._numbers(tables[name])
@@ -178,7 +185,7 @@ class _Page:
 
     def _numbers(self, frame: pd.DataFrame) -> list[Any]:
         """The columns of numbers of a table; NaN where there is none."""
-        data = self._names.data(frame)
+        data = self._data(frame)
         return [data.values(name) for name in data.numbers]
 
     def _states(self) -> Counter[tuple[str, str]]:
@@ -244,31 +251,29 @@ class _Page:
         """The key figures, each with its value, its course, its change and the verdict on it."""
         cards, lack = [], "No section has a table of key figures, each with its value."
         for name, table in ((of, table) for of in self._order for table in self._dataset[of]):
-            data = self._names.data(self._dataset[name][table])
-            if data.keys != ["metric"] or data.kinds.get("value") != "number":
-                continue
-            values, units = data.values("value"), data.units("value")
-            names = {of: column for column, of in previous_names(data.frame).items()}
-            before = data.values(names["value"]) if "value" in names and has_previous else None
-            anchors = self._evidence[name].tables[table]
-            for at, (label, value) in enumerate(zip(data.labels("metric"), values, strict=True)):
-                if np.isnan(value):
+            data = self._data(self._dataset[name][table])
+            figures, sides = key_figures(data, Options())
+            for at, figure in enumerate(figures):
+                if np.isnan(data.values(sides[0])[at]):
                     continue
-                anchor, figure = anchors.evidence_of(at, "value"), text(number(value, units[at]))
-                link = element("a", figure, href=f"#{anchor}") if anchor else figure
-                column = label.replace(" ", "_")
-                is_own = column == "share_of_voice"
-                row = next((row for row in rows if row["measure"] == column
+                anchor = self._evidence[name].tables[table].evidence_of(at, sides[0])
+                link = (
+                    element("a", text(figure.value), href=f"#{anchor}") if anchor else figure.value
+                )
+                measure = figure.label.partition(" (")[0].lower().replace(" ", "_")
+                is_own = measure == "share_of_voice"
+                row = next((row for row in rows if row["measure"] == measure
                             and (is_own or row["subject"] in _SUBJECTS)), {})  # fmt: skip
-                moved = row.get("change", pd.NA) if before is None else value - before[at]
-                change = ""
-                if not pd.isna(moved):
-                    verdict = _VERDICTS.get(str(row.get("verdict")), "not tested")
-                    change = f"{_signed(float(moved), units[at])}: {verdict}"
-                lower = " (1 is best)" if units[at] == RANK else ""
-                small = element("small", text(change))
-                title, line = text(capitalized(label) + lower), spark(data.course(label))
-                cards.append(f"<div><dt>{title}</dt><dd>{link}{small}{line}</dd></div>")
+                change = figure.change.replace("pp", "points")
+                if not has_previous:
+                    moved = row.get("change", pd.NA)
+                    change = "" if pd.isna(moved) else _signed(moved, str(row["unit"]))
+                verdict = _VERDICTS.get(str(row.get("verdict")), "not tested")
+                small = element("small", text(f"{change}: {verdict}" if change else ""))
+                line = spark(data.course(measure))
+                cards.append(
+                    f"<div><dt>{text(figure.label)}</dt><dd>{link}{small}{line}</dd></div>"
+                )
             if cards:
                 note = f"Changes are since {since}. Each number leads to where it comes from."
                 return element("p", text(note), "note") + element("dl", "".join(cards), "cards")

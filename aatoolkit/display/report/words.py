@@ -6,21 +6,17 @@ The order of the sections, their titles and what is shown of each; names, units 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
-
-import pandas as pd
 
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.text import capitalized, humanize
 from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Status
-from aatoolkit.display.plot.data import PlotData, Told, plot_data
 from aatoolkit.display.plot.style import STATUS_WORDS, in_words
 from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 if TYPE_CHECKING:
-    from aatoolkit.client.dataset import Dataset
     from aatoolkit.normalizer.tables import Tables
 
 
@@ -245,30 +241,3 @@ def state_words(state: str) -> str:
     return plain(
         f"{mark} {capitalized(STATUS_WORDS[status])}{words.removeprefix(humanize(status))}"
     )
-
-
-class RowNames:
-    """The tables of a dataset, and the names of rows that others refer to by an identifier."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self._told, self._data = Told(), dict[int, PlotData]()
-        for frame in (frame for tables in dataset.values() for frame in tables.values()):
-            self._told.learn(frame)
-
-    def data(self, frame: pd.DataFrame) -> PlotData:
-        """A frame of the dataset with the roles of its columns."""
-        if id(frame) not in self._data:
-            self._data[id(frame)] = plot_data(frame, traced=False)
-        return self._data[id(frame)]
-
-    def texts(self, data: PlotData, column: str) -> list[str]:
-        """A column of words as a reader wants them: names for identifiers, words for tokens."""
-        values = data.text(column)
-        return [*map(humanize, values)] if data.is_category(column) else self.words(column, values)
-
-    def words(self, column: str, values: Sequence[str]) -> list[str]:
-        """The values of a column in words, judged by the column's name alone."""
-        if column.endswith("_id"):
-            names = self._told.titles.get(column, {})
-            return [names.get(value) or value.replace("_", " ") for value in values]
-        return [*map(humanize, values)] if column in ("metric", "unit") else [*values]
