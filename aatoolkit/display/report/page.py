@@ -253,13 +253,14 @@ class _Page:
         for name, table in ((of, table) for of in self._order for table in self._dataset[of]):
             data = self._data(self._dataset[name][table])
             figures, sides = key_figures(data, Options())
+            if not figures:
+                continue
             for at, figure in enumerate(figures):
                 if np.isnan(data.values(sides[0])[at]):
                     continue
                 anchor = self._evidence[name].tables[table].evidence_of(at, sides[0])
-                link = (
-                    element("a", text(figure.value), href=f"#{anchor}") if anchor else figure.value
-                )
+                link = text(figure.value)
+                link = element("a", link, href=f"#{anchor}") if anchor else link
                 measure = figure.label.partition(" (")[0].lower().replace(" ", "_")
                 is_own = measure == "share_of_voice"
                 row = next((row for row in rows if row["measure"] == measure
