@@ -98,8 +98,8 @@ def plot(
 def picture_of(frame: pd.DataFrame, width: float) -> Picture | None:
     """Draw a frame in a width in points; None if there is nothing to draw."""
     spec = _spec_of(plot_data(frame), Options(top=8))
-    # The page says where all its numbers are from.
-    spec = replace(spec, caption=[*filter(None, [spec.n, *_missing(spec)])])
+    # The page says where all its numbers are from, and what was not measured.
+    spec = replace(spec, caption=[spec.n])
     return None if spec.kind in ("empty", "table") else draw(spec, None, Palette(), width)
 
 

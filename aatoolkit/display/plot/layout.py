@@ -225,7 +225,7 @@ def _attempt(
     # Left: names of rows, in several lines where rows are high; without marks they are a column.
     names, columns = spec.y.names, [*spec.beside]
     tall = (height - top - 5 * size) / len(names) if height and names else math.inf
-    deep = int(max(min(tall / size / 1.25, 3), 1))
+    deep = int(max(min(tall / size / 1.25, 3 if height else 2), 1))
     share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
     is_table = spec.has_rows and not spec.marks
     # Beside names are marks and the numbers that stand at their ends.

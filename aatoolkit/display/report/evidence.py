@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -115,6 +116,7 @@ class TableEvidence:
         return f"e{self.number}-{at}-{[*numbers].index(column)}" if column in numbers else ""
 
 
+@lru_cache(maxsize=8)
 def words_of(data: PlotData, name: str) -> list[str]:
     """A column in words, identifiers too that nothing names."""
     words = cell_texts(data, name)
