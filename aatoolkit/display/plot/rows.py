@@ -204,7 +204,7 @@ def pairs_of(data: PlotData) -> Iterator[tuple[str, str]]:
 
 def bars(data: PlotData, options: Options) -> Spec | None:
     """Bars of the most informative number, or of ``y``, by the label column."""
-    x = options.x or data.label_column or next(iter(data.of_kind("word")), None)
+    x = options.x or data.label_column
     y = next(iter(options.y or [name for name in data.measures if name != x]), None)
     if x is None or y is None or data.kinds[x] == "list" or options.color:
         return None
@@ -292,10 +292,10 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     side = before.partition("_")[0] if before.startswith(_REFERENCES) else other
     # The widest gap, or that of the own brand.
     owned = [row for row, name in enumerate(names) if name.is_own]
-    for row in [int(np.nanargmax(-wide[order]))] if is_gap and not np.isnan(wide).all() else owned:
-        if (a := first[row]) + (b := second[row]) == a + b and not headline:
-            headline = f"{quoted(names[row].text)}: {what} {number(b, unit)}, {side} "
-            headline += f"{number(a, unit)} ({moves[row]})"
+    for row in [0] if is_gap else owned[:1]:
+        if np.isfinite(second[row] - first[row]):
+            headline = f"{quoted(names[row].text)}: {what} {number(second[row], unit)}, {side} "
+            headline += f"{number(first[row], unit)} ({moves[row]})"
     title = capitalized(f"{what} and {other} by {humanize(data.row_noun(x))}")
     scale = reach(np.concatenate([first, second]), unit, 1.03)
     return row_panel(

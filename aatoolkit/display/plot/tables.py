@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from aatoolkit._util.numbers import number, signed
 from aatoolkit._util.text import capitalized, counted, humanize, joined
@@ -81,9 +80,7 @@ class Card(NamedTuple):
 
 def figures(data: PlotData, options: Options) -> Spec | None:
     """The numbers of a single row, or of rows whose numbers differ in unit, as cards."""
-    is_single, x = len(data) == 1 and not options.x, options.x or data.label_column
-    if x and not is_single:  # those of one metric stand together
-        data = data.sorted_by(np.argsort(pd.factorize(data.frame[x])[0], kind="stable"))
+    is_single = len(data) == 1 and not options.x
     cards, sides = (_facts if is_single else key_figures)(data, options)
     if not cards:
         return None

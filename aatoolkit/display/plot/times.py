@@ -151,16 +151,13 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     most = min(options.top or limit, limit)
     if data.apart(by):
         return None  # hosts and windows are never added up
-    # Lines that cross at every other time, too.
-    is_many = by and (data.frame[by].nunique() > most or _are_tangled(data, x, y, by))
-    if (
-        is_many
-        and not is_wanted
-        and (cells := heatmap(data, replace(options, kind="heatmap", y=ys[:1])))
-    ):
-        return cells
     # Rows of one time are never drawn as one of them.
     is_noisy = not options.x and _is_noisy(data, x, y, marks)
+    # Of many days not even three lines can be told apart.
+    is_dense = data.frame[x].nunique() > _DAYS
+    is_many = by and data.frame[by].nunique() > (2 if is_dense else most)
+    if is_many and not (is_wanted or is_noisy):
+        return heatmap(data, replace(options, kind="heatmap", y=ys[:1]))
     data = one_row_per_mark(data, marks, ys, freq="W" if is_noisy else "")
     if data.frame[x].isna().all():
         return None
@@ -228,15 +225,6 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     )  # fmt: skip
 
 
-def _are_tangled(data: PlotData, x: str, y: str, by: str) -> bool:
-    """Whether lines of many times cross at every other one."""
-    if data.frame.duplicated([x, by]).any():
-        return False
-    values = _table(data, x, y, by, len(SERIES), 0).values
-    crosses = (np.diff(np.argsort(values, axis=0, kind="stable"), axis=1) != 0).any(axis=0)
-    return len(crosses) > _DAYS and crosses.mean() > 0.5
-
-
 def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
     """Whether the days of a rate have too few answers to be looked at one by one."""
     sample = data.sample(y)
@@ -245,12 +233,9 @@ def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
     sizes = pd.Series(data.values(sample))
     series = [data.frame[name] for name in marks[1:]] or np.zeros(len(data))
     # One day in ten is enough to make a zigzag of a line.
-    is_small = (sizes.where(sizes > 0).groupby(series).quantile(0.1) < _NOISY).any()
-    return (
-        bool(is_small)
-        and data.frame[x].nunique() >= _DAYS
-        and not data.frame.duplicated([*marks]).any()
-    )
+    is_small = bool((sizes.where(sizes > 0).groupby(series).quantile(0.1) < _NOISY).any())
+    is_long = data.frame[x].nunique() >= _DAYS
+    return is_small and is_long and not data.frame.duplicated([*marks]).any()
 
 
 def _styled(series: Sequence[_Line]) -> list[_Line]:

@@ -5,7 +5,6 @@ The summary is key figures as cards, what changed, and what cannot be said.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -188,18 +187,15 @@ class _Page:
         data = self._data(frame)
         return [data.values(name) for name in data.numbers]
 
-    def _states(self) -> Counter[tuple[str, str]]:
-        """How many tables of each section are in a state, by its words and the section."""
-        return Counter(
+    def _measured(self) -> str:
+        """Each reason once, with the sections that it is of."""
+        sections: dict[str, list[str]] = {}
+        states = Counter(
             (state_words(self._dataset[name]._state(table)), name)
             for name in self._order
             for table in self._dataset[name]
         )
-
-    def _measured(self) -> str:
-        """Each reason once, with the sections that it is of."""
-        sections: dict[str, list[str]] = {}
-        for (words, name), count in self._states().items():
+        for (words, name), count in states.items():
             total = len(self._dataset[name])
             part = f" ({count} of {total} tables)" if count < total else ""
             sections.setdefault(words, []).append(chapter_of(name).title + part)
@@ -230,11 +226,6 @@ class _Page:
             head = (f"None of {counted(len(rows) - len(untested), 'compared figure')} is shown to "
                     f"have changed since {since}: what is seen may be chance.")  # fmt: skip
         lack = f"It cannot be said whether {some_of(untested)} changed." if untested else ""
-        counts = Counter[str]()
-        for (words, _), count in self._states().items():
-            counts[re.split("[:(,]", words)[0][2:].strip().lower()] += count
-        measured = ", ".join(f"{count} {words}" for words, count in counts.most_common())
-        total = f"Of {counted(counts.total(), 'table')}: {measured}."
         return "".join([
             self._cards(rows, before is None, since),
             element("p", f"<b>{text(head, 300)}</b>") if head else "",
@@ -243,7 +234,7 @@ class _Page:
                      for at, row in moved.items()]),
             element("p", text(lack, 400)) if lack else "",
             bullets(failed),
-            element("p", element("a", text(total), href="#measured")),
+            element("p", element("a", "What was measured", href="#measured")),
             _comparisons(rows, since) if rows else "",
         ])  # fmt: skip
 
