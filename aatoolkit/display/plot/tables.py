@@ -55,7 +55,7 @@ from aatoolkit.display.plot.style import (
     in_words,
     styles_for,
 )
-from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
+from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK
 from aatoolkit.stats.estimate import wilson
 
 # --- key figures ------------------------------------------------------------------------------
@@ -91,10 +91,10 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     if is_single:
         title = ": ".join(filter(None, [data.row_name, title]))
         verdict = data.text("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
-        rates = (data.unit(name) in (FRACTION, SCORE) for name in sides)
-        rate = next((f"{card[0]} {card[1]}" for card, is_rate in zip(cards, rates, strict=True)
-                     if is_rate or len(cards) == 1), "")  # fmt: skip
-        headline = f"{title}: {verdict}" if 0 < len(verdict) < 15 else capitalized(verdict) or rate
+        lead = next((card for card in cards if "%" in card.value), cards[0])
+        lead_words = f"{lead.label} {lead.value}"
+        headline = f"{title}: {verdict}" * (len(verdict) < 15) if verdict else lead_words
+        headline = headline or capitalized(verdict)
     labels, *texts = zip(*kept, strict=True)
     courses = []
     # The courses by day are those of the whole, and not of one of its parts.
