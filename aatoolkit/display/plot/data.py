@@ -251,13 +251,9 @@ class PlotData:
         per = (column.unit_by if column.unit else "unit") if column else None
         return per if per in self.kinds else None
 
-    def of_one_metric(self, name: str) -> PlotData:
-        """The rows of the most frequent metric of a column that holds several."""
-        per = self.unit_column(name)
-        if per is None or not len(self):
-            return self
-        words = pd.Series(self.text(per))
-        return self.only((words == str(words.mode()[0])).to_numpy())
+    def is_mixed(self, name: str) -> bool:
+        """Whether the rows of a column have several units, which no scale has in common."""
+        return len({*self.units(name)} - {BLANK}) > 1
 
     def unit(self, name: str) -> str | None:
         """The unit of a column, if it is the same in all rows."""

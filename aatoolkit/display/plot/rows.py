@@ -208,7 +208,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     y = next(iter(options.y or [name for name in data.measures if name != x]), None)
     if x is None or y is None or data.kinds[x] == "list" or options.color:
         return None
-    if len({*data.units(y)} - {BLANK}) > 1 or (
+    if data.is_mixed(y) or (
         (data.kinds[x] == "number" or data.is_bare_key(x)) and not (options.x or options.kind)
     ):
         return None  # numbers of several units have no scale; places and identifiers say nothing

@@ -315,18 +315,18 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
         is_line = not (data.varies(x) and data.varies(by))
         if data.is_bare_key(x) or data.is_bare_key(by) or is_flat or is_line or not fits:
             return None
-    original = data.of_one_metric(y)
-    what = humanize(original.text("metric")[0] if data.unit_column(y) == "metric" else y)
-    marks = [*original.apart(x, by), by, x]
+    if data.is_mixed(y):
+        return None
+    original, marks = data, [*data.apart(x, by), by, x]
     data = one_row_per_mark(original, marks, [y])
     table = _table(data, x, y, by, options.most(24 if marks[2:] else 15), _MOST_COLUMNS)
-    return _cells(data, table, x, y, by, what, whiskers(data, y, original, marks))
+    return _cells(data, table, x, y, by, whiskers(data, y, original, marks))
 
 
-def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, what: str, ends: Bounds) -> Spec:
+def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, ends: Bounds) -> Spec:
     """A table of numbers, darker for larger values, or for better positions."""
     unit, is_time, rows, values = data.unit(y), data.kinds[x] == "time", table.rows, table.values
-    columns, is_rank = table.columns, unit == RANK
+    columns, is_rank, what = table.columns, unit == RANK, humanize(y)
     # At a time that no row has, nothing was measured.
     absent = np.where((rows < 0).all(axis=0) & is_time, NOT_MEASURED, NOT_LISTED)
     whys = np.where(rows < 0, absent, np.array([*whys_missing(data, y), ""], object)[rows])
