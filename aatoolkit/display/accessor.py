@@ -1213,7 +1213,6 @@ class Accessor(NamesNear, Described):
         figsize: tuple[float, float] | None = None,
         theme: str = "auto",
         interactive: bool = False,
-        **others: object,
     ) -> Any:
         """Draw the picture that fits the frame: a trend, a ranking, shares, a heat map, a gap ….
 
@@ -1282,8 +1281,6 @@ class Accessor(NamesNear, Described):
         >>> frame.aa.plot(y="n")
         <Picture: N by engine: chatgpt: n 3; claude: n no value given>
         """
-        for name in others:
-            raise TypeError(f"plot() has no argument {name!r}; color= tells series apart")
         with needed("pictures need", "interactive" if interactive else "plot"):
             from aatoolkit.display.plot.draw import plot
         if interactive:

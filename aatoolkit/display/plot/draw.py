@@ -10,7 +10,7 @@ import io
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -36,7 +36,7 @@ from aatoolkit.display.plot.style import (
     luminance,
     source_facts,
 )
-from aatoolkit.errors import ArgumentError, AvailabilityError, missing_attribute, unknown
+from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.groupby import by_period, check_columns
 from aatoolkit.stats.explain import Explanation
@@ -221,10 +221,6 @@ class Picture(Axes):
             If there is no such column.
         """
         return self.spec.explain(mark, column, within=within)
-
-    def __getattr__(self, name: str) -> NoReturn:
-        hint = "picture.figure.savefig(path) writes it to a file"
-        raise missing_attribute("Picture", name, (), hint)
 
     def svg(self, salt: str) -> str:
         """The picture as SVG with text as text; the same salt gives the same SVG."""

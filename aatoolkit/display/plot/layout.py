@@ -317,9 +317,8 @@ def _attempt(
                 texts.append(Text(edge, middle - small * 0.66, glyph, small * 1.1, style.key))
             is_bold = column.is_bold or (is_first and names[row].is_own)
             beside = edge + sign * bool(column.signs)
-            y, colour = middle - _high(cells[row], size) / 2, "muted" if column.is_muted else "ink"
-            texts.append(Text(beside, y + size * 0.06, cells[row], size, colour, is_bold,
-                              column.align))  # fmt: skip
+            y = middle - _high(cells[row], size) / 2 + size * 0.06
+            texts.append(Text(beside, y, cells[row], size, "ink", is_bold, column.align))
         at += room
     rules = [top + row * pitch for row in range(len(names) + 1)]
     rules = rules if any(column.heading for column in columns) else []

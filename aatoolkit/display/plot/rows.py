@@ -249,18 +249,14 @@ def bars(data: PlotData, options: Options) -> Spec | None:
 
 
 def _leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) -> str:
-    """Say which of the rows, the best one first, leads, and what the own brand has."""
-    count = int((~np.isnan(values)).sum())
-    first = (quoted(n.text) for n, value in zip(names, values, strict=True) if value == values[0])
-    leaders = [*dict.fromkeys(first)]
-    if len(leaders) >= min(3, count) or unit == RANK:
+    """Say which of the rows, the best one first, leads alone, and what the own brand has."""
+    if unit == RANK or (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
     most = f"the {'most' if what.endswith('s') else 'highest'} {what}"
-    verb = "have" if leaders[1:] else "has"
     own = [f"; {quoted(name.text)} {number(float(n), unit)}"
            for name, n in zip(names, values, strict=True)
            if name.is_own and n < values[0]]  # fmt: skip
-    return f"{' and '.join(leaders)} {verb} {most}, {number(values[0], unit)}{''.join(own[:1])}"
+    return f"{quoted(names[0].text)} has {most}, {number(values[0], unit)}{''.join(own[:1])}"
 
 
 def gap(data: PlotData, options: Options) -> Spec | None:

@@ -166,7 +166,6 @@ class WordColumn:
     heading: str = ""
     align: str = "left"
     is_bold: bool = False
-    is_muted: bool = False
     signs: Sequence[Style | None] = ()
 
 

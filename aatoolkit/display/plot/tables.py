@@ -108,7 +108,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     keys *= any(texts[2]) and not data.is_result
     keys += ["lines: by day"] * bool(courses)
     beside = [
-        WordColumn(words, heading, "right", heading == "value", heading == "95% interval")
+        WordColumn(words, heading, "right", heading == "value")
         for heading, words in zip(("value", "change", "95% interval", "sample"), texts, strict=True)
         if any(words)
     ]  # fmt: skip
@@ -189,7 +189,7 @@ def _ends_of_parts(data: PlotData, y: str) -> Iterable[Numbers]:
 
 # --- tables of states and of text -------------------------------------------------------------
 
-_ROWS, _TEXT_ROWS, _COLUMNS, _LONGEST = 15, 8, 5, 160
+_ROWS, _TEXT_ROWS, _COLUMNS = 15, 8, 5
 
 
 def states(data: PlotData, options: Options) -> Spec | None:
@@ -208,8 +208,7 @@ def states(data: PlotData, options: Options) -> Spec | None:
     columns = [*stated, *more][: _COLUMNS - 1]
     # How often each state is there, of the first column.
     often = Counter(_words(data, columns[0]).words).most_common(4)
-    heads = ", ".join(map(humanize, columns))
-    title = heads if len(columns) < 3 else data.table_words or heads
+    title = data.table_words or ", ".join(map(humanize, columns))
     return _table(
         "verdicts", data, options, columns, f"{title} by {humanize(data.row_noun(x))}", x,
         f"{humanize(columns[0])}: {', '.join(f'{n} {state}' for state, n in often)}",
@@ -304,7 +303,7 @@ def cell_texts(data: PlotData, name: str) -> list[str]:
     elif data.kinds[name] == "list":
         texts = [", ".join(map(str, value)) if np.iterable(value) and not isinstance(value, str)
                  else str(value) for value in data.frame[name]]  # fmt: skip
-    return [text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…" for text in texts]
+    return texts
 
 
 # --- results of statistics --------------------------------------------------------------------

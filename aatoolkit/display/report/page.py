@@ -88,7 +88,7 @@ def page(dataset: Dataset, rows: int, before: Dataset | None, title: str | None)
     PackageMissing
         If matplotlib is not installed; the message names what to install.
     """
-    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+    if rows < 1:
         raise ArgumentError(f"rows={rows!r} is no whole number from 1", argument="rows")
     return _Page(dataset, rows).html(before, title)
 
