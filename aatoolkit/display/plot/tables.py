@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,7 +16,6 @@ from aatoolkit.availability import Status
 from aatoolkit.display.plot.data import (
     APART,
     CONTEXT,
-    Numbers,
     Options,
     PlotData,
     whiskers,
@@ -62,10 +61,6 @@ from aatoolkit.stats.estimate import wilson
 
 _OF_RESULTS = ("low", "high", "p", "n", "clusters", "deff")
 """Of a result of statistics: what describes its numbers and is none of its own."""
-
-
-Z = 1.959964
-"""The standard errors to either side of an interval of 95%."""
 
 
 class Card(NamedTuple):
@@ -169,22 +164,11 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Sequence[
         labels = [f"{label} · {metric}"
                   for label, metric in zip(labels, data.labels("metric"), strict=True)]  # fmt: skip
     before = data.values(sides[0]) * (1.0 if len(sides) > 1 else NAN)
+    ends = whiskers(data, now)
     return [*map(
         _card, labels, data.values(now), before, data.units(now),
-        sizes_of(data, data.sample(now)), whys_missing(data, now), *_ends_of_parts(data, now),
+        sizes_of(data, data.sample(now)), whys_missing(data, now), ends.low, ends.high,
     )], sides[::-1]  # fmt: skip
-
-
-def _ends_of_parts(data: PlotData, y: str) -> Iterable[Numbers]:
-    """Wilson's interval of rates whose numerator and denominator stand beside them; else NaN."""
-    if not {"numerator", "denominator"} <= data.kinds.keys():
-        return np.full((2, len(data)), NAN)
-    hits, of, values = (data.values(name) for name in ("numerator", "denominator", y))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rates = hits / of
-        fits = np.isclose(rates, values) & [unit == FRACTION for unit in data.units(y)]
-    low, high = wilson(np.where(fits, rates, NAN), of, Z)
-    return low, high
 
 
 # --- tables of states and of text -------------------------------------------------------------
@@ -424,7 +408,9 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         for name in (plot.value, plot.low, plot.high, plot.tick)
     )  # fmt: skip
     if kind == "changes" and unit == FRACTION:  # the level of a series that did not change
-        low, high = wilson(np.where(rows.frame["change"].isna(), value, NAN), rows.values("n"), Z)
+        low, high = wilson(
+            np.where(rows.frame["change"].isna(), value, NAN), rows.values("n"), 1.96
+        )
         tick = np.where(np.isnan(low), tick, NAN)
     if plot.is_change:
         texts[plot.value] = [signed(n, unit) for n in value]
