@@ -32,8 +32,8 @@ _DIGITS = 10**15
 _ROWS, _CELL, _SHEET = 1_048_576, 32_767, 31
 """The most rows of a sheet, characters of a cell, and characters of a sheet's name."""
 
-_BARS, _WORDS = 10, 60
-"""The most bars of the chart, and the width of a column of sentences."""
+_BARS, _WORDS, _READABLE = 10, 60, 220
+"""The most bars of the chart, the width of a column of sentences, and what a page can hold."""
 
 _FIRST_DAY = pd.Timestamp("1900-03-01")
 """Before it spreadsheets disagree on dates."""
@@ -176,19 +176,21 @@ class _Book:
         pd.DataFrame(objects).to_excel(
             self._writer, sheet_name=name, index=False, header=False, startrow=1
         )
-        sheet = self._writer.sheets[name]
+        sheet, wide = self._writer.sheets[name], 0.0
         for index, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
             header, forms = _fitted(headers[column]), formats.get(column, [])
             usual = max({*forms}, key=forms.count, default=None)
             sheet.write_string(0, index, header, self._right if forms else self._bold)
-            sheet.set_column(index, index, _width([header, *values[:200]]), self._format(usual))
+            width = _width([header, *values[:200]])
+            wide += width
+            sheet.set_column(index, index, width, self._format(usual))
             for row, (value, form) in enumerate(zip(values, forms, strict=False), 1):
                 if form != usual and value is not None:
                     sheet.write(row, index, value, self._format(form))
         sheet.freeze_panes(1, 0)
         if cells:
             sheet.autofilter(0, 0, len(frame), len(cells) - 1)
-        _for_print(sheet)
+        _for_print(sheet, wide, len(metadata_of(frame).key))
         sheet.repeat_rows(0)
 
     def _overview(
@@ -285,11 +287,15 @@ def _fitted(text: str) -> str:
     return units[: 2 * (_CELL - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
 
 
-def _for_print(sheet: Any) -> None:
-    """Set up pages: A4, across, as wide as a page."""
+def _for_print(sheet: Any, wide: float = 0.0, keys: int = 0) -> None:
+    """Set up pages: A4, across; as wide as one, or several with the keys on each."""
     sheet.set_landscape()
     sheet.set_paper(9)
-    sheet.fit_to_pages(1, 0)
+    if wide > _READABLE:
+        sheet.set_print_scale(60)
+        sheet.repeat_columns(0, max(keys - 1, 0))
+    else:
+        sheet.fit_to_pages(1, 0)
     sheet.set_footer("&L&A&RPage &P of &N")
 
 
