@@ -463,12 +463,6 @@ def test_days_have_their_month_and_steps_their_name() -> None:
     assert "2026" in words_of(axes).split("\n")
     two = read("overview_trend").head(2).aa.plot()
     assert labels(two, "x") == ["22 Oct", "23 Oct"]
-    weeks = pd.date_range("2026-01-05", periods=3, freq="7D")
-    rows = [(day, engine, n) for day in weeks for n, engine in enumerate("abcde")]
-    frame = pd.DataFrame(rows, columns=["bucket_start", "engine", "n"])
-    axes = frame.aa.plot(x="bucket_start", y="n", color="engine")
-    assert axes.finding.startswith("N by week and engine")
-    assert len(axes.spec.labels) == 5
 
 
 def test_columns_and_rows_that_are_not_drawn_are_counted() -> None:

@@ -282,10 +282,7 @@ class PlotData:
         A rate that can be recomputed comes before a score, a count, another fraction, and
         undeclared numbers.
         """
-        # How many a number of several units was measured in is no number to compare.
-        sizes = {self.sample(name) for name in self.numbers if self.unit_column(name)}
-        ranks = {name: rank for name in self.numbers
-                 if (rank := self._rank(name)) is not None and name not in sizes}  # fmt: skip
+        ranks = {name: rank for name in self.numbers if (rank := self._rank(name)) is not None}
         return sorted(ranks, key=lambda name: (not self.frame[name].notna().any(), ranks[name]))
 
     @property

@@ -151,9 +151,8 @@ def tips_of(
         ": ".join(filter(None, (STATUS_WORDS[state.status], state.reason)))
         for state in data.cells(name).states
     ]
-    metrics = data.text("metric") if data.unit_column(name) == "metric" else [name] * len(data)
     for row, (label, value, unit) in enumerate(zip(labels, values, data.units(name), strict=True)):
-        lines = [label.full, f"{humanize(metrics[row])}: {whys[row] or number(value, unit)}"]
+        lines = [label.full, f"{humanize(name)}: {whys[row] or number(value, unit)}"]
         if ends and ends.low[row] + ends.high[row] == ends.low[row] + ends.high[row]:
             low, high = (number(float(end[row]), unit) for end in (ends.low, ends.high))
             lines.append(f"interval: {low} to {high}")
