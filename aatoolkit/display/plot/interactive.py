@@ -83,8 +83,6 @@ def interactive_form(picture: Axes) -> InteractivePicture:
             "tickfont": {"size": layout.size * _PIXELS},
             "tickangle": -35 if along == "x" and layout.is_turned else 0,
             "unifiedhovertitle": {"text": scale.label or " "},
-            "ticks": "outside",
-            "tickcolor": palette["paper"],
             "showgrid": scale.kind == "number",
             "gridcolor": palette["grid"],
             "zeroline": False,

@@ -86,9 +86,10 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     if is_single:
         title = ": ".join(filter(None, [data.row_name, title]))
         verdict = data.text("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
-        lead = next((card for card in cards if "%" in card.value), cards[0])
-        lead_words = f"{lead.label} {lead.value}"
-        headline = f"{title}: {verdict}" * (len(verdict) < 15) if verdict else lead_words
+        leads = [
+            f"{card.label} {card.value}" for card in cards if "%" in card.value or not cards[1:]
+        ]
+        headline = f"{title}: {verdict}" * (len(verdict) < 15) if verdict else "".join(leads[:1])
         headline = headline or capitalized(verdict)
     labels, *texts = zip(*kept, strict=True)
     courses = []
@@ -446,8 +447,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     headline = capitalized(headline) if plot.names or is_measure else headline
     if plot.needs and len(rows) > 1:
         count = sum(verdict in ("up", "down") for verdict in verdicts)
-        is_or_are = "is" if count == 1 else "are"
-        headline = f"{count} of {len(rows)} {is_or_are} shown to have changed"
+        headline = f"{count} of {len(rows)} shown to have changed"
         headline = headline if count else "Nothing is shown to have changed"
         headline = "It cannot be said what changed" if is_unsaid.all() else headline
     elif not plot.names and not keys and verdicts[0] != "no interval":

@@ -29,9 +29,6 @@ from aatoolkit.stats.explain.responses import TrailEnd
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
 
-_MOST_NAMES = 4
-"""The most values of a key that name a row."""
-
 
 class CellExplainer:
     """Explains many cells of the tables of a dataset, and makes each table once."""
@@ -100,7 +97,7 @@ class TableEvidence:
         if at not in self.rows:
             keys = [name for name in explanation.row if name in self.data.kinds and name != "_row"]
             others = (words_of(self.data, name)[at] for name in keys)
-            self.rows[at] = ", ".join([*dict.fromkeys([label, *others])][:_MOST_NAMES]), {}
+            self.rows[at] = ", ".join(dict.fromkeys([label, *others])), {}
         self.rows[at][1][column] = explanation
         missing = "missing" * (words == "–")
         target = f"#{self.evidence_of(at, column)}"

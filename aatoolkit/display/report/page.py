@@ -253,9 +253,8 @@ class _Page:
                 link = text(figure.value)
                 link = element("a", link, href=f"#{anchor}") if anchor else link
                 measure = figure.label.partition(" (")[0].lower().replace(" ", "_")
-                is_own = measure == "share_of_voice"
-                row = next((row for row in rows if row["measure"] == measure
-                            and (is_own or row["subject"] in _SUBJECTS)), {})  # fmt: skip
+                row = next((row for row in rows if row["measure"] == measure and (
+                    row["subject"] in _SUBJECTS or measure == "share_of_voice")), {})  # fmt: skip
                 change = figure.change.replace("pp", "points")
                 if not has_previous:
                     moved = row.get("change", pd.NA)
