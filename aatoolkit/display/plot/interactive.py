@@ -106,7 +106,7 @@ def interactive_form(picture: Axes) -> InteractivePicture:
         font={"family": _FONT, "color": palette["ink"]},
         hovermode="x unified" if spec.kind == "line" else "closest",
         barmode="overlay",
-        hoverlabel={"align": "left", "bgcolor": palette["paper"]},
+        hoverlabel={"bgcolor": palette["paper"]},
         meta={"kind": spec.kind, "finding": spec.finding},
         showlegend=False,
         shapes=[
@@ -131,7 +131,7 @@ def _traces(
     if mark.kind == "boxes":
         starts, ends, middles, high = mark.corners(spec, layout.high)
         face, edge, width = palette.box(style)
-        pattern = {"shape": _PATTERNS.get(style.look, ""), "fgcolor": edge, "size": 6}
+        pattern = {"shape": _PATTERNS.get(style.look, ""), "fgcolor": edge}
         yield go.Bar, {
             "orientation": "h", "x": ends - starts, "y": middles, "base": starts, "width": high,
             "marker": {"color": face, "line": {"color": edge, "width": width}, "pattern": pattern},
@@ -164,7 +164,7 @@ def _traces(
         shape = len(spec.y.names), len(spec.x.names)
         yield go.Heatmap, {
             "z": np.reshape(mark.strength, shape), "zmin": 0, "zmax": 1, "showscale": False,
-            "colorscale": list(palette.ramp), "xgap": 1, "ygap": 1, "hoverongaps": True,
+            "colorscale": list(palette.ramp), "xgap": 1, "ygap": 1,
         }  # fmt: skip
 
 
