@@ -263,14 +263,14 @@ class ScopeOptions(NamesNear):
         """Return the rows that are filter values, and count the others in `untagged`."""
         if name not in frame:
             return frame
-        is_untagged = frame[name].eq(UNTAGGED).fillna(False).to_numpy(bool)
-        if not is_untagged.any():
+        untagged = frame[name].eq(UNTAGGED).fillna(False).to_numpy(bool)
+        if not untagged.any():
             return frame
         counts = (
-            frame["prompt_count"][is_untagged].dropna().tolist() if "prompt_count" in frame else []
+            frame["prompt_count"][untagged].dropna().tolist() if "prompt_count" in frame else []
         )
         self.untagged[name] = int(counts[0]) if counts else None
-        return frame[~is_untagged]
+        return frame[~untagged]
 
     def values(self, filter: str) -> tuple[str, ...]:
         """Return the values that a filter allows, in the service's order.

@@ -135,8 +135,7 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
 def sweep(folder: str | os.PathLike[str]) -> list[Path]:
     """Remove the temporary files of killed writers from a folder; return their paths.
 
-    A folder that was moved aside by a writer that was killed before it put another in its
-    place is moved back.
+    A folder is moved back if the writer that moved it aside was killed before it replaced it.
     """
     removed = []
     for path in [*Path(folder).glob(".tmp-*"), *Path(folder).glob(".old-*")]:

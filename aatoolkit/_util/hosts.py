@@ -46,6 +46,6 @@ def canonical_name(text: str) -> str | None:
         except (idna.IDNAError, UnicodeError):
             return None
     labels = folded.removesuffix(".").split(".")
-    well_formed = all(map(_LABEL.fullmatch, labels)) and not _NUMERIC.fullmatch(labels[-1])
+    is_well_formed = all(map(_LABEL.fullmatch, labels)) and not _NUMERIC.fullmatch(labels[-1])
     name = ".".join(labels)
-    return name if well_formed and len(name) <= _MAX_NAME else None
+    return name if is_well_formed and len(name) <= _MAX_NAME else None

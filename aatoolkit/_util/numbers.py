@@ -65,19 +65,21 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     ]
 
 
-def alike(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
+def equal_digits(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
     """Format the numbers of a table's column with four significant digits of the largest.
 
     NaN is ``<NA>``; a small number that would be rounded to zero has more digits than the others.
 
     Examples
     --------
-    >>> alike([917.5, 0.4689, 0.0])
+    >>> equal_digits([917.5, 0.4689, 0.0])
     ['917.5', '0.5', '0.0']
-    >>> alike([3994.5, 0.4689, 0.0])
+    >>> equal_digits([3994.5, 0.4689, 0.0])
     ['3994', '0.469', '0']
-    >>> alike([0.5, 0.02795]), alike([1.0, 12.0]), alike([1234.5, float("nan")])
-    (['0.5000', '0.0279'], ['1', '12'], ['1234', '<NA>'])
+    >>> equal_digits([0.5, 0.02795]), equal_digits([1.0, 12.0])
+    (['0.5000', '0.0279'], ['1', '12'])
+    >>> equal_digits([1234.5, float("nan")])
+    ['1234', '<NA>']
     """
     sizes = [abs(value) for value in values if math.isfinite(value)]
     are_whole = all(size == math.floor(size) for size in sizes)

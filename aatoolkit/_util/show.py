@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from aatoolkit._util.numbers import alike
+from aatoolkit._util.numbers import equal_digits
 from aatoolkit._util.text import (
     counted,
     joined,
@@ -252,8 +252,9 @@ def _in_sight(
 ) -> tuple[list[_Column], list[str], list[str]]:
     """Return the columns that fit in a width, the notes, and the names of the other columns.
 
-    What rows are sorted by and the verdict always fit; of the others come the first, and those
-    that say how a number was made come last. A word that is the same in all rows is a note.
+    The columns that rows are sorted by, and the verdict, are always among them; then come the first
+    of the others, and last those that say how a number was made. A word that is the same in all
+    rows is a note.
     """
     rows, details = frame.head(_ROWS), view.details or ()
     names = [*map(str, frame.columns)]
@@ -314,7 +315,7 @@ def _column(name: str, values: pd.Series, is_mixed: bool = False) -> _Column:
     is_number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
     if pd.api.types.is_float_dtype(kind):
         numbers = values.to_numpy(np.float64, na_value=np.nan).tolist()
-        return _Column(visible(name), alike(numbers, is_mixed=is_mixed), is_number)
+        return _Column(visible(name), equal_digits(numbers, is_mixed=is_mixed), is_number)
     cells = [cell_text(value) for value in values]
     if pd.api.types.is_datetime64_any_dtype(kind) and all(
         cell.endswith(_MIDNIGHT) or cell == "<NA>" for cell in cells

@@ -101,7 +101,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def joined(text: str) -> str:
-    """Remove full stops before semicolons, in sentences joined by semicolons.
+    """Remove the full stops before semicolons that join sentences.
 
     Examples
     --------

@@ -135,7 +135,7 @@ class TableReader:
         return self._frame(self._query(sql), selection, recipe, CONTEXT, key)
 
     def history(self, fetched: Selection, days: Selection) -> pd.DataFrame:
-        """Return one row per key and day, of responses fetched in one period about another."""
+        """Return one row per key and day of one period, from responses fetched in another."""
         self.check(fetched)
         rows = self._query(_history_sql(self.stored, fetched.where, days), FRAMES)
         context = ["host", *(name for name in _FILTERS if rows[name].null_count < rows.num_rows)]
@@ -251,7 +251,7 @@ class TableReader:
             if conditions is None:
                 states += [s.availability for part in parts.values() for s in part.statements]
             for text, rows in conditions or ():
-                statements += parts[text].within(*rows)
+                statements += parts[text].statements_within(*rows)
             columns[name] = ColumnMetadata(
                 declared_name, combine(states) if states else UNKNOWN, statements
             )

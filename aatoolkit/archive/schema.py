@@ -333,5 +333,5 @@ def record(store: ArchiveStore, changes: Iterable[Change]) -> None:
         for number, change in enumerate(changes)
     ]
     if rows:
-        table = store.create(CHANGES, CHANGES_SCHEMA, partitioned=False)
+        table = store.create(CHANGES, CHANGES_SCHEMA, is_partitioned=False)
         store.append(table, pa.Table.from_pylist(rows, schema=CHANGES_SCHEMA))

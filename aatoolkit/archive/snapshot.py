@@ -120,7 +120,7 @@ class Selection:
             If a host is no domain, a day or moment cannot be read, or the first is after the last.
         """
         first = None if since is None else moment(since, "since")
-        last = None if until is None else moment(until, "until", last=True)
+        last = None if until is None else moment(until, "until", is_last=True)
         if first and last and first > last:
             raise ScopeError(
                 f"since={since!r} is after until={until!r}; swap the two", parameter="since"
@@ -168,8 +168,8 @@ class Selection:
         return {name: fact for name, fact in facts.items() if fact is not None}
 
 
-def moment(value: When, name: str, *, last: bool = False) -> datetime:
-    """Parse a moment in UTC; of a day, its start, or its end if ``last``.
+def moment(value: When, name: str, *, is_last: bool = False) -> datetime:
+    """Parse a moment in UTC; of a day, its start, or its end if ``is_last``.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def moment(value: When, name: str, *, last: bool = False) -> datetime:
     --------
     >>> moment("2026-10-01", "since").isoformat()
     '2026-10-01T00:00:00+00:00'
-    >>> moment("2026-10-01", "until", last=True).isoformat()
+    >>> moment("2026-10-01", "until", is_last=True).isoformat()
     '2026-10-01T23:59:59.999999+00:00'
     """
     parsed = parse_moment(value) if isinstance(value, str) else value
@@ -189,7 +189,7 @@ def moment(value: When, name: str, *, last: bool = False) -> datetime:
             return parsed.astimezone(UTC)
     if isinstance(parsed, date) and not isinstance(parsed, datetime):
         start = datetime.combine(parsed, time(), UTC)
-        return start + timedelta(days=1, microseconds=-1) if last else start
+        return start + timedelta(days=1, microseconds=-1) if is_last else start
     hint = "write '2026-10-01' or '2026-10-01T12:00:00Z'"
     problem = f"{name}={value!r} is no day and no moment with a time zone; {hint}"
     raise ScopeError(problem, parameter=name)
@@ -322,10 +322,10 @@ class Snapshot:
             where += f" AND NOT {in_list('run', files.hidden)}"
         sources, is_grown = [], path in self._grown
         if files.paths and self.store.is_local:
-            partitioned = bool(files.table.metadata().partition_columns)
+            is_partitioned = bool(files.table.metadata().partition_columns)
             paths = ", ".join(map(quoted, files.paths))
             sources.append(
-                f"read_parquet([{paths}], hive_partitioning={partitioned}, "
+                f"read_parquet([{paths}], hive_partitioning={is_partitioned}, "
                 f"hive_types_autocast=false, union_by_name={is_grown})"
             )
         elif files.paths:

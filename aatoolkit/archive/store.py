@@ -211,7 +211,7 @@ class ArchiveStore:
         name: str,
         schema: pa.Schema,
         *,
-        partitioned: bool = True,
+        is_partitioned: bool = True,
         configuration: Mapping[str, str] | None = None,
     ) -> Any:
         """Open a table, and create it if it is missing."""
@@ -224,7 +224,7 @@ class ArchiveStore:
                 self.uri(name),
                 schema,
                 mode="error",
-                partition_by=["month"] if partitioned else None,
+                partition_by=["month"] if is_partitioned else None,
                 name=name.rpartition("/")[2],
                 configuration={"delta.checkpointInterval": "20", **(configuration or {})},
                 storage_options=self.options or None,
@@ -251,7 +251,7 @@ class ArchiveStore:
             If another writer was first.
         """
         deltalake = engine()
-        options = {"mode": "append", "writer_properties": written()}
+        options = {"mode": "append", "writer_properties": write_options()}
         if transaction is not None:
             marks = [deltalake.Transaction("aatoolkit", transaction)]
             options["commit_properties"] = deltalake.CommitProperties(app_transactions=marks)
@@ -344,7 +344,7 @@ def again(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
     return act()
 
 
-def written() -> Any:
+def write_options() -> Any:
     """Return the options by which data files are written."""
     return engine().WriterProperties(compression="ZSTD", compression_level=6)
 
@@ -453,7 +453,7 @@ def log(
     data = pa.Table.from_pylist([row], RUNS_SCHEMA)
 
     def append() -> None:
-        table = store.create(RUNS, RUNS_SCHEMA, partitioned=False)
+        table = store.create(RUNS, RUNS_SCHEMA, is_partitioned=False)
         with store.errors(RUNS):
             rows = store.dataset(RUNS, table).to_table().to_pylist()
         check(RunLog(rows))

@@ -41,7 +41,7 @@ from aatoolkit.archive.store import (
     new_run,
     note_all,
     read_runs,
-    written,
+    write_options,
 )
 from aatoolkit.archive.writing import DerivedResponse, TableBuffer, derive
 from aatoolkit.client.reading import ReadingOptions, progress_bar
@@ -143,9 +143,9 @@ def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> N
         for month, files in sizes.items():
             partitions = None if month is None else [("month", "=", month)]
             if len(files) > 1 and (month is None or sum(files) > _LARGE):
-                table.optimize.compact(partitions, writer_properties=written())
+                table.optimize.compact(partitions, writer_properties=write_options())
             elif len(files) > 1:
-                table.optimize.z_order(["host"], partitions, writer_properties=written())
+                table.optimize.z_order(["host"], partitions, writer_properties=write_options())
         options = {"dry_run": False, "enforce_retention_duration": False}
         hours = math.ceil(keep_hours)
         table.vacuum(hours, **options)
@@ -194,7 +194,7 @@ def _delete(store: ArchiveStore, condition: str, before: datetime | None = None)
 
 
 def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetime | None) -> int:
-    """Delete rows of one table; a body that later rows refer to is moved to the first."""
+    """Delete rows of one table; a body that later rows refer to is moved to the first of these."""
     table = store.open(name)
     if table is None:
         return 0
@@ -214,7 +214,7 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
     # Not DeltaTable.delete: the files that it writes have view types, which pyarrow cannot filter.
     with store.errors(name):
         engine().write_deltalake(
-            table, rows, mode="overwrite", predicate=condition, writer_properties=written()
+            table, rows, mode="overwrite", predicate=condition, writer_properties=write_options()
         )
         table.update_incremental()
     return count_before - count()
@@ -520,7 +520,11 @@ def _overwrite(
         else:
             delta.delete()  # what has no rows would leave the old ones
         engine().write_deltalake(
-            delta, rows, mode="overwrite", schema_mode="overwrite", writer_properties=written()
+            delta,
+            rows,
+            mode="overwrite",
+            schema_mode="overwrite",
+            writer_properties=write_options(),
         )
 
 

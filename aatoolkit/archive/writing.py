@@ -100,9 +100,9 @@ def _derived(payload: Payload, options: ReadingOptions) -> DerivedResponse:
         states = FrameMetadata(part.metadata.columns).dumps()
         statement_rows.append((FRAMES, (name, table, states, is_whole, part.size)))
     arrow_tables = {table: part.arrow for table, part in parts.items() if part.size}
-    short = declared is not None and sections.default_profile().get(name) is declared
+    is_default = declared is not None and sections.default_profile().get(name) is declared
     return DerivedResponse(
-        name if short else declared, tables._prefix, arrow_tables, statement_rows
+        name if is_default else declared, tables._prefix, arrow_tables, statement_rows
     )
 
 

@@ -268,8 +268,8 @@ def scope_of(args: Args) -> aa.Scope:
 def client_of(args: Args) -> aa.Client:
     """Create a client from the connection options."""
     names = ("offline", "profile", "workers", "deadline")
-    cache = not vars(args).get("no_cache")
-    return aa.Client(args.base_url, token_of(args), cache=cache, **values_of(args, *names))
+    use_cache = not vars(args).get("no_cache")
+    return aa.Client(args.base_url, token_of(args), cache=use_cache, **values_of(args, *names))
 
 
 def project_of(args: Args) -> aa.Project:

@@ -31,9 +31,9 @@ from aatoolkit.frame.cell_status import (
     Codes,
     Mask,
     cells_of,
+    combine_cells,
     row_statements,
     status_columns,
-    together,
     view_of,
 )
 from aatoolkit.frame.duplicates import IN_SEVERAL, Duplicates
@@ -41,13 +41,13 @@ from aatoolkit.frame.groupby import (
     By,
     Floats,
     Groups,
-    added,
     as_floats,
-    chosen,
+    as_nullable,
     flattened,
+    float_sums,
     group,
-    like,
     part_periods,
+    pick_by_group,
     sums,
 )
 from aatoolkit.frame.reshape import CONTEXT
@@ -90,7 +90,7 @@ class PlannedCells:
         name, share = f"{self.plan.column}{COVERAGE}", np.ones(len(self.frame))
         if name in self.frame.columns:
             share = np.nan_to_num(as_floats(self.frame[name]), nan=1.0)
-        return added(share, self.cells.has_number, self.groups)
+        return float_sums(share, self.cells.has_number, self.groups)
 
     @cached_property
     def absent(self) -> list[Availability]:
@@ -108,17 +108,17 @@ class PlannedCells:
         if rule.rule == "sum":
             return sums(first, mask, groups, plan.column), undefined
         if rule.rule == "count":
-            return like(groups.count(mask), first), undefined
+            return as_nullable(groups.count(mask), first), undefined
         if rule.rule not in ("mean", "ratio"):
-            return chosen(first, mask, groups, rule.rule), undefined
+            return pick_by_group(first, mask, groups, rule.rule), undefined
         numbers = as_floats(first)
         weights = as_floats(self.frame[plan.parts[1]]) if plan.parts[1:] else np.ones(len(numbers))
-        numerators = added(numbers if rule.over else numbers * weights, mask, groups)
-        denominators = added(weights, mask, groups)
+        numerators = float_sums(numbers if rule.over else numbers * weights, mask, groups)
+        denominators = float_sums(weights, mask, groups)
         if plan.response_totals is not None:
             denominators = plan.response_totals.sums(weights, mask, groups)
         with np.errstate(divide="ignore", invalid="ignore"):
-            quotient = like(numerators / denominators, first)
+            quotient = as_nullable(numerators / denominators, first)
         return quotient, (groups.count(mask) > 0) & (denominators == 0)
 
 
@@ -165,7 +165,7 @@ def aggregate(
         within = planned.plan.rule.within
         if within and within not in result_columns:
             mask = (flat[name].notna() & flat[within].notna()).to_numpy(bool)
-            result_columns[within] = chosen(flat[within], mask, groups, "last")
+            result_columns[within] = pick_by_group(flat[within], mask, groups, "last")
             described[within] = metadata.columns[within]
         declared_name = planned.plan.of or (
             source_column.of if source_column.table in tables_in_several else None
@@ -232,8 +232,7 @@ def _outcome(
             state = replace(state, reason=why if missing < row_count else "no row has a value")
         further_states = [*planned.absent]
         if totals is not None and totals.lacking_count[i]:
-            responses = f"{totals.response_count[i]} responses"
-            why = f"{totals.lacking_count[i]} of {responses} have no row of it"
+            why = f"{totals.lacking_count[i]} of {totals.count[i]} responses have no row of it"
             further_states.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
         state = combine([state, *further_states])
         is_unknown = state.status == Status.UNKNOWN and not has_number[i]
@@ -283,7 +282,7 @@ def cells_of_plan(
         return zero
 
     rule = planned.rule
-    cells = reduce(together, (cells_of(frame, part, metadata) for part in planned.parts))
+    cells = reduce(combine_cells, (cells_of(frame, part, metadata) for part in planned.parts))
     unreported = cells.unreported
     if unreported.any():
         # An unreported row says nothing about reported rows; it counts only in a group without

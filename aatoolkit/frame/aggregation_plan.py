@@ -43,7 +43,7 @@ class ResponseTotals:
         Pairs: the total in the first row of a response counts in the denominator of a group.
     lacking_count : array of int
         By group, how many responses have no row of it although theirs may be above 0.
-    response_count : array of int
+    count : array of int
         By group, the number of responses.
     """
 
@@ -51,7 +51,7 @@ class ResponseTotals:
     groups: Codes
     rows: Codes
     lacking_count: Codes
-    response_count: Codes
+    count: Codes
 
     def used_pairs(self, used_rows: Mask, groups: Groups) -> tuple[Codes, Codes]:
         """Return the pairs without those whose response has unused rows of the group."""
@@ -225,7 +225,7 @@ class _Planner:
         table, rule = self.metadata.columns[planned.column].table, planned.rule.rule
         if rule not in (*_OF_NUMBERS, "count") or not table:
             return planned
-        return replace(planned, repeats=self.duplicates.of(table, planned.parts))
+        return replace(planned, repeats=self.duplicates.repeats_of(table, planned.parts))
 
     def _check(self, planned: Plan) -> None:
         """Raise if the rows of the groups cannot be aggregated by the rule of a plan."""
@@ -275,7 +275,7 @@ class _Planner:
         return bool((has_several_kinds | (kinds.isna().groupby(ids).sum() > 1)).any())
 
     def _check_across(self, planned: Plan) -> None:
-        """Raise if rows combine over a key column over which a part of the rule may not add."""
+        """Raise if rows would add over a key column that a column of the rule may not add over."""
         table, column = (planned.of or "").partition(".")[0], planned.column
         bounds = {column: planned.rule.across}
         for part in planned.parts:  # a mean counts twice what its weight counts twice
@@ -298,7 +298,7 @@ class _Planner:
                 )
 
     def _plan_of_one_kind(self, planned: Plan, is_asked: bool) -> Plan:
-        """Return the plan with a rule for rows of one metric, if those of several do not combine.
+        """Return a plan for rows of one metric, where rows of several metrics do not combine.
 
         The number of a single row is that of its group, as there is nothing to combine.
         """
@@ -322,7 +322,7 @@ class _Planner:
         return replace(planned, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
 
     def _share_plan(self, name: str) -> Plan | None:
-        """Plan a rate or share of several responses; None if it is none, or its total is uncertain.
+        """Plan a rate or share of several responses; None for others, or if a total is uncertain.
 
         It is the sum of its counts over the sum of the totals of responses, each counted once.
         """

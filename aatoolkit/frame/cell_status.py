@@ -166,7 +166,7 @@ def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW
     return columns.astype({name: STATUSES})
 
 
-def together(first: Cells, second: Cells) -> Cells:
+def combine_cells(first: Cells, second: Cells) -> Cells:
     """Combine the cells of two columns row by row; not applicable if either of them is.
 
     Where only one of them has no number, its state is that of the row.
@@ -305,12 +305,12 @@ def _partial_remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks
         if partial.any():
             marks[str(name)] = partial
         for code in np.unique(cells.codes).tolist():
-            reason, rows = cells.states[code].reason or "", cells.codes == code
-            if (rows & partial).any():
-                reasons[reason] = reasons.get(reason, False) | (rows & partial)
+            reason, mask = cells.states[code].reason or "", cells.codes == code
+            if (mask & partial).any():
+                reasons[reason] = reasons.get(reason, False) | (mask & partial)
             elif reason.startswith(_IN_SOME):
                 remarks_on_missing.append(f"{name}: {visible(reason)}")
-            absent = rows & ~cells.has_number
+            absent = mask & ~cells.has_number
             is_part = cells.states[code].status == Status.PARTIAL or reason.endswith(" no value")
             if is_part and absent.any():
                 where = row_ranges(frame.index, absent)
@@ -318,8 +318,8 @@ def _partial_remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks
                     f"{name}: missing ({where}): {visible(reason.rstrip('.'))}{_ADVICE}"
                 )
     notes = [
-        f"* partial ({row_ranges(frame.index, rows)}){': ' if reason else ''}{visible(reason)}"
-        for reason, rows in sorted(reasons.items(), key=lambda item: item[1].argmax())[
+        f"* partial ({row_ranges(frame.index, mask)}){': ' if reason else ''}{visible(reason)}"
+        for reason, mask in sorted(reasons.items(), key=lambda item: item[1].argmax())[
             :_MAX_REASONS
         ]
     ]

@@ -40,8 +40,8 @@ def guarded(text: str) -> str:
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """Return a frame as CSV that is safe to open: UTF-8, line feeds, missing cells empty.
 
-    A missing cell has no quotes, since some readers take quotes for a text. Only in a frame of one
-    column it has, since some readers skip empty lines.
+    A missing cell has no quotes, since some readers take quotes for a text. In a frame of one
+    column it has quotes, since some readers skip empty lines.
     """
     flat = pd.DataFrame({guarded(str(name)): _as_csv(frame[name]) for name in frame.columns})
     text = flat.to_csv(

@@ -111,7 +111,7 @@ class Duplicates:
         self._seen: dict[str, tuple[Codes, list[ResponseScope]]] = {}
         self._context = [name for name in CONTEXT if name in frame.columns and metadata.holds(name)]
 
-    def of(self, table: str, parts: Sequence[str]) -> Mask | None:
+    def repeats_of(self, table: str, parts: Sequence[str]) -> Mask | None:
         """Return the mask of rows to leave out of a measure of a table; None if there are none.
 
         Raises
@@ -142,7 +142,7 @@ class Duplicates:
         return len(np.unique(_first_equal([self._groups.ids, keys]))) > len(np.unique(keys))
 
     def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
-        """Return the first row with the key and group of each row, and overlapping responses."""
+        """Return the first row with the key and group of each, and the overlapping responses."""
         scopes, codes = self._scopes(table)
         pairs = [*combinations(scopes, 2)]
         overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]
@@ -324,10 +324,8 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     if metadata.is_lost(name):
         reason = column.availability.reason
         lost = "its values are not those that were read" if reason == OVERWRITTEN else reason
-        remedy = (
-            "aggregate the frame that was read, or say by rules= how to aggregate the new values"
-        )
-        return f"{lost}; {remedy}"
+        hint = "aggregate the frame that was read, or say by rules= how to aggregate the new values"
+        return f"{lost}; {hint}"
     bare_name, *names = (
         other.removesuffix("_x").removesuffix("_y") for other in (name, *map(str, frame.columns))
     )

@@ -168,7 +168,7 @@ def as_floats(values: pd.Series) -> Floats:
     return values.to_numpy(np.float64, na_value=np.nan)
 
 
-def added(values: Floats, use: Mask, groups: Groups) -> Floats:
+def float_sums(values: Floats, use: Mask, groups: Groups) -> Floats:
     """Sum the rows of a mask by group, as floats."""
     return np.bincount(groups.ids[use], values[use], minlength=len(groups)).astype(np.float64)
 
@@ -181,16 +181,16 @@ def sums(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
     AvailabilityError
         If a sum is too large for a 64-bit integer.
     """
-    rough = added(as_floats(values), use, groups)
+    rough = float_sums(as_floats(values), use, groups)
     if values.dtype.kind not in "iub":
-        return like(rough, values)
+        return as_nullable(rough, values)
     largest = values[use].max() if use.any() else 0
     if (np.abs(rough) >= 2**63).any() or int(largest) >= 2**63:
         why = "a sum is too large for a 64-bit integer"
         raise AvailabilityError(f"{name}: {why}; convert it to Float64 first", columns={name: why})
     exact = np.zeros(len(groups), np.int64)  # what wraps on the way is right if it fits in the end
     np.add.at(exact, groups.ids[use], values[use].to_numpy(np.int64))
-    return like(exact, values)
+    return as_nullable(exact, values)
 
 
 def nullable(values: pd.Series) -> pd.Series:
@@ -200,13 +200,13 @@ def nullable(values: pd.Series) -> pd.Series:
     return values.convert_dtypes() if is_plain else values
 
 
-def chosen(values: pd.Series, use: Mask, groups: Groups, rule: str) -> pd.Series:
+def pick_by_group(values: pd.Series, use: Mask, groups: Groups, rule: str) -> pd.Series:
     """Return the min, max, first or last value of each group, of the same dtype."""
     result = nullable(values)[use].groupby(groups.ids[use]).agg(rule)
     return result.reindex(range(len(groups)))
 
 
-def like(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
+def as_nullable(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
     """Convert numbers to a nullable column, with an Arrow dtype if ``values`` have one."""
     is_whole = result.dtype.kind == "i"
     column = pd.Series(pd.array(result, dtype="Int64" if is_whole else "Float64"))
@@ -264,9 +264,10 @@ def part_periods(
 ) -> dict[int, tuple[float, str]]:
     """Return the groups whose period is partial, with the share of its days and a description.
 
-    If the days are part of the key of the frame, a day without a row is missing: of the group, if
-    the rest of the key is grouped by or has one value; else of the frame. Else the rows are events,
-    of which only the first and the last day count. Rows of whole weeks or months are complete.
+    If days are part of the key of the frame, a day without a row is missing: from the group, if
+    the rest of the key is grouped by or has one value; otherwise from the frame. If they are not,
+    the rows are events, of which only the first and the last day count. Rows of whole weeks or
+    months are complete.
     """
     binned, parts = _binned(by), dict[int, tuple[float, str]]()
     if len(binned) != 1 or not len(frame):

@@ -552,9 +552,9 @@ def _conditions_of_frames(
 ) -> list[tuple[Condition, ...]] | None:
     """Return conditions that select the rows of each frame; None if no columns distinguish them.
 
-    They list the values of a column that no two frames share: of the context, the filters or the
-    key; else of host and window; last of the time of reading, which is equal for frames that were
-    read within one second.
+    They list values that no two frames share: those of one column of the context, the filters or
+    the key; if there is none, those of host and window together, or the time of reading, which is
+    equal for frames that were read within one second.
     """
     keys = [name for _, metadata in frames for name in metadata.key]
     names = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
@@ -615,7 +615,7 @@ def _stacked_column(
         is_there = column.availability.status in (Status.AVAILABLE, Status.PARTIAL)
         return column.combined(absent) if rows_without and is_there else column
     statements = chain.from_iterable(
-        metadata.columns.get(name, ColumnMetadata(None, absent)).within(*conditions)
+        metadata.columns.get(name, ColumnMetadata(None, absent)).statements_within(*conditions)
         for (_, metadata), conditions in zip(frames, conditions_by_frame, strict=True)
     )
     return replace(column, statements=tuple(statements))

@@ -237,13 +237,11 @@ def _missing_rows(
     frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
     """Return the missing rows: the product of levels and other keys, without existing rows."""
-    other_keys = [name for name in metadata.key if name not in levels]
-    combinations = (
-        frame[other_keys].drop_duplicates() if other_keys else pd.DataFrame(index=range(1))
-    )
+    keys = [name for name in metadata.key if name not in levels]
+    combinations = frame[keys].drop_duplicates() if keys else pd.DataFrame(index=range(1))
     for values in levels.values():
         combinations = combinations.merge(values.to_frame(), how="cross")
-    key = [*other_keys, *levels]
+    key = [*keys, *levels]
     combinations = combinations[key].astype(frame[key].dtypes)
     exists = pd.concat([frame[key], combinations], ignore_index=True).duplicated()
     missing = combinations[~exists.to_numpy()[len(frame) :]] if levels else combinations.iloc[:0]

@@ -66,8 +66,8 @@ class BaseUrl:
     def origin(self) -> str:
         """The scheme, the host, and the port unless it is the default one."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        usual = self.port == _PORTS[self.scheme]
-        return f"{self.scheme}://{host}" + ("" if usual else f":{self.port}")
+        is_default_port = self.port == _PORTS[self.scheme]
+        return f"{self.scheme}://{host}" + ("" if is_default_port else f":{self.port}")
 
     @property
     def url(self) -> str:

@@ -422,8 +422,8 @@ class Transport(HTTPAdapter):
                 has_token=self._token is not None,
             )
         if error is not None:
-            cut_off = isinstance(error, errors.DecodeError) and error.problem == "truncated"
-            return Failure(error, status in _RETRYABLE or cut_off, retry_after(attempt.headers))
+            is_cut_off = isinstance(error, errors.DecodeError) and error.problem == "truncated"
+            return Failure(error, status in _RETRYABLE or is_cut_off, retry_after(attempt.headers))
         headers = {name: value for name, value in attempt.headers.items() if name != "location"}
         # Errors may repeat what was sent.
         content = body if is_success else self._masked(body)

@@ -103,7 +103,7 @@ class ColumnMetadata:
         total = combine([self.availability, *absent])
         return replace(self, availability=total, other_rows=self.elsewhere, absent=new)
 
-    def within(self, *conditions: Condition) -> tuple[Statement, ...]:
+    def statements_within(self, *conditions: Condition) -> tuple[Statement, ...]:
         """Return the column's statements, limited to the rows that match some conditions."""
         return (
             Statement(self.elsewhere, conditions),

@@ -438,11 +438,12 @@ class FingerprintCheck:
         return matches
 
     def _possible_sums(self, is_matched: Mask, differing: set[str]) -> dict[str, str]:
-        """Return the columns that may hold sums, which equal the values that were read by chance.
+        """Return the columns that may hold sums, which by chance equal the values that were read.
 
-        Sums have numbers as labels too. As many rows are accepted if text agrees, or all
-        columns; fewer or more if both, or if several different numbers agree. Labels from 0 on may
-        be those of groups: a sum over missing values would pass for what was read beside it.
+        The labels of groups are numbers too. A frame with as many rows as were read is accepted if
+        its text agrees, or all its columns do; one with fewer or more rows if all columns do and
+        include text or several different numbers. Where labels count from 0 they may be those of
+        groups, and a sum over missing values may equal the value that was read at its label.
         """
         agreeing = {*self._columns} - differing
         if self._key and agreeing >= {*self._key}:
@@ -497,16 +498,14 @@ class FingerprintCheck:
 
     def _by_label(self) -> RowMatch | None:
         """Match rows by label; None if labels were made anew."""
-        stored = self._read
-        if index_names(self._index) != stored.index:
+        base = self._read
+        if index_names(self._index) != base.index or not {*base.label_columns} <= {*self._arrays}:
             return None
-        if not {*stored.label_columns} <= {*self._arrays}:
+        if base.span is not None and not base.is_complete and not self._is_within_span:
             return None
-        if stored.span is not None and not stored.is_complete and not self._is_within_span:
-            return None
-        parts = [*_label_hashes(self._index), *map(self._hashes, stored.label_columns)]
-        match = self._match(parts, stored.by_label, by_key=False)
-        is_numbered = stored.span is not None and not stored.is_complete
+        parts = [*_label_hashes(self._index), *map(self._hashes, base.label_columns)]
+        match = self._match(parts, base.by_label, by_key=False)
+        is_numbered = base.span is not None and not base.is_complete
         return match if is_numbered or self._is_match(match) else None
 
     def _by_key(self) -> RowMatch | None:

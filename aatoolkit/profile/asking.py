@@ -178,7 +178,7 @@ def _read_more(
     responses: Responses,
     places: Mapping[str, tuple[str, ...]],
 ) -> None:
-    """Keep what was asked beside the sections as they are, each section's part by itself."""
+    """Store the responses to requests other than the plain sections, section by section."""
     for request, outcome in outcomes.items():
         if isinstance(outcome, AAToolkitError) or outcome.status >= 400:
             continue
@@ -300,9 +300,9 @@ def _follow_up(
 
 
 def _engine_sets(ran: Sequence[str], idle: Sequence[str]) -> list[tuple[str, ...]]:
-    """Sets of one engine each that ran; those that never ran join the last.
+    """Return a set for each engine that ran; the engines that never ran are added to the last.
 
-    They have no responses, and may have visits or sales: without them the parts are not the whole.
+    These have no responses but may have visits or sales, without which the sets are not the whole.
     """
     single_engines = [(name,) for name in ran]
     return [*single_engines[:-1], (*single_engines[-1], *idle)] if single_engines else []
@@ -315,7 +315,7 @@ def _halves(sets: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def _declared_values(project: Project, payload: Payload) -> dict[str, Any]:
-    """The values of filters that a profile declares, but engines that are found without it."""
+    """The values of filters by the profile; without engines if they are found without a profile."""
     options = read_options(project.host, payload, project.client._options)
     values = {name: [*options.values(name)] for name in FILTERS if name not in options.unknown}
     if {*values.get("engine", ())} == {*chain(*engines_of(payload.json))}:
@@ -324,9 +324,9 @@ def _declared_values(project: Project, payload: Payload) -> dict[str, Any]:
 
 
 def engines_of(options: Any) -> tuple[list[str], list[str]]:
-    """Return the engines of scope options: those that ran, and those that never did or are off.
+    """Return the engines of scope options: those that ran, and those that never ran.
 
-    Of the latter, those that are configured come first.
+    The latter include those that are not configured, which come last.
 
     Examples
     --------
@@ -343,10 +343,10 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
         runs = [value for key, value in engine.items() if "run" in snake(key)]
         state = state_in_object(engine, STRONG)
         lacks = state is not None and state.status in EMPTY
-        never = lacks or (bool(runs) and all(value is None for value in runs))
+        lacks_run = lacks or (bool(runs) and all(value is None for value in runs))
         is_off = state is not None and state.cause == Cause.NOT_CONFIGURED
         if name is not None:
-            (not_configured if is_off else never_ran if never else ran).append(name)
+            (not_configured if is_off else never_ran if lacks_run else ran).append(name)
     return ran, [*never_ran, *not_configured]
 
 

@@ -61,7 +61,7 @@ Path = tuple[Step, ...]
 
 
 class Row(NamedTuple):
-    """A record, whether it holds numbers, the engines of its response that never ran, its own."""
+    """A record: whether it has numbers, which engines of its response never ran, its engine."""
 
     record: Mapping[str, Any]
     has_numbers: bool | None
@@ -253,9 +253,11 @@ def candidates(
             values = [sighting.value for sighting in sightings]
             counts = Counter(map(repr, values))
             current = min(values, key=lambda value: (counts[repr(value)], repr(value)))
-        of_section = is_notice or path in search.of_section
+        is_of_section = is_notice or path in search.of_section
         engine = search.engine_fields.get(path, "")
-        place = Candidate(pattern, current, why, score, values_by_host, words, engine, of_section)
+        place = Candidate(
+            pattern, current, why, score, values_by_host, words, engine, is_of_section
+        )
         places.append(place)
         null_places += [place] if is_null_without_numbers else []
     # Of the places inside each other the likeliest is kept, and of those alike.
@@ -410,14 +412,14 @@ class _Search:
             if repeats_question(key):
                 continue
             if isinstance(value, dict):
-                of_engines = bool(value) and self._engines.issuperset(value)
+                is_of_engines = bool(value) and self._engines.issuperset(value)
                 if self._is_by_engine(key, value):
                     self._add(place, value)
                 elif _columns_of(value):
                     self._rows([value], place)
-                elif of_engines or place in self._shapes.maps:
-                    measured = [self._measured[engine] for engine in value] if of_engines else ()
-                    self._maps_of_engines |= {(*place, Entries())} if of_engines else set()
+                elif is_of_engines or place in self._shapes.maps:
+                    measured = [self._measured[engine] for engine in value] if is_of_engines else ()
+                    self._maps_of_engines |= {(*place, Entries())} if is_of_engines else set()
                     self._rows([*value.values()], (*place, Entries()), measured, [*value])
                 else:
                     self._fields(value, place)
@@ -511,7 +513,7 @@ class _Search:
                         self._rows(value, (*place, Each()))
 
     def _engine_field(self, fields: Iterable[str], lists: list[list[Row]]) -> str:
-        """The field that names an engine in rows of which each in a list is of another one."""
+        """The field that names the engine of each row, a different one for each row of a list."""
         for key in fields:
             values = [[str(row.record.get(key)) for row in rows] for rows in lists]
             is_named = named_target({key: ""}) == ("engine", "")
@@ -561,7 +563,7 @@ def _columns_of(record: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def _flag_or_text(value: Any) -> Any:
-    """The word or flag of a cell, of a list the first text; None if it holds none."""
+    """The word or flag of a cell, or the first text of a list; None if there is none."""
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
     return value if isinstance(value, str | bool) else None
@@ -570,7 +572,7 @@ def _flag_or_text(value: Any) -> Any:
 def _is_apart(
     lists: list[list[Row]], key: str, number_field: str, missing: tuple[Any, ...]
 ) -> bool:
-    """Whether some words of a field are where numbers of another are missing, and only there.
+    """Whether some words of a field are only in rows where the numbers of another are missing.
 
     Both are in one list at least, where words repeat, for names and ids differ too.
     """
@@ -592,7 +594,7 @@ def _is_apart(
 
 
 def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield the codes of a notice, also those of objects in it, and its sentence; with paths."""
+    """Yield each code of a notice, or of an object in it, and its sentence, each with its path."""
     for key, value in record.items():
         is_sentence = isinstance(value, str) and " " in value and names(key, "place_reason")
         if isinstance(value, dict):
@@ -620,7 +622,7 @@ def is_mark(key: str) -> bool:
 def has_numbers(
     value: Any, is_ignored: Callable[[str], bool] = is_bookkeeping, key: str = ""
 ) -> bool:
-    """Whether a value holds a number other than 0, also as a text, beside those left aside."""
+    """Whether a value holds a number other than 0, or its text, under a key that is not ignored."""
     if isinstance(value, dict):
         items = ((name, item) for name, item in value.items() if not repeats_question(name))
         return any(has_numbers(item, is_ignored, name) for name, item in items)
@@ -632,8 +634,8 @@ def has_numbers(
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
     """Whether a record gives a reason, which measurements do not."""
-    reasons = any(names(key, "place_reason") for key in record)
-    return reasons and not any(type(value) is float for value in record.values())
+    has_reason = any(names(key, "place_reason") for key in record)
+    return has_reason and not any(type(value) is float for value in record.values())
 
 
 def _is_state(value: Any) -> bool:
@@ -809,7 +811,7 @@ def _word_for(state: Availability) -> str:
 
 
 def _shared(key: str, codes: Sequence[str]) -> int:
-    """How many first words codes share, or have from the name of their field."""
+    """How many first words all codes share, or a single code has from the name of its field."""
     parts = [*map(tokens, codes)]
     length = 0
     for column in zip(*parts, strict=False):
@@ -820,7 +822,7 @@ def _shared(key: str, codes: Sequence[str]) -> int:
 
 
 def _word_in(text: str, prefix: int) -> Word | None:
-    """The word in a sentence, or of a code by what follows its prefix, a phrase, or its end."""
+    """The word that a sentence means, or a code, by what follows its prefix or its last part."""
     if not is_code(text):
         return word_in_sentences(text)
     parts = tokens(text)[prefix:]

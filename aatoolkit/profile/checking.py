@@ -101,8 +101,7 @@ def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
                 maximum = 1 + _SLACK if column.unit == FRACTION else float("inf")
                 outliers = values[(values < -_SLACK) | (values > maximum)]
                 if len(outliers):
-                    problem = f"no {column.unit}"
-                    yield problem, column.pattern, len(outliers), str(outliers.iloc[0])
+                    yield f"no {column.unit}", column.pattern, len(outliers), str(outliers.iloc[0])
     sizes = profile.baseline.get("sizes", {})
     for label, size in _medians_of_shares(profile[name], tables).items() if sizes else ():
         previous = sizes.get(label, 0.0)

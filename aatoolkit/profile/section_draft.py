@@ -250,7 +250,7 @@ class SectionDraft:
         self.add_rule(declared)
 
     def add_rule(self, rule: Rule) -> None:
-        """Add a rule that was made before; of those of one place the last one holds.
+        """Add a rule that was made before; it replaces a rule of the same place.
 
         Raises
         ------

@@ -84,9 +84,11 @@ ENGINES = Grouping(("engine",), "GROUP BY engine")
 
 
 @shared
-def answer_counts(obs: Observations, grouping: Grouping, previous: bool = False) -> dict[Any, int]:
+def answer_counts(
+    obs: Observations, grouping: Grouping, is_previous: bool = False
+) -> dict[Any, int]:
     """Count the answers of each group; the total, ``()``, is always there."""
-    rows = grouping.rows(obs, "count(*) AS n", f"{_window(previous)}answers")
+    rows = grouping.rows(obs, "count(*) AS n", f"{_window(is_previous)}answers")
     return {key: row["n"] for key, row in rows.items()}
 
 
@@ -106,10 +108,10 @@ def focus_brands(obs: Observations) -> list[str]:
 
 @shared
 def focus(
-    obs: Observations, grouping: Grouping, previous: bool = False
+    obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, dict[str, Any]]:
     """Return the measures of the brands in focus, by group of answers."""
-    mentions = f"{_window(previous)}mentions"
+    mentions = f"{_window(is_previous)}mentions"
     voices = grouping.rows(obs, "count(*) AS n", mentions)
     rows = grouping.rows(
         obs,
@@ -117,27 +119,27 @@ def focus(
         f"{mentions} WHERE list_contains($about, brand)",
         about=focus_brands(obs),
     )
-    measured = why_no_subject(obs) is None
+    is_measured = why_no_subject(obs) is None
     return {
         key: _complete(
-            _NOTHING | rows.get(key, {}), count, voices.get(key, {"n": 0})["n"], measured
+            _NOTHING | rows.get(key, {}), count, voices.get(key, {"n": 0})["n"], is_measured
         )
-        for key, count in answer_counts(obs, grouping, previous).items()
+        for key, count in answer_counts(obs, grouping, is_previous).items()
     }
 
 
 @shared
-def brand_measures(obs: Observations, previous: bool = False) -> list[dict[str, Any]]:
+def brand_measures(obs: Observations, is_previous: bool = False) -> list[dict[str, Any]]:
     """Return the measures of each listed brand, the most mentioned first.
 
     A rank is a brand's place among all brands of the project, listed or not; a brand that
     is not mentioned has none. Those of the window before are without ``sentiment_score``:
     no section compares it, and sorting the scores takes longer than all the rest.
     """
-    aggregates = ", ".join([_COUNTS, _PLACES, *([] if previous else [_SCORES])])
+    aggregates = ", ".join([_COUNTS, _PLACES, *([] if is_previous else [_SCORES])])
     by_brand = Grouping(("brand",), "GROUP BY brand")
-    mentions = by_brand.rows(obs, aggregates, f"{_window(previous)}mentions")
-    answers = answer_counts(obs, WHOLE, previous)[()]
+    mentions = by_brand.rows(obs, aggregates, f"{_window(is_previous)}mentions")
+    answers = answer_counts(obs, WHOLE, is_previous)[()]
     voices = sum(row["voice_count"] for row in mentions.values())
     named, measured = obs.question.filter("brand"), obs.observed("mentions")
     brands = obs.rows("SELECT brand, own FROM store.brands WHERE host = $host")
@@ -168,13 +170,13 @@ def own_citations_missing(obs: Observations) -> str | None:
 
 @shared
 def citations(
-    obs: Observations, grouping: Grouping, previous: bool = False
+    obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, dict[str, Any]]:
     """Return the citations of all pages and of own pages, by group of answers.
 
     Both counts are None where nothing was measured.
     """
-    cited = grouping.rows(obs, _CITATIONS, f"{_window(previous)}citations WHERE cited")
+    cited = grouping.rows(obs, _CITATIONS, f"{_window(is_previous)}citations WHERE cited")
     measured = {
         "citation_count": obs.observed("citations"),
         "own_citation_count": own_citations_missing(obs) is None,
@@ -184,7 +186,7 @@ def citations(
             name: cited.get(key, {}).get(name, 0) if is_measured and count else None
             for name, is_measured in measured.items()
         }
-        for key, count in answer_counts(obs, grouping, previous).items()
+        for key, count in answer_counts(obs, grouping, is_previous).items()
     }
 
 
@@ -193,7 +195,7 @@ def ratio(part: float | None, total: int | None) -> float | None:
     return part / total if part is not None and total else None
 
 
-def _complete(row: dict[str, Any], answers: int, voices: int, measured: bool) -> dict[str, Any]:
+def _complete(row: dict[str, Any], answers: int, voices: int, is_measured: bool) -> dict[str, Any]:
     """Add totals over answers and brands, and rates, to a brand's counts."""
     row["answer_count"], row["all_voice_count"] = answers, voices
     if not row["voice_count"]:
@@ -204,7 +206,7 @@ def _complete(row: dict[str, Any], answers: int, voices: int, measured: bool) ->
     row["sentiment_score"] = ratio(row.pop("score_sum", None), row["scored_count"])
     for tone in _TONES:
         row[tone] = ratio(row[f"{tone}_count"], row["labelled_count"])
-    if measured and answers:
+    if is_measured and answers:
         return row
     return {name: value if name in _NOT_MEASURES else None for name, value in row.items()}
 
@@ -214,9 +216,9 @@ def earlier(values: Mapping[str, Any]) -> dict[str, Any]:
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}
 
 
-def _window(previous: bool) -> str:
+def _window(is_previous: bool) -> str:
     """Return the prefix of the names of a window's tables."""
-    return "previous_" if previous else ""
+    return "previous_" if is_previous else ""
 
 
 def citations_are_counted(obs: Observations) -> bool:

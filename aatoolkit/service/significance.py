@@ -72,7 +72,7 @@ def windows_differ(prompts: Iterable[Sequence[float]]) -> float:
     return erfc(abs(fsum(scores)) / sqrt(2 * variance)) if variance > _NOTHING else 1.0
 
 
-def adjusted(p_values: Sequence[float]) -> list[float]:
+def adjust_p_values(p_values: Sequence[float]) -> list[float]:
     """Adjust p-values for the false discovery rate, by Benjamini and Hochberg.
 
     Benjamini, Y. and Hochberg, Y. (1995): Controlling the false discovery rate. Journal of the

@@ -162,10 +162,10 @@ def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
     """Compute the level of each day, constant between the splits of each series."""
     segment = sum(np.arange(y.shape[1]) >= start[:, None] for start in starts)
     levels = np.zeros_like(y)
-    for part in range(len(starts) + 1):
-        inside = segment == part
-        sums = [np.where(inside, values, 0.0).sum(1, keepdims=True) for values in (y, n)]
-        levels = np.where(inside, sums[0] / sums[1], levels)
+    for position in range(len(starts) + 1):
+        is_inside = segment == position
+        sums = [np.where(is_inside, values, 0.0).sum(1, keepdims=True) for values in (y, n)]
+        levels = np.where(is_inside, sums[0] / sums[1], levels)
     return levels
 
 

@@ -123,15 +123,8 @@ def _standard_names(frame: pd.DataFrame) -> pd.DataFrame:
 def _standard_name(name: str, column: Column | None) -> str:
     """Return the name of this module for a column, by its counts or words; else its own name."""
     rule = column.aggregate if column else NONE
-    stem, denominator = (
-        stem_of(part)[1] for part in rule.over or rule.counts or (rule.by or "", "")
-    )
-    if (
-        column
-        and stem == ("mention",)
-        and "mention" not in denominator
-        and column.unit in _MEASURES
-    ):
+    stem, total = (stem_of(part)[1] for part in rule.over or rule.counts or (rule.by or "", ""))
+    if column and stem == ("mention",) and "mention" not in total and column.unit in _MEASURES:
         return _MEASURES[column.unit]
     parts = {*tokens(name)} - words("labelling")
     return next((group for group in _GROUPS if parts and parts <= words(group)), name)

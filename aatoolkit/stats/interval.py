@@ -15,7 +15,7 @@ import pandas as pd
 
 from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
-from aatoolkit.frame.cell_status import cells_of, together
+from aatoolkit.frame.cell_status import cells_of, combine_cells
 from aatoolkit.frame.groupby import By, as_floats, check_columns
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import metadata_of
@@ -140,7 +140,7 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
         missing = ", ".join(name for name in counts if name not in frame.columns)
         why = f"it needs {missing or ', '.join(counts)} as read" if counts else rule.why
         raise refusal(column, "interval", why or without_counts(rule))
-    cells = together(*(cells_of(frame, part, metadata) for part in parts))
+    cells = combine_cells(*(cells_of(frame, part, metadata) for part in parts))
     hits, trials = (
         column_values(name, frame, part, np.arange(len(frame)))
         for name, part in zip(("hits", "trials"), parts, strict=True)
@@ -352,9 +352,9 @@ def _icc(y: Any, n: Any) -> Any:
 def _icc_interval(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[float]:
     """Compute the interval of the intra-class correlation ρ, by jackknife over clusters.
 
-    On the scale of ½·log((1+(m-1)ρ)/(1-ρ)) for m answers to a combination (Fisher 1925, §38), on
-    which it varies alike everywhere, with Student's t; percentiles of resampled clusters are too
-    short.
+    With Student's t on the scale of ½·log((1+(m-1)ρ)/(1-ρ)), for m answers to a combination (Fisher
+    1925, §38), on which ρ varies alike everywhere. Percentiles of resampled clusters would be too
+    narrow.
     """
     cluster_size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
     masks = (clusters != cluster for cluster in range(clusters.max() + 1))

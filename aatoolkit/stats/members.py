@@ -172,9 +172,9 @@ def _scaled_differences(
     """Compute pairwise differences, scaled so that 1 is significant, and the p-value for that.
 
     The p-value is of the largest standardised difference, in draws of normal multipliers of
-    clusters. A difference is significant where Student's t, with the difference's own degrees of
-    freedom, is as improbable: those of its variance (Satterthwaite), since of few clusters fewer
-    still carry it. With k-1 for all, sets of 8 to 20 prompts and ten ties hold in 84 to 88 %.
+    clusters. A difference is significant where its own Student's t is as improbable. The degrees of
+    freedom are those of its variance (Satterthwaite), as few of the clusters may carry it. With k-1
+    for all differences, sets of 8 to 20 prompts and ten ties hold in 84 to 88 %.
     """
     k, member_count = contributions.shape
     draws = np.random.default_rng(0).standard_normal((DRAWS, k)) @ contributions
@@ -506,7 +506,7 @@ def _encoded(
 def _overlap_of_prompt(
     answer: pd.Series, member: pd.Series, value: pd.Series, members: int
 ) -> tuple[Numbers, Integers]:
-    """Compute mean Jaccard indices of pairs of answers to a prompt, and answers, by member."""
+    """Compute, for one prompt, mean Jaccard indices of pairs of answers, and counts of answers."""
     _, first, rows = np.unique(answer, return_index=True, return_inverse=True)
     values, columns = np.unique(value, return_inverse=True)
     has = np.zeros((len(first), len(values)), np.float32)  # holds whole numbers exactly

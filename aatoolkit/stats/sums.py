@@ -93,7 +93,7 @@ class ClusterSums:
 
     @property
     def unit(self) -> str | None:
-        """The declared unit; that of a rate without one is a fraction."""
+        """The declared unit; a rate without one is a fraction."""
         unit = self.column.unit if self.column else None
         return unit or (FRACTION if self.is_rate else None)
 
@@ -163,9 +163,9 @@ def cluster_sums(
 ) -> ClusterSums:
     """Sum the numerator and denominator of a column by group and cluster.
 
-    Without ``cluster`` each row is a cluster. With ``counts`` the column may be a count: its sums
-    by group and cluster, or without a cluster by group, are the numerators, and all denominators
-    are 1. Sums over a row without its count are not known, and left out.
+    Without ``cluster`` each row is a cluster. With ``counts`` the column may be a count. Then its
+    sums by group and cluster (without ``cluster``, by group) are the numerators, and all
+    denominators are 1; a sum over a row without a count is unknown, and left out.
 
     Raises
     ------
@@ -255,15 +255,14 @@ def _states(
     codes, states = groups.combined(cells)
     used_rows, expected = groups.count(mask), groups.count(cells.applicable)
     group_states = []
-    for number, code in enumerate(codes.tolist()):
+    for i, code in enumerate(codes.tolist()):
         state = states[code]
-        if 0 < used_rows[number] < expected[number]:
+        if 0 < used_rows[i] < expected[i]:
             state = replace(state, status=Status.PARTIAL)
-        elif totals is not None and totals.lacking_count[number]:
-            responses = f"{totals.response_count[number]} responses"
-            why = f"{totals.lacking_count[number]} of {responses} have no row of it"
+        elif totals is not None and totals.lacking_count[i]:
+            why = f"{totals.lacking_count[i]} of {totals.count[i]} responses have no row of it"
             state = Availability(Status.UNAVAILABLE, Cause.NO_ROW, why)
-        elif not used_rows[number] and state.status == Status.AVAILABLE:
+        elif not used_rows[i] and state.status == Status.AVAILABLE:
             state = Availability(Status.UNAVAILABLE, state.cause, "no answers")
         group_states.append(state)
     return group_states
@@ -354,7 +353,7 @@ def window_before(
         If the response gives neither the measure nor its counts for the window before.
     """
     if before is not None:
-        return before, rules, overlapping(now, before)
+        return before, rules, why_overlapping(now, before)
     flat = flattened(now)
     check_columns(flat, [measure])
     metadata, previous = metadata_of(flat), previous_names(flat)
@@ -392,7 +391,7 @@ def window_before(
 
 
 def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:
-    """Return the declared rule of a column and the names of its counts, ``("",)`` without."""
+    """Return the declared rule of a column and the names of its counts, ``("",)`` if none."""
     column, table = declared(metadata.columns[measure]), metadata.columns[measure].table
     rule = column.aggregate if column else NONE
     columns = {column_metadata.of: name for name, column_metadata in metadata.columns.items()}
@@ -450,7 +449,7 @@ def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) ->
     return WINDOWS
 
 
-def overlapping(now: pd.DataFrame, before: pd.DataFrame) -> str:
+def why_overlapping(now: pd.DataFrame, before: pd.DataFrame) -> str:
     """Say why two frames that share answers cannot be compared; empty if they share none."""
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
     shared = [

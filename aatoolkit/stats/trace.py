@@ -49,7 +49,7 @@ TRACER: ContextVar[Any] = ContextVar("tracer", default=None)
 
 
 def statistic(verb: str, *inputs: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Decorate a statistic as `recorded`; in it 0 / 0 is NaN and overflow infinity, no warning.
+    """Decorate a statistic like `recorded`; in it 0 / 0 is NaN, without a warning.
 
     Parameters
     ----------
@@ -397,7 +397,7 @@ def _write_formula(
         return text, 3 if text.startswith("-") else 9
     args = node.args
 
-    def text_of(operand: Any, min_precedence: int) -> str:
+    def write(operand: Any, min_precedence: int) -> str:
         position_inside = None if is_sum else position
         text, precedence = _write_formula(operand, position_inside, in_numbers=in_numbers)
         return text if precedence >= min_precedence else f"({text})"
@@ -409,14 +409,14 @@ def _write_formula(
     if op in _SIGNS:
         sign, precedence = _SIGNS[op]
         right = precedence + (op in ("subtract", "divide"))
-        return (f"{text_of(args[0], precedence)} {sign} {text_of(args[1], right)}", precedence)
+        return f"{write(args[0], precedence)} {sign} {write(args[1], right)}", precedence
     if op in ("power", "square"):
         exponent = 2 if op == "square" else plain_value(args[1])
-        return f"{text_of(args[0], 5)}{ {2: '²', 4: '⁴'}[int(exponent)] }", 4
+        return f"{write(args[0], 5)}{ {2: '²', 4: '⁴'}[int(exponent)] }", 4
     if op == "negative":
-        return f"-{text_of(args[0], 3)}", 3
+        return f"-{write(args[0], 3)}", 3
     function = {STACKED: TOTAL, COUNTED: COUNT}.get(op) or _NAMES.get(op, op)
-    return f"{function}({', '.join(text_of(arg, 0) for arg in args)})", 9
+    return f"{function}({', '.join(write(arg, 0) for arg in args)})", 9
 
 
 def _element(node: Any, position: int | None) -> Any:

@@ -32,7 +32,7 @@ from aatoolkit.study.files import (
     FolderFiles,
     canonical,
     open_files,
-    parsed,
+    parse_json,
     result_file,
     unseal,
     versions,
@@ -386,7 +386,7 @@ def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
         is_whole = is_ours and all(SHA256.fullmatch(row["hash"]) for row in results.values())
         return results if is_whole and len(results) == len(body["results"]) else None
 
-    return parsed(text, read)
+    return parse_json(text, read)
 
 
 def results_in(folder: Path) -> dict[str, dict[str, Any]]:

@@ -97,7 +97,7 @@ def is_study_file(name: str, folder: str = "") -> bool:
     return name.startswith(f"{folder}/" if folder else "") and _OURS.fullmatch(name) is not None
 
 
-def parsed(text: bytes, parse: Callable[[Any], T]) -> T | None:
+def parse_json(text: bytes, parse: Callable[[Any], T]) -> T | None:
     """Parse a JSON file of a study; None if it is damaged."""
     try:
         return parse(decode.decode(text))

@@ -38,7 +38,7 @@ from aatoolkit.scope import Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource
 from aatoolkit.sections.profile_json import dump_profile, load_profile
-from aatoolkit.study.files import Record, canonical, parsed, request_of
+from aatoolkit.study.files import Record, canonical, parse_json, request_of
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
@@ -305,7 +305,7 @@ def parse_tables(text: bytes) -> list[Hashes]:
             for record in body["records"]
         ]
 
-    return parsed(text, read) or []
+    return parse_json(text, read) or []
 
 
 _PROFILES = {"format": "aatoolkit-profiles", "version": 1}
@@ -325,7 +325,7 @@ def parse_profiles(text: bytes) -> Mapping[str, Profile]:
         profiles = body["profiles"].items() if is_ours else ()
         return {str(url): load_profile(profile) for url, profile in profiles}
 
-    return parsed(text, read) or {}
+    return parse_json(text, read) or {}
 
 
 # -- where a number is from --------------------------------------------------------------------
@@ -367,8 +367,8 @@ class StoredResponse:
 def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
     """Yield the recorded responses that a source may refer to.
 
-    Without a hash its host, section and filters count; a part of a combined view has the hash of
-    the part, and so is looked for last.
+    A source without a hash is matched by host, section and filters. A part of a combined view has a
+    hash of its own, so that combined views are tried last.
     """
     combined = []
     for record in study.records:
@@ -418,10 +418,8 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
     if len(places) == 1:
         return next(iter(places.values()))
     if places:
-        some_places = "; ".join([*places][:5])
-        message = (
-            f"{len(places)} responses have a table {name}: name host and scope ({some_places})"
-        )
+        sample = "; ".join([*places][:5])
+        message = f"{len(places)} responses have a table {name}: name host and scope ({sample})"
     else:
         hint = did_you_mean(near_matches(table, names))
         message = f"no response of this study has a table {table!r}" + (hint and f", {hint}")

@@ -53,8 +53,8 @@ from aatoolkit.study.files import (
     is_study_file,
     open_files,
     pack,
+    parse_json,
     parse_lines,
-    parsed,
     result_file,
     sha256_of,
     unseal,
@@ -262,7 +262,7 @@ class Study(metaclass=Chaptered):
             is_text = is_text and all(isinstance(text, str | None) for text in texts.values())
             return {**texts, "creators": tuple(names)} if is_ours and is_text else None
 
-        about = parsed(self._read(STUDY), read)
+        about = parse_json(self._read(STUDY), read)
         if about is None:
             raise self._unusable(f"{STUDY} does not describe a study of version {_VERSION}")
         return about

@@ -118,10 +118,10 @@ def test_few_prompts_never_show_much() -> None:
 
 def test_adjusted_p_values_are_those_of_benjamini_and_hochberg() -> None:
     # The adjusted p-values of R's p.adjust(c(0.01, 0.04, 0.03, 0.005, 0.8), "BH").
-    assert significance.adjusted([0.01, 0.04, 0.03, 0.005, 0.8]) == pytest.approx(
+    assert significance.adjust_p_values([0.01, 0.04, 0.03, 0.005, 0.8]) == pytest.approx(
         [0.025, 0.05, 0.05, 0.025, 0.8]
     )
-    assert significance.adjusted([]) == []
+    assert significance.adjust_p_values([]) == []
 
 
 def test_the_interval_over_prompts_is_that_of_the_field() -> None:

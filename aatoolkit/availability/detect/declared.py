@@ -120,8 +120,10 @@ def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Ava
         return None
     if isinstance(value, bool):
         name = next((name for name in reversed(names) if name not in _PLAIN), "")
-        named = rate_key(name) > 0 and state_of_names_under(name) is None
-        state = state_of_named_flag(name, value) or (state_of_flag(value, name) if named else None)
+        is_named = rate_key(name) > 0 and state_of_names_under(name) is None
+        state = state_of_named_flag(name, value) or (
+            state_of_flag(value, name) if is_named else None
+        )
         if state is not None:
             return with_reason(state, reason if isinstance(reason, str) and reason else None)
     sentence = (
@@ -192,11 +194,11 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> None:
         place.scope == "section" and state and state.status in EMPTY
         for place, state in zip(places, of_places, strict=True)
     )
-    stated = []
+    stated_places = []
     for place, state in zip(places, of_places, strict=True):
         if state is None:
             continue
-        stated.append(state)
+        stated_places.append(state)
         if is_gone and state.status == Status.PARTIAL:
             continue  # another notice says that all of it is missing
         if place.scope == "entry":
@@ -207,15 +209,17 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> None:
             # What an engine lacks is missing of its row, which others measure.
             state = replace(state, status=Status.PARTIAL)
             facts.add("row", place.target, state, place.path, rule.name, place.value)
-    all_read = bool(places) and len(stated) == len(places)
-    of_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.numbers
-    lacks = all(state.status in EMPTY for state in stated)
+    are_all_read = bool(places) and len(stated_places) == len(places)
+    is_of_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.numbers
+    lacks = all(state.status in EMPTY for state in stated_places)
     value = {place.target: place.value for place in places if place.scope in ("engine", "entry")}
     # The states of all engines, one each, are that of the whole, which they add up to.
-    of_all = _is_of_all_engines(rule) and len(value) == len(places)
-    if all_read and (of_all or (of_rows and lacks)):
-        path = "$" + "".join(map(key_step, rule.steps)) if of_all else places[0].path
-        facts.add("section", None, combine(stated), path, rule.name, value or places[0].value)
+    is_of_all = _is_of_all_engines(rule) and len(value) == len(places)
+    if are_all_read and (is_of_all or (is_of_rows and lacks)):
+        path = "$" + "".join(map(key_step, rule.steps)) if is_of_all else places[0].path
+        facts.add(
+            "section", None, combine(stated_places), path, rule.name, value or places[0].value
+        )
     facts.signals[signal_count_before:] = [
         replace(signal, rule=rule.name) for signal in facts.signals[signal_count_before:]
     ]

@@ -218,9 +218,9 @@ def _read_silence(facts: Facts) -> None:
     """
     signals = facts.signals
     states = [signal.availability for signal in signals]
-    of_engines = len(signals) > 1 and all(map(_is_of_each_engine, signals))
+    is_of_engines = len(signals) > 1 and all(map(_is_of_each_engine, signals))
     is_to_come = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
-    is_silent = (of_engines and True not in facts.numbers) or is_to_come
+    is_silent = (is_of_engines and True not in facts.numbers) or is_to_come
     if is_silent and not facts.has_section and all(state.status in EMPTY for state in states):
         first = signals[0]
         facts.add("section", None, combine(states), first.path, first.rule, first.raw)
@@ -357,5 +357,5 @@ def is_availability_header(header: str) -> bool:
         return True
     if header.lower() in ("warning", "link"):
         return True
-    engines = kind_of_entries(key) == "engine" and state_of_names_under(key) is not None
-    return engines or any(state_of_named_flag(key, value) for value in (False, True))
+    is_of_engines = kind_of_entries(key) == "engine" and state_of_names_under(key) is not None
+    return is_of_engines or any(state_of_named_flag(key, value) for value in (False, True))

@@ -215,17 +215,17 @@ class Facts:
         name = self.document.get("section") if isinstance(self.document, dict) else None
         return name if isinstance(name, str) else None
 
-    def about(self, name: str) -> str:
+    def path_of(self, name: str) -> str:
         """The path of a named field as columns spell it, if there is only one of the name."""
         places = [] if any(sign in name for sign in ".[{") else self._places.get(fold(name), [])
         return places[0] if len(places) == 1 else name
 
-    def has(self, name: str) -> bool:
+    def has_field(self, name: str) -> bool:
         """Whether the response has a field of a name, or the first field of a path."""
         first = re.split(r"[.\[{]", name, maxsplit=1)[0]
         return fold(name) in self._places or (first != name and fold(first) in self._places)
 
-    def counts(self, name: str) -> bool:
+    def has_number(self, name: str) -> bool:
         """Whether a field of the name holds a number other than 0 anywhere."""
         folded = fold(name.rpartition(".")[2])
         return any(True in fact.values.numbers for fact in self.facts if fold(fact.key) == folded)

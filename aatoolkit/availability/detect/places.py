@@ -99,8 +99,8 @@ def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
                 continue
             if not names(key, "business"):
                 pending.append(member)
-            titled = is_bare and fold(key) == "title" and str(value).count(" ") > 1
-            if value in (None, [], {}, "") or (is_whole(key, "plain") and not titled):
+            is_title = is_bare and fold(key) == "title" and str(value).count(" ") > 1
+            if value in (None, [], {}, "") or (is_whole(key, "plain") and not is_title):
                 continue
             points = _points(facts, key, value)
             why = _sure(key, value, is_bare=is_bare)
@@ -114,9 +114,11 @@ def _sure(key: str, value: Any, *, is_bare: bool) -> str | None:
     """Why a member surely is a place of availability; None if it may be business."""
     if fits(key, "sentinel"):
         return _SENTINEL
-    percent = type(value) in (int, float) and fits(key, "percent_done")
-    unfinished = percent and 0 <= value < (1 if isinstance(value, float) and value <= 1 else 100)
-    if state_of_loss(key, value) or unfinished or (value and _has_more(key, value)):
+    is_percent = type(value) in (int, float) and fits(key, "percent_done")
+    is_unfinished = is_percent and 0 <= value < (
+        1 if isinstance(value, float) and value <= 1 else 100
+    )
+    if state_of_loss(key, value) or is_unfinished or (value and _has_more(key, value)):
         return _TOTAL
     if any(word_of_absence([text]) for text in _texts(value) if len(text) <= _LONGEST) and not (
         isinstance(value, str) and names(key, "business")
@@ -151,9 +153,9 @@ def _points(facts: Facts, key: str, value: Any) -> int:
     if isinstance(value, bool):
         return 2 * names(key, "about_data") * (not names(key, "business"))
     if isinstance(value, int | float):
-        of_all = {*tokens(key)[:1]} & {"of", "total", "matched"}
-        more = of_all and value > max(facts.lengths, default=value)
-        return 2 if more else score if 0 < value < 1 else 0
+        is_of_all = {*tokens(key)[:1]} & {"of", "total", "matched"}
+        has_more = is_of_all and value > max(facts.lengths, default=value)
+        return 2 if has_more else score if 0 < value < 1 else 0
     score += names(key, "trouble") or rate_key(key) == STATED
     score += 2 * (names(key, "source") and isinstance(value, list))
     if not score and isinstance(value, list) and kind_of_entries(key) != "engine":

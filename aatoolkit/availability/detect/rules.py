@@ -106,11 +106,11 @@ def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
         state = partial_if_measured(state, facts.numbers) if state.cause == Cause.PENDING else state
         facts.add("engine", name, state, path, "map", value)
     else:
-        facts.add("field", facts.about(name), state, path, "map", value)
+        facts.add("field", facts.path_of(name), state, path, "map", value)
 
 
 def unknown_word(facts: Facts, word: str, path: str) -> Availability:
-    """Read a word that is not known as ``unknown``, and warn of its first place."""
+    """Read an unknown word as the status ``unknown``, and warn where it is first met."""
     state = read_word(word)
     if all(signal.availability != state for signal in facts.signals):
         warn(
@@ -122,24 +122,24 @@ def unknown_word(facts: Facts, word: str, path: str) -> Availability:
 
 
 def read_map_of_states(
-    facts: Facts, key: str, entries: list[Entry], *, trusted: bool = False
+    facts: Facts, key: str, entries: list[Entry], *, is_trusted: bool = False
 ) -> bool:
     """Read a map from fields or engines to their states; return whether it is one."""
     if any(facts.is_engine(entry.name) for entry in entries):
         # What stands beside engines, and is no field, is an engine that nobody listed.
         entries = [
             entry
-            if entry.name == "overall" or facts.has(entry.name)
+            if entry.name == "overall" or facts.has_field(entry.name)
             else entry._replace(scope="engine")
             for entry in entries
         ]
     states = [state_of_entry(entry.value, key) for entry in entries]
-    if None in states and not trusted and rate_key(key) < STATED:
+    if None in states and not is_trusted and rate_key(key) < STATED:
         return False
     is_sure = (
-        trusted
+        is_trusted
         or names(key, "data")
-        or any(e.scope or facts.is_engine(e.name) or facts.has(e.name) for e in entries)
+        or any(e.scope or facts.is_engine(e.name) or facts.has_field(e.name) for e in entries)
         or strongest_word((entry.value for entry in entries), STRONG)
     )
     for entry, state in zip(entries, states, strict=True) if is_sure and any(states) else ():
@@ -150,7 +150,7 @@ def read_map_of_states(
     return bool(is_sure and any(states))
 
 
-def read_names_without_data(facts: Facts, member: Member, *, trusted: bool = False) -> bool:
+def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = False) -> bool:
     """Read the names under a key that denies or affirms them, or tells what is wrong.
 
     ``missingFields``, ``nullReasons``, ``failedEngines``, ``_errors``; also ``enginesWithData``.
@@ -158,11 +158,11 @@ def read_names_without_data(facts: Facts, member: Member, *, trusted: bool = Fal
     """
     key, value = member.key, member.value
     scope, is_map = kind_of_entries(key), isinstance(value, dict)
-    state, failed = state_of_names_under(key), False
+    state, is_failure = state_of_names_under(key), False
     if state is not None:
         state = state if is_map else with_explanation(state, member.siblings)
     elif names(key, "failure"):
-        state, failed = STATES["error"], True
+        state, is_failure = STATES["error"], True
     elif is_map and fits(key, "reasons"):
         state = ABSENT
     else:
@@ -170,21 +170,21 @@ def read_names_without_data(facts: Facts, member: Member, *, trusted: bool = Fal
     signal_count_before = len(facts.signals)
     entries = entries_in(value, member.path, scope)
     is_fault = all(facts.is_engine(e.name) or (is_map and facts.is_null(e.name)) for e in entries)
-    for entry in entries if is_fault or not failed else ():
+    for entry in entries if is_fault or not is_failure else ():
         is_engine = entry.scope == "engine" or (not entry.scope and facts.is_engine(entry.name))
-        is_named = trusted or (entry.scope and not is_map) or facts.has(entry.name)
-        denied = not (is_map or trusted or state.status == Status.PARTIAL)
-        if not is_engine and (not is_named or (denied and facts.counts(entry.name))):
+        is_named = is_trusted or (entry.scope and not is_map) or facts.has_field(entry.name)
+        is_denied = not (is_map or is_trusted or state.status == Status.PARTIAL)
+        if not is_engine and (not is_named or (is_denied and facts.has_number(entry.name))):
             continue
-        lack = _lack(entry, state, in_map=is_map or failed)
-        target = entry.name if is_engine else facts.about(entry.name)
-        rule = "map" if is_map or failed else "list"
+        lack = _lack(entry, state, in_map=is_map or is_failure)
+        target = entry.name if is_engine else facts.path_of(entry.name)
+        rule = "map" if is_map or is_failure else "list"
         facts.add("engine" if is_engine else "field", target, lack, entry.path, rule, entry.value)
     return len(facts.signals) > signal_count_before
 
 
 def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
-    """The state of an entry that its key denies: by its own word, or with its own reason."""
+    """The state of an entry under a key that denies it, by the entry's own word or reason."""
     item = entry.value
     if isinstance(item, dict):
         lack = state_in_object(item, STRONG if in_map else WEAK) or state
@@ -210,18 +210,18 @@ def read_list_of_states(facts: Facts, member: Member) -> bool:
             isinstance(entry.value, str) and canonical_word(entry.value) for entry in entries
         ]
         is_map = all(words_of) and not state_in_object(value)
-        return is_map and read_map_of_states(facts, key, entries, trusted=True)
+        return is_map and read_map_of_states(facts, key, entries, is_trusted=True)
     records = [entry.value for entry in entries if isinstance(entry.value, dict)]
     # Whether engines are configured is what scope options list; it is not about a response.
     if any("configured" in record for record in records) or any(map(zero_or_not, records)):
         return False
     states = [state_in_object(record) for record in records]
-    is_named = [entry.name == facts.section or facts.has(entry.name) for entry in entries]
+    is_named = [entry.name == facts.section or facts.has_field(entry.name) for entry in entries]
     is_any_lacking = any(state and state.status != Status.AVAILABLE for state in states)
     if not is_any_lacking or not (scope == "engine" or any(is_named)):
         return False
     facts.read_lists.add(member.path)
-    return read_map_of_states(facts, key, entries, trusted=True)
+    return read_map_of_states(facts, key, entries, is_trusted=True)
 
 
 # --- statements ------------------------------------------------------------------------------
@@ -233,54 +233,49 @@ def read_statement(facts: Facts, member: Member, *, of_whole: bool = True) -> bo
     With ``of_whole`` it is about the whole response, else about the field at the member's own path.
     """
     key, value, signal_count_before = member.key, member.value, len(facts.signals)
-    min_strength = WEAK if rate_key(key) == STATED else STRONG
-    state, unknown = None, value
+    strength = WEAK if rate_key(key) == STATED else STRONG
+    state, text = None, value
     if isinstance(value, str):
         word = canonical_word(value)
-        if word and word.strength >= min_strength:
+        if word and word.strength >= strength:
             state = with_explanation(word.availability, member.siblings)
     elif isinstance(value, dict):
-        state = state_in_object(value, min_strength)
-        unknown = next((v for k, v in value.items() if isinstance(v, str) and is_word(k)), None)
-    if (
-        state is None
-        and isinstance(unknown, str)
-        and min_strength == WEAK
-        and not is_no_state(unknown)
-    ):
+        state = state_in_object(value, strength)
+        text = next((v for k, v in value.items() if isinstance(v, str) and is_word(k)), None)
+    if state is None and isinstance(text, str) and strength == WEAK and not is_no_state(text):
         named = names(key, "availability") or names(key, "state")
-        state = unknown_word(facts, unknown, member.path) if named else None
+        state = unknown_word(facts, text, member.path) if named else None
     if state is not None and of_whole:
         facts.add_whole(state, member, "statement")
     elif state is not None:
         facts.add("field", member.pattern, state, member.path, "statement", value)
     if isinstance(value, dict):
-        _read_parts(facts, member, min_strength, has_state=state is not None)
+        _read_parts(facts, member, strength, has_state=state is not None)
     elif isinstance(value, list):
         entries = entries_in(value, member.path, kind_of_entries(key))
         records = [entry for entry in entries if isinstance(entry.value, dict)]
         if len(records) == len(value):
-            read_map_of_states(facts, key, records, trusted=min_strength == WEAK)
+            read_map_of_states(facts, key, records, is_trusted=strength == WEAK)
     return len(facts.signals) > signal_count_before
 
 
-def _read_parts(facts: Facts, member: Member, min_strength: int, *, has_state: bool) -> None:
+def _read_parts(facts: Facts, member: Member, strength: int, *, has_state: bool) -> None:
     """Read the parts of a statement: lists, maps and objects of fields and engines."""
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
     are_alike = all(set(item) == set(objects[0]) for item in objects)
-    of_engines = objects and are_alike and any(map(facts.is_engine, value))
-    scope = kind_of_entries(key) or ("engine" if of_engines else None)
+    is_of_engines = objects and are_alike and any(map(facts.is_engine, value))
+    scope = kind_of_entries(key) or ("engine" if is_of_engines else None)
     for name, item in value.items():
         path, kind = member.path + key_step(name), kind_of_entries(name)
         if isinstance(item, list):
-            if not read_names_without_data(facts, Member(name, item, path, {}), trusted=True):
-                read_map_of_states(facts, name, entries_in(item, path, kind), trusted=True)
+            if not read_names_without_data(facts, Member(name, item, path, {}), is_trusted=True):
+                read_map_of_states(facts, name, entries_in(item, path, kind), is_trusted=True)
         elif isinstance(item, dict):
             state = None if _is_part(name) else state_in_object(item)
-            is_named = min_strength == WEAK or scope or facts.is_engine(name) or facts.has(name)
+            is_named = strength == WEAK or scope or facts.is_engine(name) or facts.has_field(name)
             if kind is not None and state is None:
-                read_map_of_states(facts, key, entries_in(item, path, kind), trusted=True)
+                read_map_of_states(facts, key, entries_in(item, path, kind), is_trusted=True)
             elif state is not None and is_named:
                 add_entry(facts, Entry(name, scope, item, path), state)
     parts = {n: item for n, item in value.items() if not isinstance(item, dict | list)}
@@ -410,8 +405,8 @@ def _notices(facts: Facts, member: Member) -> bool:
     """Read the notes or notices under a key; return whether the key is one for them."""
     key, value = member.key, member.value
     # Remarks are about anything; where nothing was measured, they may give the reason.
-    is_note, remark = fits(key, "note"), is_whole(key, "remark") and not facts.numbers
-    is_read, signal_count_before = is_note or remark or fits(key, "notice"), len(facts.signals)
+    is_note, is_remark = fits(key, "note"), is_whole(key, "remark") and not facts.numbers
+    is_read, signal_count_before = is_note or is_remark or fits(key, "notice"), len(facts.signals)
     notices = [member]
     if isinstance(value, list):
         notices = [member.element(index, item) for index, item in enumerate(value)]
@@ -437,7 +432,9 @@ def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
     members = notice.value if notice.is_object else {"": notice.value}
     texts = [text for text in members.values() if isinstance(text, str)]
     targets = [
-        name for name in targets_of_notice(members) if facts.is_engine(name) or facts.has(name)
+        name
+        for name in targets_of_notice(members)
+        if facts.is_engine(name) or facts.has_field(name)
     ]
     word = certain_word(texts) if targets else None
     if word:
@@ -447,16 +444,16 @@ def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
         for name in targets:
             if facts.is_engine(name):
                 facts.add("engine", name, state, notice.path, "notice", notice.value)
-            elif of_whole or not facts.counts(name):
-                field_state = partial_state if facts.counts(name) else state
+            elif of_whole or not facts.has_number(name):
+                field_state = partial_state if facts.has_number(name) else state
                 facts.add(
-                    "field", facts.about(name), field_state, notice.path, "notice", notice.value
+                    "field", facts.path_of(name), field_state, notice.path, "notice", notice.value
                 )
     if word or not of_whole:
         return
     for text in filter(absence_in_code, texts):
         scope, target = named_target(members) or ("section", None)
-        target = facts.about(target) if scope == "field" and target else target
+        target = facts.path_of(target) if scope == "field" and target else target
         state = with_reason(absence_in_code(text) or ABSENT, reason_in(members) or text)
         state = partial_if_measured(state, facts.numbers)
         facts.add(scope, target, state, notice.path, "notice", notice.value)
@@ -481,8 +478,8 @@ def read_prose(facts: Facts) -> None:
         text = notice.value if isinstance(notice.value, str) else notice.key
         word = None if _ASIDE.search(text) else canonical_word(text) or word_of_absence([text])
         # Everyday words are trusted only where they are the code.
-        everyday = word and word.canonical in ("available", "unavailable", "error")
-        if word and (word.is_lack or (is_code(text) and not everyday)):
+        is_everyday = word and word.canonical in ("available", "unavailable", "error")
+        if word and (word.is_lack or (is_code(text) and not is_everyday)):
             state = partial_if_measured(word.because(text), facts.numbers)
             if state.status == Status.UNAVAILABLE and True in facts.numbers:
                 state = replace(state, status=Status.PARTIAL)
@@ -537,10 +534,10 @@ def _error(facts: Facts, member: Member) -> Reading:
     elif key in ("success", "ok"):
         error = siblings if value is False else None
     elif key == "status":
-        titled = type(value) is int and value >= 400 and isinstance(siblings.get("title"), str)
-        failed = isinstance(value, str) and canonical_word(value) == canonical_word("error")
-        named = failed and len(siblings) <= 6 and reason_in(siblings)
-        error = siblings if titled or named else None
+        is_titled = type(value) is int and value >= 400 and isinstance(siblings.get("title"), str)
+        is_failed = isinstance(value, str) and canonical_word(value) == canonical_word("error")
+        is_explained = is_failed and len(siblings) <= 6 and reason_in(siblings)
+        error = siblings if is_titled or is_explained else None
     elif word_of_absence(texts):
         parts = {fold(name): part for name, part in siblings.items()}
         if key != "code":
@@ -567,10 +564,10 @@ def _is_error(value: Any) -> bool:
             isinstance(item, str | dict) and _is_error(item) for item in value
         )
     parts = {fold(name) for name in value}
-    worded = parts & {"message", "detail", "title", "description"}
+    texts = parts & {"message", "detail", "title", "description"}
     return bool(parts & {"message", "code", "detail"}) and (
         parts <= words("error_field")
-        or bool(worded and parts & {"code", "type", "status", "reason"})
+        or bool(texts and parts & {"code", "type", "status", "reason"})
     )
 
 
@@ -604,7 +601,7 @@ def _work(facts: Facts, member: Member) -> Reading:
 
 
 def _message(facts: Facts, member: Member) -> Reading:
-    """Defer a message of an empty response; an object for one is the reason in any words."""
+    """Put aside the message of an empty response; an object gives the reason at once."""
     if not facts.is_bare:
         return None
     if isinstance(member.value, str):
@@ -629,7 +626,7 @@ def _through(facts: Facts, member: Member) -> Reading:
 
 
 def _named_reason(facts: Facts, member: Member) -> Reading:
-    """Read a reason whose key names the absence, ``emptyReason``, or that is an object of it."""
+    """Read the reason under a key that names an absence: a text (``emptyReason``) or an object."""
     members = member.value if member.is_object else {"reason": member.value}
     phrase = " ".join(tokens(member.key) if member.is_object else tokens(member.key)[:-1])
     has_list = any(isinstance(item, list) for item in members.values())
@@ -646,12 +643,12 @@ def _source(facts: Facts, member: Member) -> Reading:
 
 
 def _is_noted(key: str) -> bool:
-    noted = any(is_whole(key, concept) for concept in ("remark", "footnote"))
-    return noted or fits(key, "note") or fits(key, "notice")
+    is_remark = any(is_whole(key, concept) for concept in ("remark", "footnote"))
+    return is_remark or fits(key, "note") or fits(key, "notice")
 
 
 def _may_name_a_lack(key: str) -> bool:
-    """Whether a map or list under a key may be about what lacks, or what does not."""
+    """Whether a map or list under a key may name what has no data, or what has some."""
     faults = names(key, "failure") or fits(key, "reasons")
     return state_of_names_under(key) is not None or faults
 
@@ -714,9 +711,7 @@ def _flags(records: Records, name: str) -> States | None:
 def _sibling_name(records: Records, name: str) -> str | None:
     """The name of the field that another field of the records is about by its own name."""
     folded, _ = split_key(name)
-    sibling = (
-        next((field for field in records.names if fold(field) == folded), None) if folded else None
-    )
+    sibling = next((n for n in records.names if fold(n) == folded), None) if folded else None
     return sibling if sibling != name else None
 
 

@@ -309,7 +309,7 @@ def is_word(key: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def state_of_named_flag(key: str, value: bool) -> Availability | None:
-    """The state that a flag means; None if it states none, as one that denies a problem.
+    """The state that a flag means; None if it means none, such as a flag that denies a problem.
 
     Examples
     --------
@@ -350,13 +350,13 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
 def state_of_names_under(key: str) -> Availability | None:
     """The state of the entries under a key such as ``missingFields``; None if it gives none."""
     text = spaced(key, words("field", "engine", "idle"))
-    of_engines = kind_of_entries(key) == "engine"
-    if fits(text, "denies") or (text == "skipped" and of_engines):
+    is_of_engines = kind_of_entries(key) == "engine"
+    if fits(text, "denies") or (text == "skipped" and is_of_engines):
         return ABSENT
     word = word_of_parts(tuple(text.split()))
     if word is None or word.canonical == "available":
         return None
-    return None if word.canonical == "error" and not of_engines else word.availability
+    return None if word.canonical == "error" and not is_of_engines else word.availability
 
 
 @lru_cache(maxsize=4096)
@@ -426,16 +426,16 @@ def named_target(record: Mapping[str, object]) -> tuple[str, str] | None:
     """The kind and name that a record of statements is about: an engine or a field."""
     for kind, concept in (("engine", "engine"), ("field", "named")):
         for key, value in record.items():
-            of_labels = names(key, concept) and {*tokens(key)} <= words(concept, "labelling")
-            if isinstance(value, str) and (is_whole(key, concept) or of_labels):
+            is_label = names(key, concept) and {*tokens(key)} <= words(concept, "labelling")
+            if isinstance(value, str) and (is_whole(key, concept) or is_label):
                 return kind, value
     return None
 
 
 def is_no_state(text: str) -> bool:
     """Whether a text is no word of a state: of goods in stock, a number, or too long."""
-    wordless = not any(part.isalpha() for part in tokens(text))
-    return wordless or fits(text, "stock") or len(text) > _LONGEST
+    is_wordless = not any(part.isalpha() for part in tokens(text))
+    return is_wordless or fits(text, "stock") or len(text) > _LONGEST
 
 
 def is_sample_size(key: str) -> bool:
@@ -478,7 +478,7 @@ def state_in_object(record: Mapping[str, Any], min_strength: int = WEAK) -> Avai
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
-    """The state that an entry of a map means, under the key of the map; None if none."""
+    """The state that an entry means under the key of its map; None if it means none."""
     if isinstance(value, bool):
         return state_of_flag(value, key)
     if isinstance(value, str):
@@ -504,8 +504,8 @@ def state_of_flag(value: bool, key: str) -> Availability:
 def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availability:
     """Add the words beside a state; a reason among them names the cause of a bare absence.
 
-    A flag that is fine beside a sentence that denies is in doubt: what an engine supports it need
-    not have measured.
+    A flag that affirms is in doubt beside a sentence that denies: an engine need not have measured
+    what it supports.
 
     Examples
     --------
@@ -518,8 +518,8 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
         word = word_in_sentences(reason)
         if word and word.canonical != "unavailable":
             return word.because(reason)
-        doubted = Availability(Status.UNKNOWN, None, reason)
-        return doubted if _DENIAL.search(reason) else with_reason(state, reason)
+        doubtful_state = Availability(Status.UNKNOWN, None, reason)
+        return doubtful_state if _DENIAL.search(reason) else with_reason(state, reason)
     state = with_reason(state, reason)
     for key, text in (
         record.items() if state.cause is None and state.status == "unavailable" else ()
@@ -536,9 +536,9 @@ def partial_if_measured(state: Availability, numbers: Collection[bool]) -> Avail
     ``numbers`` holds for each number whether it is other than 0: a sample may well be thin and
     its count 0, but a 0 beside what is still to come was not measured.
     """
-    thin = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
+    is_thin = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
     has_begun = state.cause == Cause.PENDING and any(numbers)
-    is_part = state.status == Status.UNAVAILABLE and (thin or has_begun)
+    is_part = state.status == Status.UNAVAILABLE and (is_thin or has_begun)
     return replace(state, status=Status.PARTIAL) if is_part else state
 
 
@@ -549,7 +549,7 @@ def zero_or_not(record: Mapping[str, Any]) -> set[bool]:
 
 
 def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
-    """The state that a key gives to another beside it whose value is given; None if none.
+    """The state that a key such as ``revenueReason`` gives to its sibling; None if it gives none.
 
     Parameters
     ----------
@@ -562,12 +562,12 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
         state = state_in_object(value)
         texts = (text for text in value.values() if isinstance(text, str) and text)
         text = reason_in(value) or next(texts, None)
-        absent = state is None and kind == "reason" and sibling_value is None and text
-        return replace(ABSENT, reason=text) if absent else state
+        is_absent = state is None and kind == "reason" and sibling_value is None and text
+        return replace(ABSENT, reason=text) if is_absent else state
     if isinstance(value, bool):
         if kind in ("part", "denial"):
-            states = value and (sibling_value is None) == (kind == "denial")
-            return (ABSENT if sibling_value is None else PARTIAL) if states else None
+            is_stated = value and (sibling_value is None) == (kind == "denial")
+            return (ABSENT if sibling_value is None else PARTIAL) if is_stated else None
         return AVAILABLE if value else ABSENT
     word = canonical_word(value)
     if word and (word.strength >= STRONG or sibling_value is None):
@@ -616,7 +616,7 @@ def state_of_loss(key: str, value: Any) -> Availability | None:
     number = value if type(value) in (int, float) else 0
     is_some = number > 0 or (isinstance(value, list) and len(value) > 0)
     whole = 100 if names(key, "percent") else 1
-    sampled = 0 < number < whole and fits(key, "sample_rate")
-    lost = is_some and fits(spaced(key).removesuffix(" count"), "loss")
+    is_sampled = 0 < number < whole and fits(key, "sample_rate")
+    is_lost = is_some and fits(spaced(key).removesuffix(" count"), "loss")
     has_begun = isinstance(value, str) and value != "" and fits(key, "since")
-    return PARTIAL if sampled or lost or has_begun else None
+    return PARTIAL if is_sampled or is_lost or has_begun else None

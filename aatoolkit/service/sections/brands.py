@@ -102,8 +102,8 @@ def _unmeasured(obs: Observations) -> dict[str, State]:
 
 
 def _kpis(obs: Observations) -> dict[str, Any]:
-    now = _figures(obs, previous=False)
-    before = _figures(obs, previous=True) if obs.previous_observed else dict.fromkeys(now)
+    now = _figures(obs, is_previous=False)
+    before = _figures(obs, is_previous=True) if obs.previous_observed else dict.fromkeys(now)
 
     def kpi(name: str, unit: str, **parts: str) -> dict[str, Any]:
         counts = {part: now[source] for part, source in parts.items()}
@@ -124,8 +124,8 @@ def _kpis(obs: Observations) -> dict[str, Any]:
     }
 
 
-def _figures(obs: Observations, *, previous: bool) -> dict[str, Any]:
-    figures = focus(obs, WHOLE, previous)[()] | citations(obs, WHOLE, previous)[()]
+def _figures(obs: Observations, *, is_previous: bool) -> dict[str, Any]:
+    figures = focus(obs, WHOLE, is_previous)[()] | citations(obs, WHOLE, is_previous)[()]
     rate = figures["mention_rate"]
     figures["visibility_score"] = None if rate is None else 100.0 * rate
     figures["citation_share"] = ratio(figures["own_citation_count"], figures["citation_count"])
@@ -154,7 +154,7 @@ def _points(obs: Observations) -> list[dict[str, Any]]:
 
 def _before(obs: Observations) -> dict[str, dict[str, Any]]:
     """Return the measures of each brand in the previous window, if answers were collected."""
-    rows = brand_measures(obs, previous=True) if obs.previous_observed else []
+    rows = brand_measures(obs, is_previous=True) if obs.previous_observed else []
     return {row["brand"]: row for row in rows}
 
 

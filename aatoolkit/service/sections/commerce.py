@@ -460,8 +460,8 @@ def conversions(obs: Observations) -> SectionAnswer:
         none = "No visits were recorded in this window."
         reason = none if obs.observed("visits") else not_held("visits")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    priced, measured = source["currency"] is not None, recorded["measured"]
-    facts = {"through": last_day, "priced": priced, "measured": measured}
+    is_priced, is_measured = source["currency"] is not None, recorded["measured"]
+    facts = {"through": last_day, "priced": is_priced, "measured": is_measured}
     body["totals"] = obs.row(_CONVERSIONS_TOTALS, **facts)
     body["engines"] = obs.rows(_ENGINES, **facts)
     body["landingPages"] = obs.rows(_PAGES, **facts, counted=citations_are_counted(obs))
@@ -474,12 +474,12 @@ def conversions(obs: Observations) -> SectionAnswer:
         lag = "Conversions are not recorded."
         if last_day is not None:
             lag = f"Conversions are complete up to {last_day.isoformat()}; later days are left out."
-        if last_day is not None and not measured:
+        if last_day is not None and not is_measured:
             lag = "Conversions are not complete yet for any day of the window."
         reasons.append(lag)
-        state = State("partial" if measured else "unavailable", lag)
+        state = State("partial" if is_measured else "unavailable", lag)
         fields = dict.fromkeys((_CONVERSION_FIELDS + _REVENUE_FIELDS).split(), state)
-    if not priced:
+    if not is_priced:
         state = State("unavailable", "The analytics property records no revenue.")
         fields |= dict.fromkeys(_REVENUE_FIELDS.split(), state)
     mixed, traffic = [], "{} traffic cannot be separated from other traffic."

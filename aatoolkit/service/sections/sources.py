@@ -56,11 +56,11 @@ def _retrieval_states(obs: Observations, *paths: str) -> dict[str, State]:
         return {}
     verb = "shows" if len(silent) == 1 else "show"
     reason = f"{enumerate_words(silent)} {verb} cited sources only."
-    alone = not obs.value(
+    is_alone = not obs.value(
         "SELECT count(*) > 0 FROM named_answers LEFT JOIN scoped_engines USING (host, engine)"
         " WHERE exposes_retrieval IS NOT FALSE"
     )
-    state = State("not_applicable" if alone else "partial", reason)
+    state = State("not_applicable" if is_alone else "partial", reason)
     return dict.fromkeys(paths, state)
 
 

@@ -55,7 +55,7 @@ from aatoolkit.service.measures import (
     why_no_subject,
 )
 from aatoolkit.service.observations import Observations
-from aatoolkit.service.significance import adjusted, clustered_interval, windows_differ
+from aatoolkit.service.significance import adjust_p_values, clustered_interval, windows_differ
 
 Row = dict[str, Any]
 
@@ -449,7 +449,7 @@ def insights(obs: Observations) -> SectionAnswer:
         nothing = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
         return SectionAnswer({"summary": nothing, "insights": []}, availability)
     changes = [change for row in obs.rows(_CHANGES) if (change := _change(row))]
-    p_values = adjusted([windows_differ(change["prompts"]) for change in changes])
+    p_values = adjust_p_values([windows_differ(change["prompts"]) for change in changes])
     rows = obs.rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
     states = {row["insight_id"]: row["state"] for row in rows}
     notable = []
@@ -472,7 +472,7 @@ def _comparability(obs: Observations) -> SectionAvailability:
     if not obs.observed("source_page_brands"):
         missing.append("It is not known which brands the cited pages mention.")
     availability = answers_availability(obs, reasons=missing)
-    is_compared = obs.previous_observed and answer_counts(obs, WHOLE, previous=True)[()]
+    is_compared = obs.previous_observed and answer_counts(obs, WHOLE, is_previous=True)[()]
     if availability.status == "unavailable" or is_compared:
         return availability
     return SectionAvailability(

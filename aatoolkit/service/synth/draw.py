@@ -22,18 +22,18 @@ from aatoolkit.service.synth.world import (
     TURN,
     Array,
     HostPlan,
-    between,
     chance,
-    chosen,
-    drawn,
-    instants,
-    numbered,
+    draw_choices,
+    draw_integers,
+    draw_weighted,
+    null_where,
     pick,
+    serial_ids,
     spread,
+    store_table,
     stream,
     table_of,
-    unless,
-    weighted,
+    to_timestamps,
 )
 
 SALES = "Sales automation"
@@ -62,20 +62,20 @@ class Runs:
             if age not in plan.silent
         ]
         engines, ages, weights = (np.array(column) for column in zip(*slots, strict=True))
-        slot = weighted(rng, weights, count)
-        second = between(rng, 3_600, 80_000, count)
+        slot = draw_weighted(rng, weights, count)
+        second = draw_integers(rng, 3_600, 80_000, count)
         order = np.lexsort((second, -ages[slot]))
         self.age, self.second, self.engine = ages[slot][order], second[order], engines[slot][order]
-        prompt = weighted(rng, plan.array("prompts", "weight", 1.0), count)
-        retired = plan.array("prompts", "until", 0)[prompt] > self.age
-        self.prompt = np.where(retired, 0, prompt)
-        outcome, self.outcome = chosen(rng, "outcomes", count)
+        prompt = draw_weighted(rng, plan.array("prompts", "weight", 1.0), count)
+        is_retired = plan.array("prompts", "until", 0)[prompt] > self.age
+        self.prompt = np.where(is_retired, 0, prompt)
+        outcome, self.outcome = draw_choices(rng, "outcomes", count)
         self.answered = outcome == 0
         self.shopping = chance(rng, 0.12, count) & self.answered & self.on("shopping_checked", True)
-        self.chat_ids = numbered("ch_", count)
+        self.chat_ids = serial_ids("ch_", count)
         self.engines = pick(plan.values("engines", "engine"), self.engine)
         self.prompt_ids = pick(plan.values("prompts", "prompt_id"), self.prompt)
-        self.ran_at = instants(TODAY - self.age, second[order])
+        self.ran_at = to_timestamps(TODAY - self.age, second[order])
         self._draw_mentions()
 
     def __len__(self) -> int:
@@ -104,13 +104,13 @@ class Runs:
 
     def _rates(self, rates: Array) -> Array:
         """Return the probability that each run mentions each brand."""
-        plan, recent = self.plan, self.age < TURN
+        plan, is_recent = self.plan, self.age < TURN
         tilt = self.chance(2).random((len(plan.rows("engines")), len(rates))) * 0.1 - 0.05
         probability = rates + tilt[self.engine]
         chatgpt = np.array([name == "chatgpt" for name in plan.values("engines", "engine")])
         sales = np.array([topic == SALES for topic in plan.values("prompts", "topic")])
         own_rate = probability[:, 0] + 0.05 * (1 - self.age / max(plan.days, 1))
-        own_rate += np.where(recent & chatgpt[self.engine], 0.12, 0.0)
+        own_rate += np.where(is_recent & chatgpt[self.engine], 0.12, 0.0)
         own_rate -= np.where(sales[self.prompt], 0.14, 0.0)
         probability[:, 0] = own_rate
         probability = np.clip(probability, 0.0, 1.0)
@@ -118,10 +118,10 @@ class Runs:
         probability = probability * odds / (1 - probability + probability * odds)
         # The work moves a prompt half of the way to certainty: one that is almost there gains
         # little.
-        is_moved = recent & np.isin(self.prompt, MOVED_PROMPTS)
+        is_moved = is_recent & np.isin(self.prompt, MOVED_PROMPTS)
         probability[:, 0] += np.where(is_moved, 0.5 * (1 - probability[:, 0]), 0.0)
-        branded = plan.array("prompts", "branded", False)[self.prompt].astype(bool)
-        probability[:, 0] = np.where(branded, 0.93, probability[:, 0])
+        is_branded = plan.array("prompts", "branded", False)[self.prompt].astype(bool)
+        probability[:, 0] = np.where(is_branded, 0.93, probability[:, 0])
         return np.where(rates == 0, 0.0, probability)
 
     def _odds_factors(self, rates: Array) -> Array:
@@ -138,13 +138,13 @@ class Runs:
         if self.icc == 0:
             return factors
         rng, weight = self.chance(7), (1 - self.icc) / self.icc
-        named = rates > 0
-        hits = np.zeros((len(factors), int(named.sum())))
+        mask = rates > 0
+        hits = np.zeros((len(factors), int(mask.sum())))
         for draw in range(_DRAWS):
-            probability = (weight * rates[named] + hits) / (weight + draw)
+            probability = (weight * rates[mask] + hits) / (weight + draw)
             hits += rng.random(hits.shape) < probability
-        named_rate = (weight * rates[named] + hits) / (weight + _DRAWS)
-        factors[:, named] = named_rate / (1 - named_rate) * (1 - rates[named]) / rates[named]
+        named_rate = (weight * rates[mask] + hits) / (weight + _DRAWS)
+        factors[:, mask] = named_rate / (1 - named_rate) * (1 - rates[mask]) / rates[mask]
         return factors
 
     @cached_property
@@ -170,13 +170,13 @@ def draw_answers(runs: Runs) -> dict[str, pa.Table]:
 
 def _answers(runs: Runs) -> pa.Table:
     rng, silent = runs.chance(3), ~runs.answered
-    text = unless(silent, _texts(runs))
+    text = null_where(silent, _texts(runs))
     truncated = chance(rng, 0.3, len(runs))
     search = 1 + chance(rng, 0.7, len(runs)).astype(np.int64)
     untold = runs.on("exposes_retrieval", None)
     engines = runs.plan.values("engines", "engine")
     models = [f"{engine}-synthetic-{n}" for engine in engines for n in (1, 2)]
-    return drawn(
+    return store_table(
         "answers",
         runs.plan.host,
         chat_id=runs.chat_ids,
@@ -184,11 +184,11 @@ def _answers(runs: Runs) -> pa.Table:
         engine=runs.engines,
         ran_at=runs.ran_at,
         outcome=runs.outcome,
-        model=unless(silent, pick(models, 2 * runs.engine + (runs.age <= 15))),
+        model=null_where(silent, pick(models, 2 * runs.engine + (runs.age <= 15))),
         answer_text=text,
-        answer_format=unless(silent, "markdown"),
+        answer_format=null_where(silent, "markdown"),
         answer_characters=pc.add(pc.utf8_length(text), pa.array(np.where(truncated, 900, 0))),
-        answer_truncated=unless(silent, truncated),
+        answer_truncated=null_where(silent, truncated),
         features=pick(
             CHOICES["features"], np.where(untold | silent, 0, np.where(runs.shopping, 3, search))
         ),
@@ -222,25 +222,25 @@ def _mentions(runs: Runs) -> pa.Table:
     unscored |= chance(rng, 0.13, count)
     unordered = chance(rng, 0.04, len(runs))[runs.run]
     excerpts = [excerpt.format(brand) for brand in brands for excerpt in CHOICES["excerpts"]]
-    return drawn(
+    return store_table(
         "mentions",
         runs.plan.host,
         chat_id=pick(runs.chat_ids, runs.run),
         brand=pick(brands, runs.brand),
-        position=unless(unordered, runs.place + 1),
-        sentiment=unless(unscored, pick(CHOICES["sentiments"], mood)),
-        sentiment_score=unless(unscored, score),
-        excerpt=unless(chance(rng, 0.05, count), pick(excerpts, 3 * runs.brand + mood)),
+        position=null_where(unordered, runs.place + 1),
+        sentiment=null_where(unscored, pick(CHOICES["sentiments"], mood)),
+        sentiment_score=null_where(unscored, score),
+        excerpt=null_where(chance(rng, 0.05, count), pick(excerpts, 3 * runs.brand + mood)),
     )
 
 
 def _attributes(runs: Runs) -> pa.Table:
     rng, count = runs.chance(5), len(runs.run)
-    owner, place = spread(weighted(rng, (0.65, 0.25, 0.1), count))
-    first, _ = chosen(rng, "attributes", count)
+    owner, place = spread(draw_weighted(rng, (0.65, 0.25, 0.1), count))
+    first, _ = draw_choices(rng, "attributes", count)
     attributes = [attribute for attribute, _ in CHOICES["attributes"]]
     attribute = (first[owner] + 3 * place) % len(attributes)
-    return drawn(
+    return store_table(
         "attributes",
         runs.plan.host,
         chat_id=pick(runs.chat_ids, runs.run[owner]),
@@ -255,10 +255,10 @@ def _claim_sightings(runs: Runs) -> pa.Table:
     rng, count = runs.chance(6), len(runs.run)
     is_seen = chance(rng, 0.2, count)
     claim = np.where(
-        runs.brand == 0, weighted(rng, (5, 1, 2), count), 3 + weighted(rng, (1, 2), count)
+        runs.brand == 0, draw_weighted(rng, (5, 1, 2), count), 3 + draw_weighted(rng, (1, 2), count)
     )
     rows = np.flatnonzero(is_seen & (runs.brand <= 1))
-    return drawn(
+    return store_table(
         "claim_sightings",
         runs.plan.host,
         claim_id=pick(runs.plan.values("claims", "claim_id"), claim[rows]),
@@ -299,9 +299,11 @@ def draw_sources(runs: Runs) -> dict[str, pa.Table]:
 def _citations(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
     rng = runs.chance(10)
     sizes = (0.12, 0.1, 0.14, 0.16, 0.16, 0.12, 0.1, 0.06, 0.04)
-    run, _ = spread(weighted(rng, sizes, len(runs)) * runs.answered)
-    before = weighted(rng, [page["weight"] for page in pages], len(run))
-    recent_pages = weighted(rng, [page.get("lately", page["weight"]) for page in pages], len(run))
+    run, _ = spread(draw_weighted(rng, sizes, len(runs)) * runs.answered)
+    before = draw_weighted(rng, [page["weight"] for page in pages], len(run))
+    recent_pages = draw_weighted(
+        rng, [page.get("lately", page["weight"]) for page in pages], len(run)
+    )
     page = np.where(runs.age[run] < TURN, recent_pages, before)
     # An answer cites a page once: of repeated pairs of run and page the first stays.
     _, first = np.unique(run * len(pages) + page, return_index=True)
@@ -312,7 +314,7 @@ def _citations(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
     page = np.where(runs.names_rivals_alone[run], rival[page], page)
     _, place = spread(np.bincount(run, minlength=len(runs)).astype(np.int64))
     untitled = chance(rng, 0.06, len(run))
-    return drawn(
+    return store_table(
         "citations",
         runs.plan.host,
         chat_id=pick(runs.chat_ids, run),
@@ -320,7 +322,7 @@ def _citations(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
         url=pick(urls, page),
         source_domain=pick([row["domain"] for row in pages], page),
         cited=~runs.on("exposes_retrieval", True)[run] | chance(rng, 0.65, len(run)),
-        title=unless(untitled, pick([row["title"] for row in pages], page)),
+        title=null_where(untitled, pick([row["title"] for row in pages], page)),
     )
 
 
@@ -328,8 +330,8 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
     """Draw the search queries of answers; those with a year are shared within a topic."""
     rng, host = runs.chance(12), runs.plan.host
     exposed = runs.on("exposes_fanouts", True) & runs.answered
-    run, place = spread(weighted(rng, (0.2, 0.2, 0.3, 0.2, 0.1), len(runs)) * exposed)
-    first = weighted(rng, (4, 2, 2, 1, 1, 0.5), len(runs))
+    run, place = spread(draw_weighted(rng, (0.2, 0.2, 0.3, 0.2, 0.1), len(runs)) * exposed)
+    first = draw_weighted(rng, (4, 2, 2, 1, 1, 0.5), len(runs))
     suffix = (first[run] + place) % len(CHOICES["suffixes"])
     words = [
         f"best {(row.get('topic') or 'crm').lower()} 2026"
@@ -341,23 +343,23 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
     queries = list(dict.fromkeys(words))
     count = len(queries)
     kept_rows = np.flatnonzero(chance(rng, 0.8, count))
-    ranks, volumes = weighted(rng, [1.0] * 40, count), weighted(rng, [1.0] * 90, count)
+    ranks, volumes = draw_weighted(rng, [1.0] * 40, count), draw_weighted(rng, [1.0] * 90, count)
     is_unranked, is_uncounted = chance(rng, 0.4, count), chance(rng, 0.3, count)
     return {
-        "fanouts": drawn(
+        "fanouts": store_table(
             "fanouts",
             host,
             chat_id=pick(runs.chat_ids, run),
             query_index=place,
             query=pick(words, runs.prompt[run] * len(CHOICES["suffixes"]) + suffix),
         ),
-        "queries": drawn(
+        "queries": store_table(
             "queries",
             host,
             query=pick(queries, kept_rows),
-            intent=chosen(rng, "intents", len(kept_rows))[1],
-            own_organic_rank=unless(is_unranked[kept_rows], ranks[kept_rows] + 1),
-            search_volume=unless(is_uncounted[kept_rows], volumes[kept_rows] * 10),
+            intent=draw_choices(rng, "intents", len(kept_rows))[1],
+            own_organic_rank=null_where(is_unranked[kept_rows], ranks[kept_rows] + 1),
+            search_volume=null_where(is_uncounted[kept_rows], volumes[kept_rows] * 10),
         ),
     }
 
@@ -368,24 +370,24 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
     examined = runs.on("shows_ads", True) & runs.on("ads_checked", True) & runs.answered
     run = np.flatnonzero(examined & chance(rng, 0.07, len(runs)))
     count = len(run)
-    unit, units = chosen(rng, "units", count)
-    advertiser = weighted(rng, [1.0, 6.0, *[2.0] * (len(advertisers) - 2)], count)
+    unit, units = draw_choices(rng, "units", count)
+    advertiser = draw_weighted(rng, [1.0, 6.0, *[2.0] * (len(advertisers) - 2)], count)
     unlinked = chance(rng, 0.1, count)
     engines = runs.plan.values("engines", "engine")
     surfaces = ["ai_overview" if name == "google-ai-overview" else "answer" for name in engines]
-    ads = drawn(
+    ads = store_table(
         "ads",
         runs.plan.host,
-        ad_id=numbered("ad_", count),
+        ad_id=serial_ids("ad_", count),
         engine=pick(runs.engines, run),
         observed_at=pick(runs.ran_at, run),
-        chat_id=unless(unlinked, pick(runs.chat_ids, run)),
-        prompt_id=unless(unlinked & chance(rng, 0.5, count), pick(runs.prompt_ids, run)),
+        chat_id=null_where(unlinked, pick(runs.chat_ids, run)),
+        prompt_id=null_where(unlinked & chance(rng, 0.5, count), pick(runs.prompt_ids, run)),
         surface=pick(surfaces, runs.engine[run]),
         unit=units,
-        placement=chosen(rng, "placements", count)[1],
-        position=unless(chance(rng, 0.05, count), between(rng, 1, 2, count)),
-        advertiser=unless(
+        placement=draw_choices(rng, "placements", count)[1],
+        position=null_where(chance(rng, 0.05, count), draw_integers(rng, 1, 2, count)),
+        advertiser=null_where(
             chance(rng, 0.02, count),
             pick([row["advertiser"] for row in advertisers], advertiser),
         ),
@@ -399,18 +401,18 @@ def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
     count = len(ad)
     domains = runs.plan.values("advertisers", "domain", "ads.example")
     unpriced = ~chance(rng, 0.4, count)
-    price = 9 + between(rng, 0, 90, count) + 0.99
-    return drawn(
+    price = 9 + draw_integers(rng, 0, 90, count) + 0.99
+    return store_table(
         "ad_cards",
         runs.plan.host,
-        ad_id=pick(numbered("ad_", len(cards)), ad),
+        ad_id=pick(serial_ids("ad_", len(cards)), ad),
         card=place + 1,
-        headline=chosen(rng, "headlines", count)[1],
-        body=unless(chance(rng, 0.2, count), "(synthetic) An advertisement."),
-        image_url=unless(chance(rng, 0.5, count), "https://images.example/ad.png"),
+        headline=draw_choices(rng, "headlines", count)[1],
+        body=null_where(chance(rng, 0.2, count), "(synthetic) An advertisement."),
+        image_url=null_where(chance(rng, 0.5, count), "https://images.example/ad.png"),
         target_url=pick([f"https://{domain}/?from=ad" for domain in domains], advertiser[ad]),
-        price_amount=unless(unpriced, price),
-        price_currency=unless(unpriced, "USD"),
+        price_amount=null_where(unpriced, price),
+        price_currency=null_where(unpriced, "USD"),
     )
 
 
@@ -420,8 +422,8 @@ def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
     rows = np.flatnonzero(runs.shopping)
     liking = rng.random((len(rows), len(ids))) + np.linspace(0.5, 0.0, len(ids))
     order = np.argsort(-liking, axis=1, kind="stable")
-    run, place = spread(between(rng, 2, 5, len(rows)))
-    mentions = drawn(
+    run, place = spread(draw_integers(rng, 2, 5, len(rows)))
+    mentions = store_table(
         "product_mentions",
         runs.plan.host,
         chat_id=pick(runs.chat_ids, rows[run]),
@@ -477,30 +479,30 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     is_down = (age == 37) | ((age == 17) & (clock >= 5) & (clock < 9)) | ((age == 0) & (clock == 3))
     hours = hours[~is_down]
     rng = stream(seed, plan.number, 40)
-    hour = np.sort(hours[weighted(rng, np.ones(len(hours)), count)])
-    bot, bots = chosen(rng, "bots", count)
-    path = weighted(rng, [*OWN_PATHS.values(), 6, 1.5, 0.8, 0.8], count)
+    hour = np.sort(hours[draw_weighted(rng, np.ones(len(hours)), count)])
+    bot, bots = draw_choices(rng, "bots", count)
+    path = draw_weighted(rng, [*OWN_PATHS.values(), 6, 1.5, 0.8, 0.8], count)
     # Mostly 200; paths that disguised scanners request are never there.
-    status = chosen(rng, "statuses", count)[1].to_numpy()
+    status = draw_choices(rng, "statuses", count)[1].to_numpy()
     status = np.where((bot == 4) & (rng.random(count) < 0.3), 403, status)
     status = np.where(path >= _PATHS.index("/gone"), 404, status)
-    requests = 1 + weighted(rng, (6, 3, 2, 1, 1), count)
+    requests = 1 + draw_weighted(rng, (6, 3, 2, 1, 1), count)
     impostors = chance(rng, 0.06, count).astype(np.int64)
-    second = between(rng, 0, 1_790, count)
-    hits = drawn(
+    second = draw_integers(rng, 0, 1_790, count)
+    hits = store_table(
         "crawler_hits",
         plan.host,
-        hour=instants(0, hour * 3_600),
+        hour=to_timestamps(0, hour * 3_600),
         bot=bots,
         requests=requests,
-        path=unless(chance(rng, 0.02, count), pick(_PATHS, path)),
-        status=unless(chance(rng, 0.01, count), status),
-        site=pick([plan.host, f"www.{plan.host}", None], weighted(rng, (8, 1, 1), count)),
-        verified_requests=unless(bot >= _UNVERIFIED, requests - impostors),
-        bytes=unless(chance(rng, 0.03, count), np.where(status == 200, 9_000, 300) * requests),
-        last_at=instants(0, hour * 3_600 + second),
+        path=null_where(chance(rng, 0.02, count), pick(_PATHS, path)),
+        status=null_where(chance(rng, 0.01, count), status),
+        site=pick([plan.host, f"www.{plan.host}", None], draw_weighted(rng, (8, 1, 1), count)),
+        verified_requests=null_where(bot >= _UNVERIFIED, requests - impostors),
+        bytes=null_where(chance(rng, 0.03, count), np.where(status == 200, 9_000, 300) * requests),
+        last_at=to_timestamps(0, hour * 3_600 + second),
     )
-    recorded = drawn("crawler_hours", plan.host, hour=instants(0, hours * 3_600))
+    recorded = store_table("crawler_hours", plan.host, hour=to_timestamps(0, hours * 3_600))
     return {"crawler_hours": recorded, "crawler_hits": hits}
 
 
@@ -510,32 +512,32 @@ def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     if analytics["provider"] == "none":
         return {}
     rng = stream(seed, plan.number, 50)
-    day = np.sort(TODAY - between(rng, 0, HISTORY_DAYS - 1, count))
-    engine, engines = chosen(rng, "visit_engines", count)
-    visitor = between(rng, 1, max(count * 4 // 5, 1), count)
-    path = weighted(rng, [*OWN_PATHS.values()], count)
+    day = np.sort(TODAY - draw_integers(rng, 0, HISTORY_DAYS - 1, count))
+    engine, engines = draw_choices(rng, "visit_engines", count)
+    visitor = draw_integers(rng, 1, max(count * 4 // 5, 1), count)
+    path = draw_weighted(rng, [*OWN_PATHS.values()], count)
     anonymous = np.full(count, plan.host != "acme.example")
-    visits = drawn(
+    visits = store_table(
         "visits",
         plan.host,
-        visit_id=numbered("v_", count),
+        visit_id=serial_ids("v_", count),
         day=pa.array(day.astype(np.int32)).cast(pa.date32()),
         engine=engines,
-        visitor_id=unless(anonymous, pick(numbered("u_", count), visitor - 1)),
-        path=unless(chance(rng, 0.02, count), pick([*OWN_PATHS], path)),
+        visitor_id=null_where(anonymous, pick(serial_ids("u_", count), visitor - 1)),
+        path=null_where(chance(rng, 0.02, count), pick([*OWN_PATHS], path)),
         engaged=chance(rng, np.where(engine > 0, 0.7, 0.5), count),
         seconds=np.floor(rng.random(count) * 2_600) / 10,
     )
     # Of the conversions of the last day a part has arrived.
     rate = np.where(engine > 0, 0.026, 0.017) * np.where(day == TODAY, 0.3, 1.0)
     visit = np.flatnonzero(chance(rng, rate, count))
-    revenue = between(rng, 2_000, 40_000, len(visit)) / 100
+    revenue = draw_integers(rng, 2_000, 40_000, len(visit)) / 100
     unpriced = chance(rng, 0.05, len(visit)) | ("currency" not in analytics)
-    conversions = drawn(
+    conversions = store_table(
         "conversions",
         plan.host,
-        conversion_id=numbered("cv_", len(visit)),
-        visit_id=pick(numbered("v_", count), visit),
-        revenue=unless(unpriced, revenue),
+        conversion_id=serial_ids("cv_", len(visit)),
+        visit_id=pick(serial_ids("v_", count), visit),
+        revenue=null_where(unpriced, revenue),
     )
     return {"visits": visits, "conversions": conversions}

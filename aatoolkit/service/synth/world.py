@@ -35,7 +35,7 @@ def stream(seed: int, *path: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64([seed, *path]))
 
 
-def weighted(rng: np.random.Generator, weights: Sequence[float] | Array, count: int) -> Array:
+def draw_weighted(rng: np.random.Generator, weights: Sequence[float] | Array, count: int) -> Array:
     """Draw indices by weight."""
     edges = np.cumsum(np.asarray(weights, dtype=np.float64))
     positions = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
@@ -43,14 +43,14 @@ def weighted(rng: np.random.Generator, weights: Sequence[float] | Array, count: 
     return places
 
 
-def chosen(rng: np.random.Generator, name: str, count: int) -> tuple[Array, pa.Array]:
+def draw_choices(rng: np.random.Generator, name: str, count: int) -> tuple[Array, pa.Array]:
     """Draw from a list of choices by weight; return indices and values."""
     values, weights = zip(*CHOICES[name], strict=True)
-    places = weighted(rng, weights, count)
+    places = draw_weighted(rng, weights, count)
     return places, pick(values, places)
 
 
-def between(rng: np.random.Generator, low: int, high: int, count: int) -> Array:
+def draw_integers(rng: np.random.Generator, low: int, high: int, count: int) -> Array:
     """Draw integers from ``low`` to ``high``, both included."""
     return rng.integers(low, high, size=count, dtype=np.int64, endpoint=True)
 
@@ -72,23 +72,23 @@ def pick(values: Sequence[Any] | pa.Array, places: Array) -> pa.Array:
     return (values if isinstance(values, pa.Array) else pa.array(values)).take(pa.array(places))
 
 
-def unless(unknown: Array, values: Any) -> pa.Array:
+def null_where(unknown: Array, values: Any) -> pa.Array:
     """Set values to null where a mask is true; a single text is repeated."""
     values = pa.repeat(values, len(unknown)) if isinstance(values, str) else pa.array(values)
     return pc.if_else(pa.array(unknown), pa.scalar(None, values.type), values)
 
 
-def numbered(prefix: str, count: int) -> pa.Array:
+def serial_ids(prefix: str, count: int) -> pa.Array:
     """Create ids from a prefix and serial numbers."""
     return pa.array([f"{prefix}{number:06d}" for number in range(1, count + 1)], pa.string())
 
 
-def instants(days: Array | int, seconds: Array) -> pa.Array:
+def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
     """Convert days since 1970-01-01 and seconds to Arrow timestamps."""
     return pa.array((days * 86_400 + seconds) * 1_000_000).cast(pa.timestamp("us", tz="UTC"))
 
 
-def drawn(name: str, host: str, **columns: Any) -> pa.Table:
+def store_table(name: str, host: str, **columns: Any) -> pa.Table:
     """Build a store table from columns; missing columns are null."""
     size = len(next(iter(columns.values())))
     columns["host"] = pa.repeat(host, size)

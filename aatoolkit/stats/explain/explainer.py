@@ -339,10 +339,10 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
             raise TrailEnd(f"the response has no table {table} as it is declared now")
         return TableCells(response, table)
     if kind == VIEW:
-        viewed, changes = facts
-        if viewed[0] == END:
-            return View(None, changes, viewed[1])
-        return View(replay(viewed, sources, finder), changes)
+        recipe_below, changes = facts
+        if recipe_below[0] == END:
+            return View(None, changes, recipe_below[1])
+        return View(replay(recipe_below, sources, finder), changes)
     if kind == ARCHIVED:
         return ArchivedCells(finder.archived(facts[0], facts[1]), sources, finder)
     # Each module of frames and statistics registers its verbs in `VERBS` when it is imported.
