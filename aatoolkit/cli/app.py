@@ -72,7 +72,8 @@ Data goes to standard output, notes and progress to standard error; progress onl
 Exit codes:
   0    done
   1    something failed: the service, the network or a file
-  2    the command was not understood, or a value is wrong
+  2    the command was not understood, or a value is wrong:
+       a name, a path that is not there
   130  interrupted by Ctrl-C
 
 \b
@@ -597,7 +598,7 @@ def verify_study(args: Args) -> int:
 
     Exits with 1 if a byte was altered, taken away or added.
     """
-    study = aa.Study(args.study)
+    study = _study(args.study)
     result = study.verify(replay=args.replay)
     facts = _facts(study)
     problems = [*map(vars, result.problems)]
@@ -612,13 +613,9 @@ def verify_study(args: Args) -> int:
 def diff(args: Args) -> int:
     """Show what changed between two studies.
 
-    Exits with 0 if nothing did, 1 if something, 2 if one cannot be read.
+    Exits with 0 if nothing did, 1 if something did or a study was altered.
     """
-    try:
-        result = aa.Study(args.study).diff(aa.Study(args.other))
-    except StudyError as error:
-        note(f"aatoolkit: {error}")
-        return 2
+    result = _study(args.study).diff(_study(args.other))
     changes = json.loads(result.changes.to_json(orient="records"))
     lines = () if result.is_same else [str(result)]
     show(args, {"same": result.same, "changes": changes}, lines)
@@ -641,7 +638,7 @@ def rerun(args: Args) -> int:
     Exits with 0 if each sealed result is the same, 1 if one differs, 2 if it cannot be run.
     """
     try:
-        result = aa.Study(args.study).rerun(args.notebook, out=args.output, timeout=args.timeout)
+        result = _study(args.study).rerun(args.notebook, out=args.output, timeout=args.timeout)
     except (StudyError, NotWritten) as error:
         note(f"aatoolkit: {error}")
         return 2
@@ -669,13 +666,20 @@ def rerun(args: Args) -> int:
 )
 def publish(args: Args) -> int:
     """Put the tables of a study into a folder for others to use."""
-    study = aa.Study(args.study)
+    study = _study(args.study)
     names = ("redact", "excel", "csv", "responses", "licence", "overwrite")
     written = study.publish(args.out, **values_of(args, *names))
     files = sorted(str(path) for path in written.rglob("*") if path.is_file())
     show(args, files, files)
     note(f"the publication is in {written}; it cites the study by its digest, {study.digest}")
     return 0
+
+
+def _study(path: Path) -> aa.Study:
+    """Open a study; a path that is not there is a wrong value, not a failure."""
+    if not path.exists():
+        raise ArgumentError(f"there is no study at {path}; check the path", argument="study")
+    return aa.Study(path)
 
 
 def _lines(facts: dict[str, Any]) -> Iterable[str]:
@@ -883,7 +887,7 @@ def _opened(path: Path) -> Any:
 
     if (path / "responses" / "_delta_log").is_dir():
         return aa.Archive(path)
-    return aa.Study(path / PACKED if (path / PACKED).is_file() else path)
+    return _study(path / PACKED if (path / PACKED).is_file() else path)
 
 
 _PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">

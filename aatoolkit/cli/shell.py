@@ -67,9 +67,11 @@ def problem_of(error: click.UsageError) -> str:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return "name a command"
     if isinstance(error, click.NoSuchOption):
-        names = [name for parameter in command.params for name in parameter.opts]
-        suggestion = did_you_mean(near_matches(error.option_name, names))
-        return f"there is no such option{suggestion and f'; {suggestion}'}"
+        name, names = error.option_name, [n for parameter in command.params for n in parameter.opts]
+        suggestion = did_you_mean(near_matches(name, names))
+        # A word that resembles no option may be a token.
+        what = f"option {name!r}" if suggestion or name in _FLAGS else "such option"
+        return f"there is no {what}{suggestion and f'; {suggestion}'}"
     if isinstance(error, click.exceptions.NoSuchCommand):
         suggestion = did_you_mean(
             near_matches(error.command_name, command.commands),
@@ -128,12 +130,17 @@ def _click_type(placeholder: str, given: Any) -> Any:
     return given or (Path if placeholder in _PATHS else None)
 
 
+_FLAGS: set[str] = set()
+"""The options of all commands."""
+
+
 def option(
     line: str, text: str, kind: Any = None, default: Any = None, **more: Any
 ) -> click.Option:
     """Create an option from its line of help, such as ``-o --out FILE``."""
     words = line.split()
     flags = [word for word in words if word.startswith("-")]
+    _FLAGS.update(flags)
     values, name = words[len(flags) :], flags[-1].strip("-").replace("-", "_")
     return click.Option(
         [*flags, name],

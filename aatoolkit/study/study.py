@@ -345,7 +345,9 @@ class Study(metaclass=Chaptered):
         """
         body = self._files.read(body_file(record.sha256))
         if sha256_of(body) != record.sha256:
-            raise self._unusable(f"{body_file(record.sha256)} is not what was recorded")
+            raise self._unusable(
+                f"{body_file(record.sha256)} is not what was recorded; verify the study"
+            )
         return body
 
     def _payload(self, record: Record) -> Payload:
@@ -682,12 +684,12 @@ class Study(metaclass=Chaptered):
         return verify(self._files, self._hashes if replay else None)
 
     def diff(self, other: Study) -> StudyDiff:
-        """Compare this study with a later one.
+        """Compare this study with a later one; every response is compared with its hash first.
 
         Raises
         ------
         StudyError
-            If one of them is damaged.
+            If one of them is damaged: `verify` says where.
 
         Examples
         --------

@@ -68,7 +68,9 @@ def test_read_prints_csv_json_and_parquet(capsys: pytest.CaptureFixture[str]) ->
         (["archive", "tidy", "--dir", "d", "--keep-hours", "-1"], "takes a number from 0"),
         (["collect", "h.example", "-o", "d", "--workers", "0"], "takes a whole number from 1"),
         (["serve", "s", "--port", "99999"], "a whole number from 0 to 65535"),
-        (["serve", "--describe", "--json"], "there is no such option"),
+        (["serve", "--describe", "--json"], "there is no option '--json'"),
+        (["study", "record", "h.example", "-o", "cst"], "there is no option '-o'"),
+        (["study", "verify", "nowhere"], "there is no study at nowhere; check the path"),
         (["read", "h.example", "-o", "scope.xlsx"], "are of a SECTION; name it too"),
         (["read", "mine", "h.example"], "the order is aatoolkit read HOST"),
         (["archive", "verify", "d"], "--dir DIR is required"),
@@ -125,7 +127,7 @@ def test_no_error_repeats_a_token_given_by_mistake(
 
 def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--answer", "600"]) == 2
-    assert "there is no such option; did you mean '--answers'?" in capsys.readouterr().err
+    assert "there is no option '--answer'; did you mean '--answers'?" in capsys.readouterr().err
     for option in (f"--token:{SECRET}", f"--{SECRET}", f"-{SECRET}", f"--{SECRET}=1"):
         assert main(["demo", option]) == 2
         assert SECRET not in capsys.readouterr().err

@@ -18,7 +18,7 @@ import pytest
 from effort import effort
 
 import aatoolkit as aa
-from aatoolkit import errors
+from aatoolkit import cli, errors
 from aatoolkit.study import Record
 
 HOST = "acme.example"
@@ -107,7 +107,7 @@ def test_two_thousand_random_changes_are_all_found(folder: Path) -> None:
     assert aa.Study(folder).verify()
 
 
-def test_it_names_which_response_and_which_tables(folder: Path) -> None:
+def test_it_names_which_response_and_which_tables(original: Path, folder: Path) -> None:
     study = aa.Study(folder)
     record = next(record for record in study.records if record.section == "urls")
     response = folder / "responses" / f"{record.sha256}.json"
@@ -117,6 +117,9 @@ def test_it_names_which_response_and_which_tables(folder: Path) -> None:
     assert (problem.kind, problem.file) == ("altered", f"responses/{record.sha256}.json")
     assert problem.responses == ("urls of acme.example, Scope(days=7)",)
     assert set(problem.tables) == {f"urls.{table.name}" for table in aa.sections.get("urls")}
+    with pytest.raises(errors.StudyError, match="not what was recorded; verify the study"):
+        aa.Study(original).diff(study)
+    assert cli.main(["study", "diff", str(folder), str(original)]) == 1
     response.unlink()
     (problem,) = problems(folder)
     assert problem.kind == "missing"
