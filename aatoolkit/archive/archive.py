@@ -30,7 +30,7 @@ from aatoolkit.archive.adding import (
 from aatoolkit.archive.reading import TableReader, dask_frame, overview, sql_tables
 from aatoolkit.archive.responses import USABLE, ResponseIndex, groups_of, source_of
 from aatoolkit.archive.schema import CHANGES, CHANGES_SCHEMA, stored_tables
-from aatoolkit.archive.snapshot import Selection, Snapshot, When, quoted
+from aatoolkit.archive.snapshot import Selection, Snapshot, When, moment, quoted
 from aatoolkit.archive.store import ArchiveStore, duckdb, engine, read_runs, typed
 from aatoolkit.archive.upkeep import ArchiveCheck, UpkeepReport
 from aatoolkit.client.client import Client, Project
@@ -318,7 +318,8 @@ class Archive(metaclass=Chaptered):
             As for `read`.
         """
         reader = TableReader(self._snapshot(), section, table)
-        days, limit = Selection.of(hosts, since, until, scope), Selection.of(until=as_of).until
+        days = Selection.of(hosts, since, until, scope)
+        limit = moment(as_of, "as_of", is_last=True)
         if reader.stored.moment is None:
             return reader.read(days.before(limit).before(self._until))
         fetched = Selection(days.hosts, scope=scope).before(self._until).before(limit)
@@ -424,7 +425,7 @@ class Archive(metaclass=Chaptered):
         """
         archive = Archive.__new__(Archive)
         archive.__dict__.update(self.__dict__)
-        archive._until = Selection.of(until=when).until
+        archive._until = moment(when, "when", is_last=True)
         return archive
 
     # -- explaining ----------------------------------------------------------------------------
@@ -567,8 +568,7 @@ class Archive(metaclass=Chaptered):
             If another process changed the same rows; forget again.
         """
         self._writable()
-        names = None if hosts is None else [*(Selection.of(hosts).hosts or ())]
-        return upkeep.forget(self._store, names, Selection.of(since=before).since)
+        return upkeep.forget(self._store, Selection.of(hosts).hosts, moment(before, "before"))
 
     @typed
     def verify(self, *, replay: bool = False) -> ArchiveCheck:

@@ -119,8 +119,7 @@ class Selection:
         ScopeError
             If a host is no domain, a day or moment cannot be read, or the first is after the last.
         """
-        first = None if since is None else moment(since, "since")
-        last = None if until is None else moment(until, "until", is_last=True)
+        first, last = moment(since, "since"), moment(until, "until", is_last=True)
         if first and last and first > last:
             raise ScopeError(
                 f"since={since!r} is after until={until!r}; swap the two", parameter="since"
@@ -168,8 +167,8 @@ class Selection:
         return {name: fact for name, fact in facts.items() if fact is not None}
 
 
-def moment(value: When, name: str, *, is_last: bool = False) -> datetime:
-    """Parse a moment in UTC; of a day, its start, or its end if ``is_last``.
+def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime | None:
+    """Parse the moment of an argument in UTC; of a day, its start, or its end if ``is_last``.
 
     Raises
     ------
@@ -183,6 +182,8 @@ def moment(value: When, name: str, *, is_last: bool = False) -> datetime:
     >>> moment("2026-10-01", "until", is_last=True).isoformat()
     '2026-10-01T23:59:59.999999+00:00'
     """
+    if value is None:
+        return None
     parsed = parse_moment(value) if isinstance(value, str) else value
     if isinstance(parsed, datetime) and parsed.tzinfo is not None:
         with contextlib.suppress(OverflowError):
@@ -233,7 +234,7 @@ class Snapshot:
     ----------
     store
         The archive.
-    seen
+    committed
         The runs whose rows are seen; by default those that were committed.
     tables
         Tables that are open already, to be read as they are.

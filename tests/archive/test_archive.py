@@ -401,13 +401,19 @@ def test_errors_are_typed_and_say_what_to_do(filled: aa.Archive, place: Path) ->
         filled.read("domain")
     with pytest.raises(ScopeError, match="no archived table of ranking 'ranking_histories'"):
         filled.read("ranking", "ranking_histories")
-    with pytest.raises(ScopeError, match="no moment with a time zone"):
-        filled.read("domains", since="yesterday")
+    odd: Any
+    for name, read, *odd in (
+        ("since", filled.read, "domains"),
+        ("as_of", filled.history, "ranking"),
+        ("before", filled.forget),
+        ("when", filled.as_of),
+    ):
+        with pytest.raises(ScopeError, match=f"^{name}='yesterday' is no day and no moment"):
+            read(*odd, **{name: "yesterday"})
     with pytest.raises(ScopeError, match="time zone"):
         filled.read("domains", since=datetime(2026, 10, 1, 5))
     with pytest.raises(ScopeError, match="after until"):
         filled.read("domains", since="2026-10-02", until="2026-10-01")
-    odd: Any
     for odd in ({"hosts": 5}, {"since": "9999-12-31T23:59:59-12:00"}, {"section": None}):
         with pytest.raises(ScopeError, match=r"domain|no moment|no archived section 'None'"):
             filled.read(**{"section": "domains"} | odd)
