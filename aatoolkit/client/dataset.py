@@ -408,6 +408,10 @@ class Collection(Keyed[HostScope, Dataset]):
 
     __contains__ = Mapping.__contains__  # the host alone will do
 
+    def _item_named(self, name: str) -> str:
+        has_name = hasattr(Dataset, name)
+        return f"each value is a Dataset: write collected[host, scope].{name}" if has_name else ""
+
     def _ipython_key_completions_(self) -> list[Any]:
         return list(self.hosts)
 

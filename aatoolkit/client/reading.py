@@ -44,7 +44,7 @@ from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.declared import PROFILE
-from aatoolkit.sections.profile import ProfileSource
+from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Project
@@ -176,8 +176,14 @@ def known_section(section: str, profile: Profile | None = None) -> str:
     if isinstance(section, str) and section in names:
         return section
     name = str(section)[:80]
+    problem = unknown("section", name, names)
+    if name.replace("-", "_") == SCOPE_OPTIONS:
+        problem = (
+            f"{name} is no section; project.scope_options() reads what the filters may be, and "
+            "aatoolkit read HOST prints it"
+        )
     raise ScopeError(
-        unknown("section", name, names),
+        problem,
         parameter="section",
         unknown=(name,),
         suggestions=near_matches(name, names),

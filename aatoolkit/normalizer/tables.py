@@ -197,7 +197,11 @@ class Tables(Keyed[str, "pd.DataFrame"]):
             return f"its main table has a column of that name: write tables.main[{name!r}]"
         if hasattr(getattr(self.main, "aa", None), name):
             return f"its tables have: write tables.main.aa.{name}"
-        return f"its tables have: write tables.main.{name}" if hasattr(self.main, name) else ""
+        if hasattr(self.main, name):
+            return f"its tables have: write tables.main.{name}"
+        ends = {table.split("_", parts)[-1]: table for parts in (2, 1, 0) for table in self}
+        near = near_matches(name, ends)
+        return f"did you mean tables[{ends[near[0]]!r}]?" if near else ""
 
     @property
     def main(self) -> pd.DataFrame:

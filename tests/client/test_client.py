@@ -156,8 +156,9 @@ def test_what_cannot_be_requested_is_refused_before_a_request(project: Any, scri
         acme.read("domains", {"days": 7})
     with pytest.raises(errors.ScopeError, match="combined"):
         acme.read(None)
-    with pytest.raises(errors.ScopeError):
-        acme.fetch("scope_options")
+    for name in ("scope_options", "scope-options"):
+        with pytest.raises(errors.ScopeError, match=r"project\.scope_options\(\)"):
+            acme.read(name)
     assert scripted.requests == []
 
 
