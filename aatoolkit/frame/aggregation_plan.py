@@ -19,12 +19,11 @@ from aatoolkit.frame.groupby import Floats, Groups, as_floats, check_columns, na
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata
-from aatoolkit.sections.aggregation import COUNT, FRACTION, ISO_4217, NONE, Aggregation
+from aatoolkit.sections.aggregation import COUNT, FRACTION, ISO_4217, NONE, Aggregation, rule_of
 from aatoolkit.sections.registry import neighbours
 
 Rules = Mapping[str, Aggregation | str]
 
-_PLAIN = ("sum", "mean", "min", "max", "first", "last", "count")
 _OF_NUMBERS = ("sum", "mean", "ratio")
 _NO_RULE = ("none", "key")
 _ROW_RULES = ("first", "last", "mean")
@@ -202,12 +201,8 @@ class _Planner:
         if given_rule is None and is_asked and is_flag and is_read:
             given_rule = "mean"
         planned = None
-        if isinstance(given_rule, Aggregation):
-            planned = Plan(name, given_rule)
-        elif given_rule in _PLAIN:
-            planned = Plan(name, Aggregation(given_rule))
-        elif given_rule is not None:
-            raise Refused(f"{given_rule!r} is no rule; use one of {', '.join(_PLAIN)}")
+        if given_rule is not None:
+            planned = Plan(name, rule_of(given_rule))
         elif self.shares and len(self.metadata.sources) > 1:
             planned = self._share_plan(name)
         if planned is None:

@@ -17,6 +17,7 @@ from aatoolkit.jsontree.vectors import MISSING
 from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import problem_of
 from aatoolkit.sections import Rule, Section
+from aatoolkit.sections.aggregation import rule_of
 from aatoolkit.sections.availability_rule import with_rule
 from aatoolkit.sections.column import PARSES
 from aatoolkit.sections.inference.analysis import Analysis, column_of, rename
@@ -127,7 +128,7 @@ class SectionDraft:
         name : str, optional
             What it is to be called.
         **facts
-            ``unit``, ``aggregate`` (``SUM``, ``ratio("cit", "tot")``, ``weighted("tot")``),
+            ``unit``, ``aggregate`` (``"sum"``, ``ratio("cit", "tot")``, ``weighted("tot")``),
             ``dtype``, ``parse``, ``scale``, ``missing`` and ``doc``, as of `aatoolkit.Column`. A
             parse is tried on the values of the responses, and without a dtype it takes the first
             one that it gives.
@@ -144,9 +145,10 @@ class SectionDraft:
         if "dtype" not in facts and dtypes and target.dtype not in dtypes:
             facts["dtype"] = dtypes[0]
         for fact, value in facts.items():
-            if fact in ("unit", "aggregate"):
-                finding = Finding(value, SETTLED, "settled by hand")
-                setattr(changed, {"aggregate": "rule"}.get(fact, fact), finding)
+            if fact == "unit":
+                changed.unit = Finding(value, SETTLED, "settled by hand")
+            elif fact == "aggregate":
+                changed.rule = Finding(rule_of(value), SETTLED, "settled by hand")
             elif fact in ("scale", "doc"):
                 setattr(changed, fact, value)
             elif fact in ("dtype", "parse", "missing"):

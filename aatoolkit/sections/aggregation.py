@@ -84,7 +84,7 @@ class Aggregation:
     Raises
     ------
     ArgumentError
-        If there is no such rule.
+        If there is no such rule, or a ratio has no counts.
 
     Examples
     --------
@@ -105,10 +105,9 @@ class Aggregation:
     among: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.rule not in RULES:
-            raise ArgumentError(
-                f"{self.rule!r} is no aggregation rule; there are {', '.join(RULES)}"
-            )
+        if self.rule not in RULES or (self.rule == "ratio" and not self.over):
+            rules = ", ".join(RULES).replace("ratio", "ratio with over=")
+            raise ArgumentError(f"{self.rule!r} is no aggregation rule; there are {rules}")
 
     def __repr__(self) -> str:
         facts = ((field.name, getattr(self, field.name)) for field in fields(self))
@@ -125,6 +124,11 @@ class Aggregation:
         if self.within and self.rule != "none":
             text += f" (one {self.within} only)"
         return f"{text} ({self.why})" if self.why else text
+
+
+def rule_of(rule: Aggregation | str) -> Aggregation:
+    """Return a rule; a text such as ``sum`` names a plain one."""
+    return rule if isinstance(rule, Aggregation) else Aggregation(rule)
 
 
 KEY = Aggregation("key")

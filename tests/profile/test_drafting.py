@@ -107,7 +107,7 @@ def test_a_saved_profile_reads_every_answer_whole(draft, project, tmp_path):
 def test_a_settled_column_is_aggregated_and_survives_saving(draft, project, tmp_path):
     section = draft["prompts"]
     count = next(column for column in section.columns() if column.name in ("runs", "run_count"))
-    section.set(count.name, table=count.table, aggregate=aa.sections.SUM, name="run_total")
+    section.set(count.name, table=count.table, aggregate="sum", name="run_total")
     saved = draft.save(tmp_path / "shop_service.py")
     frame = reader(project, saved).read("prompts").main
     total = frame.aa.aggregate(by="topic", columns="run_total")
