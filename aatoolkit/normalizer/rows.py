@@ -522,6 +522,8 @@ class Drift:
         path = self.path
         if not self.kind.endswith(" key"):
             path = f"$.{path}" if path else "$"
+        elif self.kind == "duplicate key":
+            path += ": the key is too short; add a column to the table's key= in the profile"
         return f"{self.kind}{times}{example} @ {path}"
 
 
