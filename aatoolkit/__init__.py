@@ -32,7 +32,7 @@ Keep
 Other services and other JSON
     profile                     draft, check: declarations of a service that answers differently
     sections                    what is declared: names(), get(name), describe(name)
-    normalize(section, json)    the tables of a response that you have
+    normalize(section, json)    the tables of a response that you have, or of a Payload
     shred, unshred              any JSON to Arrow tables, and back
 
 errors has every exception. help(aa.demo), help(df.aa), help(df.aa.aggregate) say more; the guide is
@@ -113,11 +113,11 @@ Type checkers read them above; the tests hold the two lists together.
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 _FOR_ANNOTATIONS = {
-    *("Availability", "Cause", "Collection", "Column", "Dataset", "Payload", "Project"),
+    *("Availability", "Cause", "Collection", "Column", "Project"),
     *("ScopeOptions", "Section", "Status", "Table", "Tables"),
     *("logical_hash", "read_metadata", "rebuild"),
 }
-"""Types that calls return, for annotations, and what other packages build on: not in Tab."""
+"""Types for annotations, and what other packages build on: not in Tab."""
 
 # Not named __all__, which would have ``help(aatoolkit)`` print every class of it in full.
 _PUBLIC = sorted([*(_HOME_OF.keys() - _FOR_ANNOTATIONS), "__version__"])

@@ -52,6 +52,8 @@ def test_the_public_names_are_sorted_complete_and_there() -> None:
 
 def test_dir_shows_the_public_names_and_nothing_else() -> None:
     assert dir(aa) == sorted(aa._PUBLIC)
+    assert {"Dataset", "Payload"} <= {*dir(aa)}
+    assert {"get", "records", "SUM", "Aggregation", "weighted", "ratio"} <= {*dir(aa.sections)}
 
 
 def test_a_public_name_is_where_it_claims_to_be() -> None:
@@ -225,7 +227,7 @@ def test_there_are_no_more_names_than_can_be_learned() -> None:
     of_mappings = {"get", "items", "keys", "values"}
     names = [
         f"{thing.__name__}.{name}"
-        for thing in (*of_classes, aa, aa.sections, aa.errors, aa.profile, aa.stats)
+        for thing in (*of_classes, aa, aa.errors, aa.profile, aa.stats)
         for name in dir(thing)
         if not name.startswith("_")
         and not (
@@ -235,5 +237,5 @@ def test_there_are_no_more_names_than_can_be_learned() -> None:
     assert len(names) <= MOST, len(names)
 
 
-MOST = 160
-"""How many public names there may be; fewer are better."""
+MOST = 154
+"""How many public names there may be, beside the words of declarations; fewer are better."""

@@ -1,17 +1,11 @@
 """Declarations of sections, and the profiles that they belong to.
 
-In: nothing but data. Out: `Section` objects, which the normalizer follows. Everything that a
-declaration is made of can be imported from here. In reading order: ``section`` has `Section` and
-`Table`, ``column`` has `Column`, its short forms and how its values are read, ``row_shapes`` where
-rows are located in a response, ``aggregation`` units and aggregation rules, ``availability_rule``
-where a service states its availability; ``profile`` has `Profile`, the declarations of one service,
-``profile_json`` declarations as data, ``typed`` its names as types for editors, and its tables as
-schemas of validators; ``declared`` is the profile that is shipped, one file for each section,
-``registry`` looks tables up by name, and declares where else values of filters are; ``inference``
-drafts declarations from responses.
+All that a declaration is made of can be imported from here. In reading order: ``section``,
+``column``, ``row_shapes`` (where rows are in a response), ``aggregation`` (units and rules),
+``availability_rule``; ``profile`` (of one service), ``profile_json`` (as data), ``typed``
+(as types); ``declared`` (what is shipped), ``registry`` (tables by name), ``inference`` (drafts).
 
->>> import aatoolkit as aa
->>> aa.sections.get("domains").names[0]
+>>> get("domains").names[0]
 'source_domains'
 """
 
@@ -37,22 +31,11 @@ VOCABULARY = [
     for name, value in globals().items()
     if name[0] != "_" and name not in _HELPERS and not isinstance(value, ModuleType)
 ]
-"""What declarations are written in, and their registry."""
-
-_PUBLIC = [
-    "Column",
-    "Profile",
-    "Section",
-    "Table",
-    "default_profile",
-    "describe",
-    "get",
-    "names",
-]
+"""What declarations are written in, and their registry: Tab completes it."""
 
 
 def __dir__() -> list[str]:
-    return _PUBLIC
+    return VOCABULARY
 
 
 if not TYPE_CHECKING:  # type checkers go by what is declared
