@@ -15,7 +15,7 @@ from aatoolkit._util.files import FileList, write_whole
 from aatoolkit._util.show import Frame, block, fold, show_as
 from aatoolkit._util.text import markup, visible, wrapped_in_ipython
 from aatoolkit.availability import Availability, Cause, Status
-from aatoolkit.errors import AAToolkitError, ItemNotFound, near_matches, unknown
+from aatoolkit.errors import AAToolkitError, ItemNotFound, NotWritten, near_matches, unknown
 from aatoolkit.normalizer.rows import listing
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.scope import Scope
@@ -281,7 +281,7 @@ class Dataset(Keyed[str, Tables]):
         Parameters
         ----------
         path : str or path
-            The file; missing folders are created. It is written atomically.
+            The file, ending in ``.html``; missing folders are created. It is written atomically.
         rows : int
             The most rows of a table, and half as many of a further one; where more exist the page
             says how many.
@@ -300,7 +300,8 @@ class Dataset(Keyed[str, Tables]):
         ArgumentError
             If ``rows`` is no whole number from 1.
         NotWritten
-            If the file cannot be written; an existing file is unchanged.
+            If its name ends in neither ``.html`` nor ``.htm``, for a browser can print the page to
+            PDF; or if it cannot be written: an existing file is unchanged.
         PackageMissing
             If matplotlib is not installed; it says what to install.
 
@@ -314,6 +315,9 @@ class Dataset(Keyed[str, Tables]):
         """
         from aatoolkit.display.report.page import page
 
+        if Path(path).suffix.lower() not in (".html", ".htm"):
+            problem = f"{path} would be a page of HTML; let it end in .html, and print that to PDF"
+            raise NotWritten(problem, path=str(path))
         return write_whole(path, page(self, rows, baseline, title).encode())
 
     def __repr__(self) -> str:

@@ -16,7 +16,7 @@ import pytest
 from serving import shared_client
 
 import aatoolkit as aa
-from aatoolkit.errors import ArgumentError, ServerFailed
+from aatoolkit.errors import ArgumentError, NotWritten, ServerFailed
 
 SECTIONS = ("crawl", "domains", "ranking", "overview")
 HOSTILE = (
@@ -328,7 +328,9 @@ def test_the_same_data_gives_the_same_bytes(dataset: aa.Dataset, tmp_path: Path)
     assert first.stat().st_size < 400_000
 
 
-def test_rows_that_cannot_be_are_refused(dataset: aa.Dataset, tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_refused(dataset: aa.Dataset, tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="from 1"):
         dataset.report(tmp_path / "a.html", rows=0)
+    with pytest.raises(NotWritten, match=r"end in \.html"):
+        dataset.report(tmp_path / "a.pdf")
     assert not [*tmp_path.iterdir()]
