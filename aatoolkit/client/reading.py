@@ -34,7 +34,6 @@ from aatoolkit.errors import (
     InternalError,
     PayloadError,
     ScopeError,
-    near_matches,
     unknown,
 )
 from aatoolkit.metadata.column import Source
@@ -44,7 +43,7 @@ from aatoolkit.payload import Payload
 from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections import Profile
 from aatoolkit.sections.declared import PROFILE
-from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource
+from aatoolkit.sections.profile import SCOPE_OPTIONS, ProfileSource, not_found
 
 if TYPE_CHECKING:
     from aatoolkit.client.client import Project
@@ -175,19 +174,13 @@ def known_section(section: str, profile: Profile | None = None) -> str:
     names = section_names(profile)
     if isinstance(section, str) and section in names:
         return section
-    name = str(section)[:80]
-    problem = unknown("section", name, names)
-    if name.replace("-", "_") == SCOPE_OPTIONS:
-        problem = (
-            f"{name} is no section; project.scope_options() reads what the filters may be, and "
-            "aatoolkit read HOST prints it"
+    if str(section).replace("-", "_") == SCOPE_OPTIONS:
+        raise ScopeError(
+            f"{section} is no section; project.scope_options() reads what the filters may be, and "
+            "aatoolkit read HOST prints it",
+            parameter="section",
         )
-    raise ScopeError(
-        problem,
-        parameter="section",
-        unknown=(name,),
-        suggestions=near_matches(name, names),
-    )
+    raise not_found("section", section, names)
 
 
 def read_by(

@@ -174,7 +174,7 @@ class Profile(Described, Mapping[str, Section]):
             If there is none of that name; it suggests names that look alike.
         """
         if name not in self:
-            raise _not_found("section", name, sorted(self))
+            raise not_found("section", name, sorted(self))
         return self[name]
 
     def table(self, name: str) -> Table:
@@ -186,7 +186,7 @@ class Profile(Described, Mapping[str, Section]):
             If no section declares it; it suggests names that look alike.
         """
         if not isinstance(name, str) or name not in self._tables:
-            raise _not_found("table", name, self._tables)
+            raise not_found("table", name, self._tables)
         return self._tables[name]
 
     @cached_property
@@ -222,7 +222,8 @@ def fingerprint(section: Section) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def _not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
+def not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
+    """Return the error for a name that is not declared, with near matches."""
     text = str(name)[:80]  # it may be of any kind
     suggestions = near_matches(text, names)
     message = unknown(kind, text, names)

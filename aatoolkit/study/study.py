@@ -640,10 +640,8 @@ class Study(metaclass=Chaptered):
                 )
             digests = {name: sha256_of(self._files.read(name)) for name in names}
             write_whole(self.path / SEAL, format_seal(digests))
-        check = self.verify()
-        if not check:
-            raise self._unusable(str(check.problems[0]))
-        return str(check.digest)
+        self._check("cited")
+        return str(self.digest)
 
     def _sweep(self) -> None:
         """Remove unfinished files of killed writers, and files without an entry."""
