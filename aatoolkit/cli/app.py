@@ -396,7 +396,10 @@ def _version(name: str) -> str:
     option("--requests N", "At most so many.", click.IntRange(1), 60),
     option("--seconds N", "No longer than this.", click.FloatRange(1), 120),
     option("--beside HOST ...", "Another project, to see what differs there; may be repeated."),
-    option("--confirm", "Ask where availability is stated, and go on from --out."),
+    option(
+        "--confirm",
+        "Ask about each place that may state availability, but in sections with a rule in --out.",
+    ),
     option("--own-names", "Keep the service's names where there are others."),
     *CONNECTION,
     JSON,

@@ -106,9 +106,10 @@ class Fetcher:
         if cached is not None and (self.offline or not is_stale):
             return Payload._of(cached, from_cache=True, stale=is_stale)
         if self.offline:
+            problem = "this response was never cached for this account; ask for it once online"
+            problem = "refresh needs a connection; leave it out" if request.refresh else problem
             raise errors.NotCached(
-                "offline: this response was never cached for this account, and none is refreshed; "
-                "ask once online with the same token, and leave refresh out",
+                f"offline: {problem}",
                 url=request.url,
                 section=request.section,
                 scope=request.scope,

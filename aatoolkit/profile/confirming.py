@@ -62,8 +62,8 @@ class PlaceQuestion:
 class Confirmation:
     """The questions that a draft leaves; iterate over them, or settle them in a notebook.
 
-    A section may state it in several places, so all that are pointed out are asked about. One
-    that has a rule already is not, so that you can stop and continue later.
+    A section may state it in several places: each that is pointed out is a question. A section
+    that already has a rule is left out, so that you can stop between sections and go on later.
     """
 
     def __init__(self, draft: Mapping[str, SectionDraft]) -> None:

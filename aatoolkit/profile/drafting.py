@@ -136,7 +136,8 @@ class Draft(Mapping[str, SectionDraft]):
         """Walk through the places that may state availability, most useful first.
 
         In a notebook the result is a small widget; ``draft.confirm().ask()`` asks in a terminal,
-        and iterating gives the questions. Sections that are settled are not asked about.
+        and iterating gives the questions, one for each place. A section that already has a rule
+        is left out. A word that does not say what was measured means ``nothing``.
         """
         return Confirmation(self)
 
@@ -210,8 +211,9 @@ def draft(
         The sections; all of them if left out.
     hosts : iterable of str
         Other projects of the account, such as one that is not connected or has no responses yet.
-        What differs there is shown beside the places that may be about availability; one request
-        each where the combined view holds the sections.
+        What differs there is shown beside the places that may be about availability. Each takes
+        a request for the scope options, one for the combined view, and one for each section that
+        this leaves out.
     progress : bool, optional
         Whether to show a progress bar; by default where somebody watches.
     standard_names : bool

@@ -77,9 +77,9 @@ class Aggregation:
     counts : tuple of str, optional
         Numerator and denominator of a rate whose rows do not combine as a ratio, for its interval.
     among : tuple of str
-        What a row must have for there to be anything to count or to be the largest of: a column
-        of counts, which is not 0; or a column and the values it may have. Of other rows without a
-        value nothing is missing: they are left out.
+        The rows that the rule is about: ``(count,)``, those where this column of counts is not 0,
+        or ``(column, value, …)``, those where the column has one of the values. Other rows are
+        left out where they have no value, and nothing is missing in them.
 
     Raises
     ------
