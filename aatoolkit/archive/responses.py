@@ -31,16 +31,20 @@ RESPONSES = "responses"
 SCHEMA = pa.schema(
     [
         *CONTEXT_FIELDS,
-        pa.field("section", pa.string()),
-        pa.field("scope", pa.string()),
-        pa.field("status", pa.int64()),
-        pa.field("size", pa.int64()),
-        pa.field("stale", pa.bool_()),
-        pa.field("url", pa.string()),
-        pa.field("headers", pa.string()),
-        pa.field("error", pa.string()),
-        pa.field("has_body", pa.bool_()),
-        pa.field("body", pa.binary()),
+        *pa.schema(
+            {
+                "section": pa.string(),
+                "scope": pa.string(),
+                "status": pa.int64(),
+                "size": pa.int64(),
+                "stale": pa.bool_(),
+                "url": pa.string(),
+                "headers": pa.string(),
+                "error": pa.string(),
+                "has_body": pa.bool_(),
+                "body": pa.binary(),
+            }
+        ),
     ]
 )
 

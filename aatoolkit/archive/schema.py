@@ -32,16 +32,18 @@ DECLARATION = "aatoolkit.declaration"
 SECTION = "aatoolkit.section"
 PREFIX = "aatoolkit.prefix"
 
-CONTEXT_FIELDS = (
-    pa.field("month", pa.string()),
-    pa.field("host", pa.string()),
-    pa.field("days", pa.int64()),
-    pa.field("window_start", pa.date32()),
-    pa.field("window_end", pa.date32()),
-    *(pa.field(f"filter_{name}", pa.string()) for name in FILTERS),
-    pa.field("fetched_at", MOMENT),
-    pa.field("run", pa.string()),
-    pa.field("sha256", pa.string()),
+CONTEXT_FIELDS = pa.schema(
+    {
+        "month": pa.string(),
+        "host": pa.string(),
+        "days": pa.int64(),
+        "window_start": pa.date32(),
+        "window_end": pa.date32(),
+        **{f"filter_{name}": pa.string() for name in FILTERS},
+        "fetched_at": MOMENT,
+        "run": pa.string(),
+        "sha256": pa.string(),
+    }
 )
 """Where and when the rows of every table were read; ``month`` is that of ``fetched_at``."""
 
@@ -58,7 +60,7 @@ BESIDE = {name: pa.schema([*CONTEXT_FIELDS, *own]) for name, own in STATEMENT_SC
 ADDED = ("first_seen", "last_seen", "last_changed", "revisions")
 """The columns that a history has beside those of its table."""
 
-CONTEXT = frozenset(field.name for field in CONTEXT_FIELDS)
+CONTEXT = frozenset(CONTEXT_FIELDS.names)
 
 _FOLDER = re.compile(r"\w(?:[\w .-]*[\w-])?")
 _LONGEST_FOLDER = 200
@@ -126,8 +128,8 @@ class StoredTable:
 
     def schema(self) -> pa.Schema:
         """Return the Arrow schema of the table."""
-        fields = [pa.field(name, ARROW[column.dtype]) for name, column in self.columns.items()]
-        return pa.schema([*CONTEXT_FIELDS, *fields, pa.field("_row", pa.int64())])
+        types = {name: ARROW[column.dtype] for name, column in self.columns.items()}
+        return pa.schema([*CONTEXT_FIELDS, *pa.schema({**types, "_row": pa.int64()})])
 
     def configuration(self) -> dict[str, str]:
         """Return the Delta properties that store the declaration."""
@@ -214,9 +216,7 @@ def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 CHANGES = "changes"
 _CHANGE = ("section", "table", "column", "change", "before", "after")
-CHANGES_SCHEMA = pa.schema(
-    [pa.field("at", MOMENT), *(pa.field(name, pa.string()) for name in _CHANGE)]
-)
+CHANGES_SCHEMA = pa.schema({"at": MOMENT, **dict.fromkeys(_CHANGE, pa.string())})
 
 Change = tuple[str, str, str | None, str, str | None, str | None]
 """Section, table, column, change, before, after."""

@@ -354,14 +354,14 @@ def write_options() -> Any:
 RUNS = "runs"
 
 RUNS_SCHEMA = pa.schema(
-    [
-        pa.field("run", pa.string()),
-        pa.field("state", pa.string()),
-        pa.field("at", MOMENT),
-        pa.field("responses", pa.int64()),
-        pa.field("failed", pa.int64()),
-        pa.field("note", pa.string()),
-    ]
+    {
+        "run": pa.string(),
+        "state": pa.string(),
+        "at": MOMENT,
+        "responses": pa.int64(),
+        "failed": pa.int64(),
+        "note": pa.string(),
+    }
 )
 
 DEAD_AFTER = timedelta(hours=24)

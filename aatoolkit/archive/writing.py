@@ -174,7 +174,7 @@ class TableBuffer:
 
     def _with_context(self, places: Any, rows: pa.Table) -> pa.Table:
         contexts = [response.context for response in self._contexts]
-        table = pa.Table.from_pylist(contexts, pa.schema(CONTEXT_FIELDS))
+        table = pa.Table.from_pylist(contexts, CONTEXT_FIELDS)
         context = table.take(pa.array(places, pa.int64()))
         names = [*context.column_names, *rows.column_names]
         return pa.table([*context.columns, *rows.columns], names)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from serving import shared_client
 
 import aatoolkit as aa
 from aatoolkit.errors import AAToolkitError
@@ -46,10 +45,7 @@ def test_a_column_that_is_not_there_is_named_with_its_near_match(call: Callable[
         (lambda: FRAME.aa.plot(y="n", kind="baar"), "did you mean 'bars'"),
         (lambda: aa.Scope(days=8), "days=8 is not a window of the API"),
         (lambda: aa.Status("partail"), "no Status; did you mean"),
-        (lambda: aa.sections.get("domain"), "did you mean 'domains'"),
         (lambda: aa.normalize("domains", {}, dtype_backend="arrow"), "use 'numpy_nullable' or"),
-        (lambda: shared_client().project("acme.example").read("domainz"), "'domains'"),
-        (lambda: shared_client().project("acme.example").read("domains", FRAME), "not a Scope"),
     ],
 )
 def test_a_value_that_is_not_known_is_refused(call: Callable[[], Any], message: str) -> None:
