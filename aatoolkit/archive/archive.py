@@ -401,11 +401,6 @@ class Archive(metaclass=Chaptered):
         rows.sort(key=lambda row: row["at"])
         return show_as(to_frame(pa.Table.from_pylist(rows, CHANGES_SCHEMA)))
 
-    @property
-    def _path(self) -> str:
-        """The folder, or the address in an object store."""
-        return self._store.root
-
     # -- looking back --------------------------------------------------------------------------
 
     def as_of(self, when: When) -> Archive:

@@ -198,8 +198,8 @@ def compare(before: Study, after: Study) -> StudyDiff:
         If a response is missing or is not what was recorded.
     """
     records = before._current, after._current
-    for study, side in zip((before, after), records, strict=True):
-        for record in side:
+    for study in (before, after):
+        for record in study._current:
             study._body(record)  # equal hashes say nothing of bytes that were altered
     # The service counts only where the same request went to several.
     with_service = any(len({r.request.key[1:] for r in side}) < len(side) for side in records)

@@ -20,7 +20,7 @@ from aatoolkit.errors import AAToolkitError, ArchiveError
 
 @pytest.fixture
 def copy(filled: aa.Archive, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(filled._path, tmp_path / "copy"))
+    return Path(shutil.copytree(filled._store.root, tmp_path / "copy"))
 
 
 def sampled(folder: Path) -> list[Path]:

@@ -170,6 +170,6 @@ def test_errors_of_an_object_store_hold_no_credentials(
         archive = aa.Archive(place, {**options}, profile=PROFILE)
         with pytest.raises(ArchiveError) as refused:
             archive.add(responses(0, 1), progress=False)
-        texts = f"{refused.value!s}{refused.value!r}{vars(refused.value)}{archive._path}"
+        texts = f"{refused.value!s}{refused.value!r}{vars(refused.value)}{archive._store.root}"
         assert KEY not in texts
         assert SECRET not in texts

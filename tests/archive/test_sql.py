@@ -56,7 +56,7 @@ def test_a_query_reads_no_other_file_and_changes_none(
     filled: aa.Archive, other: Path, door: Callable[[Path, str], str]
 ) -> None:
     (own, *_) = files_of(filled, "domains/source_domains")
-    folders = (other.parent, Path(filled._path))
+    folders = (other.parent, Path(filled._store.root))
     before = [{path: path.stat().st_mtime_ns for path in folder.rglob("*")} for folder in folders]
     query = door(other, own.replace("'", "''"))
     with pytest.raises(ArchiveError):
@@ -119,7 +119,7 @@ def test_what_is_no_query_is_refused(filled: aa.Archive, query: str, why: str) -
 def test_what_fails_on_the_way_is_one_line_of_the_command(
     filled: aa.Archive, query: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["archive", "sql", query, "--dir", filled._path]) == 1
+    assert main(["archive", "sql", query, "--dir", filled._store.root]) == 1
     printed = capsys.readouterr().err
     assert "the query failed" in printed
     assert "Traceback" not in printed

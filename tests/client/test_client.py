@@ -217,14 +217,6 @@ def test_tab_offers_sections_where_one_is_read(tmp_path: Path) -> None:
     assert [line.endswith("[]") for line in lines[5:]] == [True, True]
 
 
-def test_a_section_is_read_into_tables(project: Any) -> None:
-    tables = project().read("domains", days=7)
-    assert tables.section == "domains"
-    assert len(tables.main) == len(sample("domains")["domains"])
-    assert tables.payload is not None
-    assert tables.payload.scope == aa.Scope(days=7)
-
-
 def test_scope_options_are_read_and_refreshed(project: Any, scripted: Any) -> None:
     acme = project()
     options = acme.scope_options()
