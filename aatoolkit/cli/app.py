@@ -398,7 +398,7 @@ def _version(name: str) -> str:
     option("--beside HOST ...", "Another project, to see what differs there; may be repeated."),
     option(
         "--confirm",
-        "Ask about each place that may state availability, but in sections with a rule in --out.",
+        "Ask about each place that may state availability, except in sections with rules in --out.",
     ),
     option("--own-names", "Keep the service's names where there are others."),
     *CONNECTION,

@@ -10,4 +10,6 @@ import aatoolkit as aa
 def files_of(archive: aa.Archive, table: str) -> list[str]:
     import deltalake  # it does not survive a fork
 
-    return [*map(unquote, deltalake.DeltaTable(f"{archive._store.root}/tables/{table}").file_uris())]
+    return [
+        *map(unquote, deltalake.DeltaTable(f"{archive._store.root}/tables/{table}").file_uris())
+    ]
