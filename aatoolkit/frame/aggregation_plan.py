@@ -14,7 +14,7 @@ from aatoolkit import sections
 from aatoolkit._util.dtypes import MOMENTS
 from aatoolkit.errors import ArgumentError, AvailabilityError, warn
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
-from aatoolkit.frame.duplicates import Duplicates, Refused, why_no_rule
+from aatoolkit.frame.duplicates import Duplicates, Refused, check_repeats, why_no_rule
 from aatoolkit.frame.groupby import Floats, Groups, as_floats, check_columns, names_of
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
@@ -213,6 +213,8 @@ class _Planner:
                 planned = replace(planned, rule=rule, caution=approximation)
         if planned.response_totals is None:
             self._check(planned)
+        if rules.get(name) == "sum" and not self.metadata.columns[name].table:
+            check_repeats(self.frame, self.groups, name)
         return self._without_repeats(planned)
 
     def _without_repeats(self, planned: Plan) -> Plan:

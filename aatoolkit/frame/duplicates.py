@@ -19,7 +19,7 @@ import pandas as pd
 
 from aatoolkit import sections
 from aatoolkit.errors import AvailabilityError, ScopeError
-from aatoolkit.frame.cell_status import Codes, Mask
+from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
 from aatoolkit.frame.groupby import Groups
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.attrs import (
@@ -356,3 +356,45 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         f"{lost}: write left.aa.merge(right, on=…) in place of left.merge, or add "
         ".aa.adopt(left, right) to what was merged"
     )
+
+
+_CHANCE, _ALIKE = 0.01, 0.05
+"""Below which chance of being alike by accident values are repeats; that of two large values."""
+
+
+def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
+    """Refuse a sum of values that seem to be repeated within groups, as after a plain merge.
+
+    Each further row of a text or day would have its value with the chance that two of these have
+    the same. Flags and constants, such as counts of rows, are no repeats.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The rows.
+    groups : Groups
+        The groups in which a sum would add them.
+    name : str
+        A column of numbers of which it is not known which rows they belong to.
+    """
+    has_value = frame[name].notna().to_numpy(bool)
+    cells, ids = frame.loc[has_value, name], groups.ids[has_value]
+    if cells.nunique() < 2 or cells.isin([0, 1]).all():
+        return
+    values, count = _first_equal([cells.array]), len(cells)
+    for other, dtype in frame.dtypes.items():
+        if pd.api.types.is_numeric_dtype(dtype) or is_status_column(frame, str(other)):
+            continue
+        keys = _first_equal([frame[other].array[has_value]])
+        pairs, distinct = np.unique(_first_equal([keys, values])), len(np.unique(keys))
+        is_alone = len(np.unique(_first_equal([ids, keys]))) == count
+        if not 1 < distinct < count or distinct < len(pairs) or is_alone:
+            continue
+        shares = np.unique(values[pairs], return_counts=True)[1] / distinct
+        chance = float((shares**2).sum()) if cells.isin(range(10)).all() else _ALIKE
+        if chance ** (count - distinct) < _CHANCE:
+            raise Refused(
+                f"it has one value per {other} over {count:,} rows, and a sum would count it "
+                "several times: join with df.aa.merge, which counts each once; if each row has "
+                f"its own, say rules={{{name!r}: aa.sections.Aggregation('sum')}}"
+            )

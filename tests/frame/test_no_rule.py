@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,6 +29,9 @@ def test_for_plain_joins_and_stacks_the_verb_that_keeps_the_rules_is_named() -> 
     )
     assert "rules=" not in lost
     assert why(joined, "rank") == lost
+    sums = why(joined, "citation_count_x", citation_count_x="sum")
+    assert sums.startswith("it has one value per source_domain over ")
+    assert "df.aa.merge" in sums
     week = domains.aa.aggregate("source_domain", "citation_count")
     stacked = why(pd.concat([domains, week]), "citation_count")
     assert "aatoolkit.concat" in stacked
@@ -36,6 +41,41 @@ def test_for_plain_joins_and_stacks_the_verb_that_keeps_the_rules_is_named() -> 
     assert own == "it has no declared rule; give one, such as rules={'spend': 'sum'}"
     assert "weighted(COUNTS)" in why(pd.DataFrame({"miss_rate": [0.5]}), "miss_rate")
     assert "pandas" not in why(aa.stats.answers(demo_dataset()["chats"]), "position")
+
+
+MANY = {"k": [*"aaaabbbbcc"], "u": [*"qrstuvwxyz"], "n": [7, 7, 7, 7, 5, 5, 5, 5, 2, 2]}
+
+
+def total(by: str | None = None, rule: Any = "sum", **more: object) -> float:
+    frame = pd.DataFrame({**MANY, **more})
+    return float(frame.aa.aggregate(by, "n", skip_missing=True, rules={"n": rule})["n"].sum())
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"n": [90.5] * 4 + [None] * 4 + [2.0] * 2}, {"k": pd.date_range("2026-11-02", periods=3).repeat([4, 4, 2])}],
+)
+def test_a_sum_of_values_that_a_plain_join_repeated_is_refused(more: dict[str, object]) -> None:
+    for by in (None, "k"):
+        with pytest.raises(AvailabilityError, match=r"n: it has one value per k over .* rows"):
+            total(by, **more)
+    assert total("u", **more) == total(rule=aa.sections.Aggregation("sum"), **more)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"n": [1] * 10},
+        {"n": [1, 1, 1, 1, 0, 0, 0, 0, 1, 1]},
+        {"n": [7, 7, 7, 7, 5, 5, 5, 5, 2, 3]},
+        {"n": [None] * 10},
+        {"k": [[1]] * 4 + [[2]] * 6},
+        {"k": [1, 1, 1, 1, 2, 2, 2, 2, 3, 3]},
+        {"k": [*"abcdefgghh"], "n": [2, 1, 2, 1, 2, 1, 2, 1, 1, 1]},
+    ],
+)
+def test_counts_of_rows_and_values_of_their_own_are_summed(more: dict[str, Any]) -> None:
+    assert total(**more) == sum(filter(None, {**MANY, **more}["n"]))
 
 
 KPIS = (
