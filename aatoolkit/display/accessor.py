@@ -307,7 +307,7 @@ class Accessor(NamesNear, Described):
             Whether a sum (or a smallest, largest, first or last value) leaves out cells that
             were not measured. It is then ``partial``, and every column has its ``x_coverage``.
         freq : str, optional
-            Periods to group by as well, of the frame's column of days or times: an offset alias
+            Periods to group by as well, of the days or times that the rows are of: an offset alias
             of pandas, such as ``W`` (weeks, each named by the Sunday on which it ends) or ``MS``
             (months, each named by its first day). A period of which the frame has some days only
             is ``partial``, says how many, and has their share in its ``x_coverage``: .29 for 9 of
@@ -318,8 +318,9 @@ class Accessor(NamesNear, Described):
             `aatoolkit.sections.aggregation.Aggregation`. A column of true and false that is named
             in ``columns`` needs none: it becomes the share of rows that are true.
             A column that ``df.aa.merge`` took from another frame counts once for each row of
-            that frame. Of other columns a sum is refused where their values are repeated, as
-            after a plain merge: as if rows with the same text or day all had the same value.
+            that frame. Of other columns a sum is refused where all rows with the same text or day
+            have the same value, as after a plain merge; ``aa.sections.Aggregation("sum")`` says
+            that each row has its own.
         observed : bool
             Whether to leave out levels of categories that no row has. Otherwise their groups
             are unknown.
@@ -1236,7 +1237,8 @@ class Accessor(NamesNear, Described):
         color : str, optional
             The column that tells series, or the rows of a heat map, apart.
         freq : str, optional
-            Periods to aggregate by first, such as ``W`` or ``MS``, as ``aggregate(freq=)`` does.
+            Periods to aggregate by first, such as ``W`` or ``MS``, as
+            ``aggregate(freq=…, skip_missing=True)`` does.
         top : int, optional
             As many bars, rows or series at most; the title says how many were left out.
         ax : matplotlib.axes.Axes, optional

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,14 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from aatoolkit import sections
+from aatoolkit._util.dtypes import MOMENTS
 from aatoolkit.availability import Availability, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unknown
 from aatoolkit.frame.cell_status import Cells, Codes, Mask
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+from aatoolkit.sections.aggregation import COUNT, FRACTION
+from aatoolkit.sections.registry import find_table, neighbours
 
 By = str | pd.Grouper | Sequence[str | pd.Grouper] | None
 Floats = npt.NDArray[np.float64]
@@ -233,18 +237,26 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
     Raises
     ------
     ArgumentError
-        If pandas knows no such frequency, or there is not one column of times.
+        If pandas knows no such frequency, or there is not one column of times of the rows.
     """
     flat, keys = flattened(frame), _as_list(by)
+    metadata = metadata_of(flat)
     if not all(isinstance(key, str) for key in keys):
         raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
     times = [str(name) for name, dtype in flat.dtypes.items() if dtype.kind == "M"]
-    times = [name for name in times if name in metadata_of(flat).key] or times
-    if len(times) != 1:
+    times = [name for name in times if name in metadata.key] or times
+    totals = [_totals(metadata.columns[name].of or "") for name in times]
+    if len(times) != 1 or totals[0]:
+        example = times[0] if times else "column"
+        why = f"needs one column of times, and there are {', '.join(times) or 'none'}; name it"
+        if len(times) and all(totals):
+            series = _table_by_time(metadata.columns[example].table, totals[0])
+            why = (
+                f"needs the day that a row is of: {', '.join(times)} describe what is counted over "
+                f"the whole window{series}; for periods of {example} all the same"
+            )
         raise ArgumentError(
-            f"freq= needs one column of times, and there are {', '.join(times) or 'none'}; name "
-            f"it: by=pandas.Grouper(key={times[0] if times else 'column'!r}, freq=…)",
-            argument="freq",
+            f"freq= {why}: by=pandas.Grouper(key={example!r}, freq=…)", argument="freq"
         )
     with suppress(ValueError, TypeError, Warning), warnings.catch_warnings():
         warnings.simplefilter("error")  # what pandas deprecates it will not know
@@ -257,6 +269,31 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
         "'ME' (by their last), 'QS' or 'YS'",
         argument="freq",
     )
+
+
+def _totals(of: str) -> set[str]:
+    """Return the counts and rates of a declared table that a time in it describes, as no key."""
+    name, _, field = of.partition(".")
+    table = find_table(name)
+    if table is None or field in table.key:
+        return set()
+    return {
+        column.name
+        for column in table.columns
+        if column.unit in (COUNT, FRACTION) and column.aggregate.rule in ("sum", "ratio")
+    }
+
+
+def _table_by_time(name: str, totals: set[str]) -> str:
+    """Name the table that has most of some counts and rates by day; empty if none has."""
+    tables = neighbours(name) or [*chain.from_iterable(map(sections.get, sections.names()))]
+    shared = {
+        table.name: len(totals & {*table.names})
+        for table in tables
+        if any(table[part].dtype in MOMENTS for part in table.key)
+    }
+    best = max(shared, key=lambda table: shared[table], default="")
+    return f" ({best} has rows by day)" if shared.get(best) else ""
 
 
 def part_periods(

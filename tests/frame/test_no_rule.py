@@ -53,7 +53,11 @@ def total(by: str | None = None, rule: Any = "sum", **more: object) -> float:
 
 @pytest.mark.parametrize(
     "more",
-    [{}, {"n": [90.5] * 4 + [None] * 4 + [2.0] * 2}, {"k": pd.date_range("2026-11-02", periods=3).repeat([4, 4, 2])}],
+    [
+        {},
+        {"n": [90.5] * 4 + [None] * 4 + [2.0] * 2},
+        {"k": pd.date_range("2026-11-02", periods=3).repeat([4, 4, 2])},
+    ],
 )
 def test_a_sum_of_values_that_a_plain_join_repeated_is_refused(more: dict[str, object]) -> None:
     for by in (None, "k"):

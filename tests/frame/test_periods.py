@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from carried import ColumnMetadata, FrameMetadata, attach
+from helpers.serving import demo_dataset
 
 from aatoolkit import Availability, Status
 from aatoolkit.errors import ArgumentError
@@ -77,6 +78,18 @@ def test_no_time_or_several_are_refused() -> None:
         days().aa.aggregate(pd.Grouper(key="date", freq="D"), freq="W", rules=SUM)
     with pytest.raises(ArgumentError, match="freq='w w'"):
         days().aa.plot(y="n", freq="w w")
+    crawl = demo_dataset()["crawl"]["crawl_timeseries"]
+    weeks = crawl.aa.aggregate(freq="W", skip_missing=True)["requests"]
+    assert crawl.aa.plot(freq="W").lines[0].get_ydata().tolist() == weeks.tolist()
+
+
+def test_a_date_that_describes_totals_is_no_time_of_the_rows() -> None:
+    prompts, chats = (demo_dataset()[name].main for name in ("prompts", "chats"))
+    for verb in (prompts.aa.aggregate, prompts.aa.plot):
+        with pytest.raises(ArgumentError, match=r"created_at describe .*overview_trend has"):
+            verb(freq="W")
+    assert len(prompts.aa.aggregate(pd.Grouper(key="created_at", freq="YS"), "answer_count"))
+    assert len(chats.aa.aggregate(freq="W", rules={"outcome": "count"}))
 
 
 def october(days: int = 9, hole: int | None = None) -> pd.DataFrame:

@@ -80,7 +80,7 @@ def plot(
     if freq is not None:  # with what intervals are computed from, hosts and windows apart
         columns = [*dict.fromkeys(part for name in ys for part in (name, *data.parts(name)))]
         keys = by_period(frame, [*filter(None, [color]), *data.apart(color)], freq)
-        data = plot_data(aggregate(frame, keys, columns or None, False, {}, True))
+        data = plot_data(aggregate(frame, keys, columns or None, True, {}, True))
     theme = themes.current() if theme == "auto" and ax is None else theme
     is_dark = theme == "dark" if theme != "auto" else is_dark_paper(ax)
     height = figsize[1] * 72 if figsize else _points(ax)[1] if ax else np.inf
