@@ -189,6 +189,10 @@ def without_rows(
     column: ColumnMetadata, state: Availability, new_statements: Sequence[Statement] = ()
 ) -> ColumnMetadata:
     """Return the metadata of a column after a join that left some of its rows without a value."""
+    if is_joined(column.table) and column.availability == NOTHING.availability:
+        # One's own, of which nothing is stated row by row.
+        total = replace(state, status=Status.PARTIAL)
+        return replace(column, availability=total, otherwise=column.elsewhere)
     if column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
     if not new_statements:

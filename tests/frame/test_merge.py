@@ -146,6 +146,9 @@ def test_what_has_no_match_is_said_of_its_own_rows_and_groups() -> None:
     assert states.iloc[:2].to_numpy().tolist() == [["available", pd.NA, pd.NA]] * 2
     assert [*states.iloc[2]] == ["unavailable", "no_row", "1 of 4 rows without a match"]
     assert metadata_of(merged.iloc[:2]).columns["count"].availability == AVAILABLE
+    kinds = own.assign(text="a", seen=True, n=1, share=[0.5, 1, None]).astype({"owner": "string"})
+    lack = left().aa.merge(kinds, how="left", on="domain").aa.availability.loc[[*kinds][1:]]
+    assert [*map(set, (lack["status"], lack["cause"]))] == [{"partial"}, {"no_row"}]
 
 
 @pytest.mark.parametrize(
