@@ -14,12 +14,27 @@ from aatoolkit import sections
 from aatoolkit._util.dtypes import MOMENTS
 from aatoolkit.errors import ArgumentError, AvailabilityError, warn
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
-from aatoolkit.frame.duplicates import Duplicates, Refused, check_repeats, why_no_rule
+from aatoolkit.frame.duplicates import (
+    Duplicates,
+    Refused,
+    check_repeats,
+    counts_of,
+    weighted_rule,
+    why_no_rule,
+)
 from aatoolkit.frame.groupby import Floats, Groups, as_floats, check_columns, names_of
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata
-from aatoolkit.sections.aggregation import COUNT, FRACTION, ISO_4217, NONE, Aggregation, rule_of
+from aatoolkit.sections.aggregation import (
+    COUNT,
+    CURRENCY,
+    FRACTION,
+    ISO_4217,
+    NONE,
+    Aggregation,
+    rule_of,
+)
 from aatoolkit.sections.registry import neighbours
 
 Rules = Mapping[str, Aggregation | str]
@@ -386,26 +401,22 @@ def _suggested_rule(
     frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str
 ) -> str:
     """Suggest a ``rules=`` argument for a column; empty if there is none."""
-    kind = frame[name].dtype
+    kind, declaration = frame[name].dtype, declared(metadata.columns[name])
     if rule.rule == "key":
         return f"; to count them: rules={{{name!r}: 'count'}}"
     if kind.kind not in "iuf":
         return ""
+    currencies = [str(column) for column in frame.columns if "currency" in str(column)]
+    is_money = declaration is not None and declaration.unit == CURRENCY
     with np.errstate(invalid="ignore"):  # of infinity
         is_whole = not (as_floats(frame[name]) % 1 > 0).any()
-    if is_whole:
-        return f"; if you know that they add up: rules={{{name!r}: 'sum'}}"
-    counts = [
-        column
-        for column in frame.select_dtypes("integer").columns
-        if column not in CONTEXT
-        and (
-            (declaration := declared(metadata.columns[str(column)])) is None
-            or declaration.unit in (None, COUNT)
-        )
-    ]
-    by = repr(counts[0]) if len(counts) == 1 else "COUNTS"
-    rules = f"rules={{{name!r}: aa.sections.weighted({by})}}"
+    if is_whole or is_money:
+        total = "'sum'"
+        if is_money and len(currencies) == 1:
+            total = f"aa.sections.Aggregation('sum', within={currencies[0]!r})"
+        return f"; if you know that they add up: rules={{{name!r}: {total}}}"
+    counts = counts_of(frame, metadata)
+    rules = weighted_rule(name, counts)
     counts_of_neighbours = [
         (table.name, day, column.name)
         for table in (() if counts else neighbours(metadata.columns[name].table))
@@ -419,10 +430,8 @@ def _suggested_rule(
             f"df.aa.merge(tables[{table!r}].aa.aggregate({day!r}, skip_missing=True, "
             f"rules={{{count!r}: 'sum'}}), on={day!r}).aa.aggregate("
             f"{[part for part in metadata.key if part != day]}, freq='W', "
-            f"{rules.replace(by, repr(count))})"
+            f"{weighted_rule(name, [count])})"
         )
-    elif not counts:
-        rules += ", with the table of the counts joined by df.aa.merge"
     return f"; weighted by its counts: {rules}"
 
 

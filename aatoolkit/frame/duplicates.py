@@ -22,6 +22,7 @@ from aatoolkit.errors import AvailabilityError, ScopeError
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
 from aatoolkit.frame.groupby import Groups
 from aatoolkit.frame.reshape import CONTEXT
+from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
     FrameMetadata,
     Source,
@@ -32,6 +33,7 @@ from aatoolkit.metadata.attrs import (
 )
 from aatoolkit.metadata.fingerprint import OVERWRITTEN, hash_cells, row_hashes
 from aatoolkit.scope import FILTERS, Scope
+from aatoolkit.sections.aggregation import COUNT
 
 IN_SEVERAL = "what is in several groups"
 """Stands for the key of a table of which a row is in several groups of an aggregate."""
@@ -343,8 +345,11 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     if metadata.holds(name) or not tables:
         values, rule = frame[name], "'count'"
         if pd.api.types.is_numeric_dtype(values.dtype):
-            is_rate = bool((values % 1 > 0).any()) and values.abs().max() <= 1
-            rule = "aa.sections.weighted(COUNTS)" if is_rate else "'sum'"
+            # Rates, and differences of rates; other numbers may add up.
+            if bool((values % 1 > 0).any()) and (values.min() < 0 or values.max() <= 1):
+                rules = weighted_rule(name, counts_of(frame, metadata))
+                return f"it has no declared rule; give one, such as {rules}"
+            rule = "'sum'"
         return f"it has no declared rule; give one, such as rules={{{name!r}: {rule}}}"
     lost = "a plain pandas step lost its declaration"
     if bare_name == name and any({*map(str, frame.columns)} <= columns for columns in tables):
@@ -356,6 +361,30 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         f"{lost}: write left.aa.merge(right, on=…) in place of left.merge, or add "
         ".aa.adopt(left, right) to what was merged"
     )
+
+
+def counts_of(frame: pd.DataFrame, metadata: FrameMetadata) -> list[str]:
+    """Return the columns that may weight a mean: the denominators of rates, then other counts."""
+    names = [str(name) for name in frame.select_dtypes("integer").columns if name not in CONTEXT]
+    columns = [declared(metadata.columns[str(name)]) for name in frame.columns]
+    sizes = [column.aggregate.over[1] for column in columns if column and column.aggregate.over]
+    counts = [
+        name
+        for name in names
+        if (column := declared(metadata.columns[name])) is None or column.unit in (None, COUNT)
+    ]
+    return sorted(counts, key=lambda name: name not in sizes)
+
+
+def weighted_rule(name: str, counts: Sequence[str]) -> str:
+    """Write the rule of a mean that is weighted by the first of some counts."""
+    if not counts:
+        return (
+            f"rules={{{name!r}: aa.sections.weighted(COUNTS)}}, with the table of the counts "
+            "joined by df.aa.merge"
+        )
+    others = f", or {' or '.join(map(repr, counts[1:3]))}" if counts[1:] else ""
+    return f"rules={{{name!r}: aa.sections.weighted({counts[0]!r})}}{others}"
 
 
 _CHANCE, _ALIKE = 0.01, 0.05

@@ -192,7 +192,7 @@ def without_rows(
     if is_joined(column.table) and column.availability == NOTHING.availability:
         # One's own, of which nothing is stated row by row.
         total = replace(state, status=Status.PARTIAL)
-        return replace(column, availability=total, otherwise=column.elsewhere)
+        return replace(column, availability=total, other_rows=column.elsewhere)
     if column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
         return column
     if not new_statements:

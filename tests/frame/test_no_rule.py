@@ -12,6 +12,7 @@ from helpers.serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError
+from aatoolkit.sections import CURRENCY, number, records, text
 
 
 def why(frame: pd.DataFrame, column: str, **rules: str) -> str:
@@ -40,6 +41,13 @@ def test_for_plain_joins_and_stacks_the_verb_that_keeps_the_rules_is_named() -> 
     own = why(pd.DataFrame({"spend": [1.0]}), "spend")
     assert own == "it has no declared rule; give one, such as rules={'spend': 'sum'}"
     assert "weighted(COUNTS)" in why(pd.DataFrame({"miss_rate": [0.5]}), "miss_rate")
+    prompts = demo_dataset()["prompts"].main
+    rates = {"miss": 1 - prompts["mention_rate"], "points": 100 * prompts["mention_rate"] - 50}
+    own_rates = prompts.assign(**rates)
+    for name in rates:
+        rule = eval(why(own_rates, name).partition("rules=")[2].partition(", or")[0])
+        by_topic = own_rates.aa.aggregate("topic", rules=rule, status=True)
+        assert by_topic[f"{name}_availability"].equals(by_topic["mention_rate_availability"])
     assert "pandas" not in why(aa.stats.answers(demo_dataset()["chats"]), "position")
 
 
@@ -105,6 +113,20 @@ def test_of_a_foreign_table_of_metrics_one_row_is_its_number_and_several_need_a_
     words = "aa.sections.weighted(COUNTS)}, with the table of the counts"
     assert words in why(rates, "value") == why(rates.assign(days=30), "value")
     assert "aa.sections.weighted('weight')}" in why(rates.assign(weight=[1, 3]), "value")
+
+
+def test_money_without_a_rule_is_told_a_sum_within_its_currency() -> None:
+    columns = (text("page"), number("revenue", unit=CURRENCY), text("currency"))
+    section = aa.Section("own", "", aa.Table("sales", "", records("rows"), "page", columns))
+    rows = [{"page": page, "revenue": 1.5, "currency": "EUR"} for page in "ab"]
+    sales = aa.normalize(section, {"rows": rows}).main
+    for frame in (sales, sales.drop(columns="currency")):
+        rules = eval(why(frame, "revenue").partition("rules=")[2])
+        assert frame.aa.aggregate(columns="revenue", rules=rules)["revenue"].item() == 3
+    with pytest.raises(AvailabilityError, match="more than one currency"):
+        sales.assign(currency=["EUR", "USD"]).aa.aggregate(
+            columns="revenue", rules=eval(why(sales, "revenue").partition("rules=")[2])
+        )
 
 
 def test_daily_rates_with_their_counts_in_another_table_are_told_the_line_to_make_them_weekly():
