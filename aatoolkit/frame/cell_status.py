@@ -156,11 +156,16 @@ def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> A
 
 
 def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW) -> pd.DataFrame:
-    """Make columns of status, cause and reason, with one row for each code."""
+    """Make columns of status, cause and reason, with one row for each code.
+
+    What is available has no reason, also where a response says its status in words.
+    """
     texts = {
         name: [str(state.status) for state in states],
         name + CAUSE: [state.cause for state in states],
-        name + REASON: [state.reason for state in states],
+        name + REASON: [
+            None if state.status == Status.AVAILABLE else state.reason for state in states
+        ],
     }
     columns = pd.DataFrame(texts, dtype="string").take(codes).reset_index(drop=True)
     return columns.astype({name: STATUSES})
