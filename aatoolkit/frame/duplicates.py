@@ -170,8 +170,8 @@ class Duplicates:
         if codes is None and len(overlaps) < len(pairs):
             if overlaps or is_repeated:
                 raise Refused(
-                    "rows of several responses have one key; add df.aa.with_context() to each "
-                    "frame before combining them"
+                    "rows of several responses have one key: aggregate each frame alone, or add "
+                    "df.aa.with_context() to each as it was read, before combining them"
                 )
             return all_rows, []
         if codes is not None and not overlaps:

@@ -22,6 +22,7 @@ from aatoolkit.availability import Availability, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unknown
 from aatoolkit.frame.cell_status import Cells, Codes, Mask
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
+from aatoolkit.scope import FILTERS
 from aatoolkit.sections.aggregation import COUNT, FRACTION
 from aatoolkit.sections.registry import find_table, neighbours
 
@@ -86,7 +87,11 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     """
     keys_by = _as_list(by)
     names = [key for key in keys_by if isinstance(key, str)]
-    check_columns(frame, names)
+    try:
+        check_columns(frame, names)
+    except ItemNotFound as error:
+        hints = [_where_split(metadata_of(frame), name) for name in error.columns or ()]
+        raise ItemNotFound(f"{error}{''.join(hints)}", columns=error.columns) from None
     if not keys_by:
         return Groups(np.zeros(len(frame), np.int64), pd.DataFrame(index=range(1)))
     try:  # pandas bins no times of Arrow
@@ -269,6 +274,18 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
         "'ME' (by their last), 'QS' or 'YS'",
         argument="freq",
     )
+
+
+def _where_split(metadata: FrameMetadata, name: str) -> str:
+    """Say which tables of the same response have a filter as a column, and how to get one."""
+    if name not in FILTERS or not metadata.sources:
+        return ""
+    own = next((column.table for column in metadata.columns.values() if column.of), "")
+    section = metadata.sources[0].section or ""
+    tables = neighbours(own) or (sections.get(section) if section in sections.names() else ())
+    having = [table.name for table in tables if name in table.names and table.name != own]
+    others = f", or take {' or '.join(having)}" if having else ""
+    return f"; to have it, read the section with split={name!r}{others}"
 
 
 def _totals(of: str) -> set[str]:

@@ -116,7 +116,8 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     if len(metadata.sources) != 1:
         why = f"the frame was read from {len(metadata.sources) or 'no known'} responses"
         raise AvailabilityError(
-            f"{why}, so its rows have no one context; add it to each frame before combining them",
+            f"{why}, so its rows have no one context: add it to frames of one response each, "
+            "before combining them; what was read with split= is aggregated alone",
             columns=dict.fromkeys(CONTEXT, why),
         )
     _check_free(map(str, frame.columns), CONTEXT)

@@ -197,7 +197,7 @@ def test_answers_that_are_disjoint_add() -> None:
     ]
     assert total(aa.concat(engines)) == 12
     assert total(aa.concat([frame.aa.with_context() for frame in engines])) == 12
-    with pytest.raises(AvailabilityError, match=r"one key; add df\.aa\.with_context"):
+    with pytest.raises(AvailabilityError, match=r"one key: aggregate each frame alone, or add"):
         total(aa.concat([*engines, domains({"a": 13})]))
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import aatoolkit as aa
+from aatoolkit.errors import ItemNotFound
 
 
 def test_every_verb_is_in_the_overview_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,4 +66,6 @@ def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
         with pytest.raises(AttributeError) as error:
             getattr(owner, name)
         assert str(error.value).endswith(written)
+    with pytest.raises(ItemNotFound, match="split='engine', or take source_domain_engines"):
+        dataset["domains"].main.aa.aggregate("engine", "citation_count")
     assert copy.copy(dataset).keys() == dataset.keys()
