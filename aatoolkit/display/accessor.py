@@ -628,9 +628,10 @@ class Accessor(NamesNear, Described):
         column : str
             A column whose rule is a ratio or a mean, or one of true and false.
         by : str, pandas.Grouper or list of them, optional
-            One estimate a group; needs ``cluster``. By default all rows are one group.
+            One estimate a group. By default all rows are one group.
         cluster : str, optional
-            The column that names what repeats, such as ``prompt_id``.
+            The column that names what repeats. With ``by`` or ``panel`` it is ``prompt_id`` by
+            default.
         panel : {"sampled", "fixed"}, optional
             Which of the two questions is asked; ``sampled`` by default.
         level : float
@@ -656,7 +657,7 @@ class Accessor(NamesNear, Described):
             the denominator in every row, or no group has enough clusters.
         ValueError
             If the level is not between 0 and 1, the panel is unknown, or ``by`` or ``panel`` is
-            given without ``cluster``.
+            given without ``cluster`` and the frame has no ``prompt_id``.
 
         Examples
         --------
@@ -711,9 +712,9 @@ class Accessor(NamesNear, Described):
         where one has most of the answers, nothing is said. ``detectable`` is the change that the
         same t test finds in 80 % of such samples (Miller, "Adding Error Bars to Evals", 2024), with
         α divided by the number of rows where they are corrected for. It is larger where few prompts
-        make the error uncertain, and where paired prompts differ in their rates: those near 0 or 1
-        then move less than those of a half. Where sizes of prompts differ by a factor of 2.7, 70 to
-        80 % find it. Where it would be beyond what a rate can change by, it is missing.
+        make the error uncertain, and where paired prompts have different rates, as a rate near 0 or
+        1 changes less than one near a half. It is found in 70 to 80 % of samples only, where some
+        prompts have 2.7 times the answers of others. It is missing where no rate can change so far.
 
         How many answers show a change of 5 points? Compare two windows that you have: it takes
         (``detectable`` / 0.05)² times as many. With paired prompts that are all asked as often, ask
@@ -734,8 +735,9 @@ class Accessor(NamesNear, Described):
         by : str or list of str, optional
             One comparison a group. A group that one side lacks cannot be compared.
         pair, cluster : str, optional
-            What rows are paired by, or clusters of two samples. By default ``prompt_id`` where
-            both frames have it: paired if any prompt is on both sides.
+            What rows are paired by, or clusters of two samples; a column of days for counts by
+            day. By default ``prompt_id`` where both frames have it: paired if any prompt is on both
+            sides.
         correct : {"holm", "bh", None}
             How p-values are adjusted over all rows: Holm's method bounds the probability of
             any false alarm, Benjamini and Hochberg's the expected share of false ones.
@@ -923,10 +925,10 @@ class Accessor(NamesNear, Described):
         of its counts, so that days with many answers weigh more, and days without are no part of
         it. What the best split gains, and what the best two gain, is divided by the long-run
         variance of days about them: by how much they vary, and how alike neighbouring days are
-        (Newey & West, *Econometrica* 55, 1987). It is compared with the same of the days in 499
-        other orders, always the same ones, in which blocks of neighbours stay together (∛days
-        long); the better of the two counts, as it does in those. The quantile of one split, times
-        the variance that is left, is what each further segment must gain. The best of so many
+        (Newey & West, *Econometrica* 55, 1987). The better of these two gains is compared with that
+        of 499 shuffled series, always the same ones, in which blocks of neighbouring days (∛days
+        long) stay together. A further segment must gain the quantile of one split in these series,
+        times the variance that is left. The best of so many
         segments, of five days or more, are found exactly (Auger & Lawrence, *Bulletin of
         Mathematical Biology* 51, 1989). The interval of a day is a set of 95 % (the level) of the
         likelihood with a flat prior, the neighbouring changes fixed, flattened by that variance;
@@ -953,7 +955,7 @@ class Accessor(NamesNear, Described):
             A rate with a declared numerator and denominator, a mean, or a count, of which a day
             without a row, or with a part missing, is a gap.
         date : str
-            The column of days; 20 to 1,100 of them.
+            The column of days, such as ``bucket_start``; 20 to 1,100 of them.
         level : float
             The confidence level.
         rules : dict, optional

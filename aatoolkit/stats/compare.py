@@ -174,20 +174,34 @@ def compare_measure(
     for key in dict.fromkeys([*sides[0].keys, *sides[1].keys]):
         groups = [side.keys.get(key) for side in sides]
         limitation, notes = _limitations(sides, groups, names)
+        why = refusal or limitation
         row = ComparedRow(
-            measure=measure, key=key, unit=unit, is_rate=is_rate, why=limitation, notes=notes
+            measure=measure, key=key, unit=unit, is_rate=is_rate, why=why, notes=notes
         )
-        if None not in groups:
+        if limitation:
+            row = replace(row, change=_values_of_sides(sides, groups))
+        else:
             change, method, why, group_notes = _compare_group(
                 sides, groups, pair, cluster, level, design
             )
-            why = refusal or limitation or why
+            why = refusal or why
             if is_rate and max(-number(change.low), number(change.high)) > 1:
                 # No rate changes by more than 100 points.
                 low, high = np.maximum(change.low, -1.0), np.minimum(change.high, 1.0)
                 change = named(replace(change, low=low, high=high))
             row = replace(row, change=change, method=method, why=why, notes=(*group_notes, *notes))
         yield row
+
+
+def _values_of_sides(sides: Sequence[ClusterSums], groups: Sequence[int | None]) -> Change:
+    """Return the values of the sides that were measured, where another was not."""
+    values = {}
+    for side, group, name in zip(sides, groups, ("after", "before"), strict=True):
+        if group is not None and side.used_rows[group]:
+            y, n = side.parts(side.pairs(group).values(), "1" if name == "after" else "0")
+            values[name] = total_of(y) if side.is_count else total_of(y) / total_of(n)
+            name_all(**{name: values[name]})
+    return replace(UNKNOWN_CHANGE, **values)
 
 
 def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
@@ -293,7 +307,10 @@ def _compare_group(
     if is_count and not cluster:
         after, before = total_of(y1), total_of(y0)
         name_all(after=after, before=before)
-        return Change(after - before, after=after, before=before), "", _WITHOUT_COUNTS, ()
+        key = [name for name in sides[0].metadata.key if name in sides[0].frame]
+        days = [name for name in key if sides[0].frame[name].dtype.kind == "M"]
+        why = f"{_WITHOUT_COUNTS}; cluster={days[0]!r} compares days" if days else _WITHOUT_COUNTS
+        return Change(after - before, after=after, before=before), "", why, ()
     if is_rate and not cluster:
         change = two_rate_change(y1, n1, y0, n0, confidence, *design)
         method = "Newcombe's interval and z test; takes answers for independent"
@@ -325,9 +342,10 @@ def _compare_group(
 def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CLUSTERS) -> str:
     """Say why a change has no interval and p-value, such as too few clusters; else empty."""
     if count < min_count:
-        return (
-            f"{count} {name} on one side or both; at least {min_count} are needed to test a change"
-        )
+        are = "is" if count == 1 else "are"
+        why = f"to test a change takes {min_count} {name}, and here {are} {count}"
+        hint = "; rows of answers, as aa.stats.answers gives them, compare by prompt_id"
+        return why + hint * (name == PROMPT and count == 1)
     largest = max(abs(number(change.before)), abs(number(change.after)))
     error = number(change.error)
     if not math.isfinite(error):

@@ -527,11 +527,11 @@ def judge(
         if verdict == "cannot say":
             why = row.why or "it cannot be computed"
         elif verdict == "no evidence":
-            statement = f"no {noun} is sure to have shown"
+            statement = f"no {noun} of any size is found"
             if math.isfinite(number(smallest)):
                 size = points(number(smallest), is_rate).lstrip("+")
-                statement = f"a {noun} of {size} would have shown"
-            why += f"; {statement} in 4 of 5 such samples"
+                statement = f"a {noun} of {size} would be found"
+            why += f"; {statement} by 4 of 5 such samples"
             why += f", with p corrected for {number(tests):g} tests" * (number(tests) > 1)
         if verdict != "cannot say" and (assumption := row.method.partition("; ")[2]):
             why += f"; {assumption}"

@@ -250,7 +250,7 @@ def concentration(
             state = states[code]
             reason = f" ({state})" if state.status != Status.AVAILABLE else ""
             row["verdict"] = (
-                f"cannot say: {number(n):g} in all, and it takes {MIN_COUNT} to 2⁵³{reason}"
+                f"cannot say: {number(n):g} in all, and it takes at least {MIN_COUNT}{reason}"
             )
         rows.append(row)
     names = [

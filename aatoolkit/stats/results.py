@@ -349,6 +349,9 @@ _DETAILS = (
 _MAX_REASONS = 4
 """The most reasons that are listed below the table."""
 
+PAIRS_CHANGED = r"the set of (\S+) changed"
+"""What ``why`` says where only one side has some of what is paired."""
+
 
 def view_of(frame: pd.DataFrame) -> ShowAs:
     """Return how a result is shown: key, numbers and verdict; below the table the remarks."""
@@ -362,8 +365,13 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """Write the remarks below a result: why rows have no verdict."""
+    """Write the remarks below a result: why rows have no verdict, and which are not of all rows."""
     notes = []
+    marks: Marks = {}
+    pairs = frame["why"].str.extract(PAIRS_CHANGED, expand=False) if "why" in frame else pd.Series()
+    if pairs.notna().any():
+        marks = {name: pairs.notna().to_numpy() for name in ("before", "after") if name in frame}
+        notes.append(f"* over the {pairs.dropna().iloc[0]} that both sides have; .why counts them")
     if {"verdict", "why"} <= {*frame} and "why" not in names:
         is_unanswered = _equal(frame["verdict"], "cannot say")
         reasons = [*frame["why"][is_unanswered].value_counts().index]
@@ -372,7 +380,7 @@ def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[s
             notes.append(f"cannot say{f' ({rows})' * (len(reasons) > 1)}: {visible(str(reason))}")
         if len(reasons) > _MAX_REASONS:
             notes.append(f"cannot say: {len(reasons) - _MAX_REASONS} more reasons, in .why")
-    return {}, notes
+    return marks, notes
 
 
 def _equal(values: pd.Series, text: str) -> np.ndarray:
