@@ -364,16 +364,12 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
 
 
 def counts_of(frame: pd.DataFrame, metadata: FrameMetadata) -> list[str]:
-    """Return the columns that may weight a mean: the denominators of rates, then other counts."""
+    """Return the columns that may weight a mean, its counts."""
     names = [str(name) for name in frame.select_dtypes("integer").columns if name not in CONTEXT]
-    columns = [declared(metadata.columns[str(name)]) for name in frame.columns]
-    sizes = [column.aggregate.over[1] for column in columns if column and column.aggregate.over]
-    counts = [
-        name
-        for name in names
-        if (column := declared(metadata.columns[name])) is None or column.unit in (None, COUNT)
+    declarations = {name: declared(metadata.columns[name]) for name in names}
+    return [
+        name for name, column in declarations.items() if not column or column.unit in (None, COUNT)
     ]
-    return sorted(counts, key=lambda name: name not in sizes)
 
 
 def weighted_rule(name: str, counts: Sequence[str]) -> str:
@@ -407,23 +403,24 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
         A column of numbers of which it is not known which rows they belong to.
     """
     has_value = frame[name].notna().to_numpy(bool)
-    cells, ids = frame.loc[has_value, name], groups.ids[has_value]
+    cells = frame.loc[has_value, name]
     if cells.nunique() < 2 or cells.isin([0, 1]).all():
         return
-    values, count = _first_equal([cells.array]), len(cells)
     for other, dtype in frame.dtypes.items():
         if pd.api.types.is_numeric_dtype(dtype) or is_status_column(frame, str(other)):
             continue
         keys = _first_equal([frame[other].array[has_value]])
-        pairs, distinct = np.unique(_first_equal([keys, values])), len(np.unique(keys))
-        is_alone = len(np.unique(_first_equal([ids, keys]))) == count
-        if not 1 < distinct < count or distinct < len(pairs) or is_alone:
+        rows = pd.DataFrame({"key": keys, "value": cells.array, "group": groups.ids[has_value]})
+        pairs = rows[["key", "value"]].drop_duplicates()
+        further = len(rows) - len(pairs)
+        is_repeated = rows.duplicated(["group", "key"]).any()
+        if not is_repeated or pairs["key"].duplicated().any():
             continue
-        shares = np.unique(values[pairs], return_counts=True)[1] / distinct
-        chance = float((shares**2).sum()) if cells.isin(range(10)).all() else _ALIKE
-        if chance ** (count - distinct) < _CHANCE:
+        shares = pairs["value"].value_counts(normalize=True)
+        chance = (shares**2).sum() if cells.isin(range(10)).all() else _ALIKE
+        if chance**further < _CHANCE:
             raise Refused(
-                f"it has one value per {other} over {count:,} rows, and a sum would count it "
+                f"it has one value per {other} over {len(rows):,} rows, and a sum would count it "
                 "several times: join with df.aa.merge, which counts each once; if each row has "
                 f"its own, say rules={{{name!r}: aa.sections.Aggregation('sum')}}"
             )

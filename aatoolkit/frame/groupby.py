@@ -23,7 +23,7 @@ from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unk
 from aatoolkit.frame.cell_status import Cells, Codes, Mask
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.scope import FILTERS
-from aatoolkit.sections.aggregation import COUNT, FRACTION
+from aatoolkit.sections.aggregation import COUNT, REQUESTS
 from aatoolkit.sections.registry import find_table, neighbours
 
 By = str | pd.Grouper | Sequence[str | pd.Grouper] | None
@@ -87,11 +87,7 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     """
     keys_by = _as_list(by)
     names = [key for key in keys_by if isinstance(key, str)]
-    try:
-        check_columns(frame, names)
-    except ItemNotFound as error:
-        hints = [_where_split(metadata_of(frame), name) for name in error.columns or ()]
-        raise ItemNotFound(f"{error}{''.join(hints)}", columns=error.columns) from None
+    check_columns(frame, names)
     if not keys_by:
         return Groups(np.zeros(len(frame), np.int64), pd.DataFrame(index=range(1)))
     try:  # pandas bins no times of Arrow
@@ -165,6 +161,7 @@ def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
         name: f"several columns are called {name!r}"
         if name in text_names
         else unknown("column", name, text_names)
+        + f"; to have it, read the section with split={name!r}" * (name in FILTERS)
         for name in names
         if text_names.count(name) != 1
     }
@@ -250,18 +247,14 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
         raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
     times = [str(name) for name, dtype in flat.dtypes.items() if dtype.kind == "M"]
     times = [name for name in times if name in metadata.key] or times
-    totals = [_totals(metadata.columns[name].of or "") for name in times]
-    if len(times) != 1 or totals[0]:
-        example = times[0] if times else "column"
+    hint = _series_instead(metadata.columns[times[0]].of or "") if times else None
+    if len(times) != 1 or hint is not None:
         why = f"needs one column of times, and there are {', '.join(times) or 'none'}; name it"
-        if len(times) and all(totals):
-            series = _table_by_time(metadata.columns[example].table, totals[0])
-            why = (
-                f"needs the day that a row is of: {', '.join(times)} describe what is counted over "
-                f"the whole window{series}; for periods of {example} all the same"
-            )
+        if hint is not None:
+            why = f"needs the day of a row, and {times[0]} describes totals{hint}; if it is meant"
+        example = repr(times[0] if times else "column")
         raise ArgumentError(
-            f"freq= {why}: by=pandas.Grouper(key={example!r}, freq=…)", argument="freq"
+            f"freq= {why}: by=pandas.Grouper(key={example}, freq=…)", argument="freq"
         )
     with suppress(ValueError, TypeError, Warning), warnings.catch_warnings():
         warnings.simplefilter("error")  # what pandas deprecates it will not know
@@ -276,41 +269,22 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
     )
 
 
-def _where_split(metadata: FrameMetadata, name: str) -> str:
-    """Say which tables of the same response have a filter as a column, and how to get one."""
-    if name not in FILTERS or not metadata.sources:
-        return ""
-    own = next((column.table for column in metadata.columns.values() if column.of), "")
-    section = metadata.sources[0].section or ""
-    tables = neighbours(own) or (sections.get(section) if section in sections.names() else ())
-    having = [table.name for table in tables if name in table.names and table.name != own]
-    others = f", or take {' or '.join(having)}" if having else ""
-    return f"; to have it, read the section with split={name!r}{others}"
+def _series_instead(of: str) -> str | None:
+    """Name the table by day of the totals that a time describes; None if it describes none.
 
-
-def _totals(of: str) -> set[str]:
-    """Return the counts and rates of a declared table that a time in it describes, as no key."""
+    Where it is in the key of its table, or the table counts nothing, it is the time of the rows.
+    """
     name, _, field = of.partition(".")
     table = find_table(name)
     if table is None or field in table.key:
-        return set()
-    return {
-        column.name
-        for column in table.columns
-        if column.unit in (COUNT, FRACTION) and column.aggregate.rule in ("sum", "ratio")
-    }
-
-
-def _table_by_time(name: str, totals: set[str]) -> str:
-    """Name the table that has most of some counts and rates by day; empty if none has."""
-    tables = neighbours(name) or [*chain.from_iterable(map(sections.get, sections.names()))]
-    shared = {
-        table.name: len(totals & {*table.names})
-        for table in tables
-        if any(table[part].dtype in MOMENTS for part in table.key)
-    }
-    best = max(shared, key=lambda table: shared[table], default="")
-    return f" ({best} has rows by day)" if shared.get(best) else ""
+        return None
+    counts = [it for it in table.columns if it.unit in (COUNT, REQUESTS)]
+    totals = {it.name for it in counts if it.aggregate.rule == "sum"}
+    tables = neighbours(name) or chain.from_iterable(map(sections.get, sections.names()))
+    series = [it for it in tables if any(it[part].dtype in MOMENTS for part in it.key)]
+    best = max(series, key=lambda it: len(totals & {*it.names}), default=table)
+    has_series = best is not table and totals & {*best.names}
+    return (f" ({best.name} has days)" if has_series else "") if totals else None
 
 
 def part_periods(

@@ -53,9 +53,9 @@ def changes(
 ) -> pd.DataFrame:
     """Detect the days on which the level of a series changed; see ``df.aa.changes``."""
     check_level(level)
-    dates = [name for name, dtype in flattened(frame).dtypes.items() if dtype.kind == "M"]
-    if dates and date not in flattened(frame).columns:
-        why = f"there is no column {date!r}; the days are in another one: date={dates[0]!r}"
+    columns = flattened(frame).select_dtypes(["datetime", "datetimetz"]).columns
+    if date not in flattened(frame).columns and len(columns):
+        why = f"there is no column {date!r}; the days are in another one: date={columns[0]!r}"
         raise ItemNotFound(why, columns={date: why})
     sums = cluster_sums(frame, column, None, date, rules, counts=True)
     order = np.argsort(sums.labels[sums.cluster])

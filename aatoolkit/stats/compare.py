@@ -68,6 +68,7 @@ from aatoolkit.stats.trace import (
 INDEPENDENT: tuple[Any, Any] = (1.0, math.inf)
 """The design effect of independent answers, and its degrees of freedom."""
 
+_ENDS = ("after", "before")
 _WITHOUT_COUNTS = "nothing says how it varies: the service gives no counts of it by prompt"
 
 
@@ -179,7 +180,12 @@ def compare_measure(
             measure=measure, key=key, unit=unit, is_rate=is_rate, why=why, notes=notes
         )
         if limitation:
-            row = replace(row, change=_values_of_sides(sides, groups))
+            ends = {}
+            for side, group, end, suffix in zip(sides, groups, _ENDS, "10", strict=True):
+                if group is not None and side.used_rows[group]:  # the one that was measured
+                    y, n = map(total_of, side.parts(side.pairs(group).values(), suffix))
+                    ends[end] = y if side.is_count and not cluster else y / n
+            row = replace(row, change=named(replace(UNKNOWN_CHANGE, **ends)))
         else:
             change, method, why, group_notes = _compare_group(
                 sides, groups, pair, cluster, level, design
@@ -191,17 +197,6 @@ def compare_measure(
                 change = named(replace(change, low=low, high=high))
             row = replace(row, change=change, method=method, why=why, notes=(*group_notes, *notes))
         yield row
-
-
-def _values_of_sides(sides: Sequence[ClusterSums], groups: Sequence[int | None]) -> Change:
-    """Return the values of the sides that were measured, where another was not."""
-    values = {}
-    for side, group, name in zip(sides, groups, ("after", "before"), strict=True):
-        if group is not None and side.used_rows[group]:
-            y, n = side.parts(side.pairs(group).values(), "1" if name == "after" else "0")
-            values[name] = total_of(y) if side.is_count else total_of(y) / total_of(n)
-            name_all(**{name: values[name]})
-    return replace(UNKNOWN_CHANGE, **values)
 
 
 def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
@@ -245,7 +240,7 @@ def _compare_rows(
     for key, unit in units.items():
         after, before = (
             take(column_values(name, flat, measure, [rows[key]]), 0) if key in rows else NAN
-            for name, flat, rows in zip(("after", "before"), flat_frames, rows_by_key, strict=True)
+            for name, flat, rows in zip(_ENDS, flat_frames, rows_by_key, strict=True)
         )
         yield ComparedRow(
             measure=measure,
@@ -307,8 +302,7 @@ def _compare_group(
     if is_count and not cluster:
         after, before = total_of(y1), total_of(y0)
         name_all(after=after, before=before)
-        key = [name for name in sides[0].metadata.key if name in sides[0].frame]
-        days = [name for name in key if sides[0].frame[name].dtype.kind == "M"]
+        days = [key for key in sides[0].metadata.key if sides[0].frame[key].dtype.kind == "M"]
         why = f"{_WITHOUT_COUNTS}; cluster={days[0]!r} compares days" if days else _WITHOUT_COUNTS
         return Change(after - before, after=after, before=before), "", why, ()
     if is_rate and not cluster:

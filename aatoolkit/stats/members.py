@@ -20,7 +20,7 @@ from aatoolkit.frame.aggregate import cells_of_plan
 from aatoolkit.frame.aggregation_plan import plan
 from aatoolkit.frame.groupby import as_floats, check_columns, flattened, group
 from aatoolkit.metadata.attrs import metadata_of
-from aatoolkit.sections.aggregation import RANK
+from aatoolkit.sections.aggregation import RANK, SUM
 from aatoolkit.stats.estimate import (
     JUDGED,
     MIN_CLUSTERS,
@@ -221,7 +221,7 @@ def concentration(
     check_columns(flat, [column, *keys])
     groups = group(flat, keys, True)
     is_undeclared = not (metadata.holds(column) or metadata.is_lost(column))
-    (planned,) = plan(flat, metadata, groups, column, {column: "sum"} if is_undeclared else {})
+    (planned,) = plan(flat, metadata, groups, column, {column: SUM} if is_undeclared else {})
     if planned.rule.rule != "sum":
         raise refusal(column, "concentration", f"its rule ({planned.rule}) is no sum of counts")
     cells = cells_of_plan(planned, flat, metadata, groups)

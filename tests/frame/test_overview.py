@@ -66,6 +66,6 @@ def test_mistyped_attributes_have_near_matches(project: aa.Project) -> None:
         with pytest.raises(AttributeError) as error:
             getattr(owner, name)
         assert str(error.value).endswith(written)
-    with pytest.raises(ItemNotFound, match="split='engine', or take source_domain_engines"):
+    with pytest.raises(ItemNotFound, match="read the section with split='engine'"):
         dataset["domains"].main.aa.aggregate("engine", "citation_count")
     assert copy.copy(dataset).keys() == dataset.keys()

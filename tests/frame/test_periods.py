@@ -85,9 +85,11 @@ def test_no_time_or_several_are_refused() -> None:
 
 def test_a_date_that_describes_totals_is_no_time_of_the_rows() -> None:
     prompts, chats = (demo_dataset()[name].main for name in ("prompts", "chats"))
-    for verb in (prompts.aa.aggregate, prompts.aa.plot):
-        with pytest.raises(ArgumentError, match=r"created_at describe .*overview_trend has"):
-            verb(freq="W")
+    bots = demo_dataset()["crawl"]["crawl_bots"]
+    for frame, words in ((prompts, "created_at .*overview_trend"), (bots, "crawl_timeseries")):
+        for verb in (frame.aa.aggregate, frame.aa.plot):
+            with pytest.raises(ArgumentError, match=words):
+                verb(freq="W")
     assert len(prompts.aa.aggregate(pd.Grouper(key="created_at", freq="YS"), "answer_count"))
     assert len(chats.aa.aggregate(freq="W", rules={"outcome": "count"}))
 
