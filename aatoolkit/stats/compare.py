@@ -278,8 +278,6 @@ def _compare_group(
             )
         if not shared_count:
             return replace(UNKNOWN_CHANGE, clusters=0), "", f"no {pair} is on both sides", notes
-    elif not all(pairs):
-        return UNKNOWN_CHANGE, "", "no answers on one side or both", ()
     else:
         is_by_day = pd.api.types.is_datetime64_any_dtype(sides[0].labels.dtype)
         used_pairs = [
@@ -316,7 +314,7 @@ def _compare_group(
         return change, method, "", ()
     after, before = (
         estimate_sample(y, n, word, is_series=is_by_day)
-        for word, y, n in (("after", y1, n1), ("before", y0, n0))
+        for word, y, n in zip(_ENDS, (y1, y0), (n1, n0), strict=True)
     )
     if not cluster:  # each answer by itself
         after, before = (replace(part, df=part.size - 1, clusters=NAN) for part in (after, before))

@@ -142,13 +142,13 @@ def test_what_has_no_match_is_said_of_its_own_rows_and_groups() -> None:
     own = owners().replace({"domain": {"c.example": "nobody.example"}})
     merged = left().aa.merge(own, how="outer", on="domain")
     sums = merged.aa.aggregate("owner", "count", rules={"count": "sum"}, status=True)
-    states = sums[[f"count_availability{part}" for part in ("", "_cause", "_reason")]]
-    assert states.iloc[:2].to_numpy().tolist() == [["available", pd.NA, pd.NA]] * 2
-    assert [*states.iloc[2]] == ["unavailable", "no_row", "1 of 4 rows without a match"]
+    stated = sums[[f"count_availability{part}" for part in ("", "_cause", "_reason")]]
+    assert stated.iloc[:2].to_numpy().tolist() == [["available", pd.NA, pd.NA]] * 2
+    assert [*stated.iloc[2]] == ["unavailable", "no_row", "1 of 4 rows without a match"]
     assert metadata_of(merged.iloc[:2]).columns["count"].availability == AVAILABLE
-    kinds = own.assign(text="a", seen=True, n=1, share=[0.5, 1, None]).astype({"owner": "string"})
-    lack = left().aa.merge(kinds, how="left", on="domain").aa.availability.loc[[*kinds][1:]]
-    assert [*map(set, (lack["status"], lack["cause"]))] == [{"partial"}, {"no_row"}]
+    kinds = own.assign(text="a", seen=True).astype({"owner": "string"})
+    lacking = states(left().aa.merge(kinds, how="left", on="domain"))
+    assert {*map(lacking.get, kinds.columns[1:])} == {no_row(1, 3)}
 
 
 @pytest.mark.parametrize(
