@@ -18,8 +18,7 @@ from aatoolkit.frame.duplicates import (
     Duplicates,
     Refused,
     check_repeats,
-    counts_of,
-    weighted_rule,
+    suggested_rule,
     why_no_rule,
 )
 from aatoolkit.frame.groupby import Floats, Groups, as_floats, check_columns, names_of
@@ -28,7 +27,6 @@ from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata
 from aatoolkit.sections.aggregation import (
     COUNT,
-    CURRENCY,
     FRACTION,
     ISO_4217,
     NONE,
@@ -401,25 +399,16 @@ def _suggested_rule(
     frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str
 ) -> str:
     """Suggest a ``rules=`` argument for a column; empty if there is none."""
-    kind, declaration = frame[name].dtype, declared(metadata.columns[name])
     if rule.rule == "key":
         return f"; to count them: rules={{{name!r}: 'count'}}"
-    if kind.kind not in "iuf":
+    if frame[name].dtype.kind not in "iuf":
         return ""
-    currencies = [str(column) for column in frame.columns if "currency" in str(column)]
-    is_money = declaration is not None and declaration.unit == CURRENCY
-    with np.errstate(invalid="ignore"):  # of infinity
-        is_whole = not (as_floats(frame[name]) % 1 > 0).any()
-    if is_whole or is_money:
-        total = "'sum'"
-        if is_money and len(currencies) == 1:
-            total = f"aa.sections.Aggregation('sum', within={currencies[0]!r})"
-        return f"; if you know that they add up: rules={{{name!r}: {total}}}"
-    counts = counts_of(frame, metadata)
-    rules = weighted_rule(name, counts)
+    rules = suggested_rule(frame, metadata, name)
+    if "weighted" not in rules:
+        return f"; if you know that they add up: {rules}"
     counts_of_neighbours = [
         (table.name, day, column.name)
-        for table in (() if counts else neighbours(metadata.columns[name].table))
+        for table in (neighbours(metadata.columns[name].table) if "COUNTS" in rules else ())
         for day in table.key
         for column in table.columns
         if metadata.holds(day) and table[day].dtype in MOMENTS and column.unit == COUNT
@@ -430,7 +419,7 @@ def _suggested_rule(
             f"df.aa.merge(tables[{table!r}].aa.aggregate({day!r}, skip_missing=True, "
             f"rules={{{count!r}: 'sum'}}), on={day!r}).aa.aggregate("
             f"{[part for part in metadata.key if part != day]}, freq='W', "
-            f"{weighted_rule(name, [count])})"
+            f"rules={{{name!r}: aa.sections.weighted({count!r})}})"
         )
     return f"; weighted by its counts: {rules}"
 

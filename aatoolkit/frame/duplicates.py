@@ -33,7 +33,7 @@ from aatoolkit.metadata.attrs import (
 )
 from aatoolkit.metadata.fingerprint import OVERWRITTEN, hash_cells, row_hashes
 from aatoolkit.scope import FILTERS, Scope
-from aatoolkit.sections.aggregation import COUNT
+from aatoolkit.sections.aggregation import COUNT, CURRENCY
 
 IN_SEVERAL = "what is in several groups"
 """Stands for the key of a table of which a row is in several groups of an aggregate."""
@@ -343,14 +343,8 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         )
     ]
     if metadata.holds(name) or not tables:
-        values, rule = frame[name], "'count'"
-        if pd.api.types.is_numeric_dtype(values.dtype):
-            # Rates, and differences of rates; other numbers may add up.
-            if bool((values % 1 > 0).any()) and (values.min() < 0 or values.max() <= 1):
-                rules = weighted_rule(name, counts_of(frame, metadata))
-                return f"it has no declared rule; give one, such as {rules}"
-            rule = "'sum'"
-        return f"it has no declared rule; give one, such as rules={{{name!r}: {rule}}}"
+        rules = suggested_rule(frame, metadata, name)
+        return f"it has no declared rule; give one, such as {rules}"
     lost = "a plain pandas step lost its declaration"
     if bare_name == name and any({*map(str, frame.columns)} <= columns for columns in tables):
         return (
@@ -363,17 +357,23 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     )
 
 
-def counts_of(frame: pd.DataFrame, metadata: FrameMetadata) -> list[str]:
-    """Return the columns that may weight a mean, its counts."""
-    names = [str(name) for name in frame.select_dtypes("integer").columns if name not in CONTEXT]
-    declarations = {name: declared(metadata.columns[name]) for name in names}
-    return [
-        name for name, column in declarations.items() if not column or column.unit in (None, COUNT)
-    ]
-
-
-def weighted_rule(name: str, counts: Sequence[str]) -> str:
-    """Write the rule of a mean that is weighted by the first of some counts."""
+def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
+    """Write a ``rules=`` argument for a column: a count, a sum or a mean weighted by counts."""
+    values, column = frame[name], declared(metadata.columns[name])
+    if not pd.api.types.is_numeric_dtype(values.dtype):
+        return f"rules={{{name!r}: 'count'}}"
+    currencies = [str(other) for other in frame.columns if "currency" in str(other)]
+    is_money = column is not None and column.unit == CURRENCY
+    if is_money and len(currencies) == 1:
+        return f"rules={{{name!r}: aa.sections.Aggregation('sum', within={currencies[0]!r})}}"
+    has_fractions = bool((values % 1 > 0).any())
+    # Of one's own numbers, rates and differences of rates do not add up.
+    may_add_up = has_fractions and column is None and values.min() >= 0 and values.max() > 1
+    if is_money or not has_fractions or may_add_up:
+        return f"rules={{{name!r}: 'sum'}}"
+    names = [str(other) for other in frame.select_dtypes("integer").columns if other not in CONTEXT]
+    of = {other: declared(metadata.columns[other]) for other in names}
+    counts = [other for other in names if getattr(of[other], "unit", None) in (None, COUNT)]
     if not counts:
         return (
             f"rules={{{name!r}: aa.sections.weighted(COUNTS)}}, with the table of the counts "
