@@ -278,13 +278,13 @@ def _series_instead(of: str) -> str | None:
     table = find_table(name)
     if table is None or field in table.key:
         return None
-    counts = [it for it in table.columns if it.unit in (COUNT, REQUESTS)]
-    totals = {it.name for it in counts if it.aggregate.rule == "sum"}
+    counts = [column for column in table.columns if column.unit in (COUNT, REQUESTS)]
+    totals = {column.name for column in counts if column.aggregate.rule == "sum"}
     tables = neighbours(name) or chain.from_iterable(map(sections.get, sections.names()))
-    series = [it for it in tables if any(it[part].dtype in MOMENTS for part in it.key)]
-    best = max(series, key=lambda it: len(totals & {*it.names}), default=table)
-    has_series = best is not table and totals & {*best.names}
-    return (f" ({best.name} has days)" if has_series else "") if totals else None
+    by_day = [it for it in tables if any(it[part].dtype in MOMENTS for part in it.key)]
+    shared = {it.name: len(totals & {*it.names}) for it in by_day if totals & {*it.names}}
+    best = max(shared, key=lambda other: shared[other], default="")
+    return (best and f" ({best} has days)") if totals else None
 
 
 def part_periods(
