@@ -15,6 +15,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -103,24 +104,23 @@ class Accounts:
             If it does not hold accounts; what it holds is not repeated.
         """
         hosts: dict[str, Any] = {}
-        is_fine, text = True, Path(path).read_bytes()
-        try:
+        text = Path(path).read_bytes()
+        with suppress(AttributeError, TypeError, KeyError, ValueError):
             for entry in json.loads(text)["accounts"]:
-                names = entry["hosts"]
-                hosts[entry["token_sha256"]] = None if names == "*" else names
-                texts = [entry["token_sha256"], *([] if names == "*" else names)]
-                is_fine &= names == "*" or type(names) is list
-                is_fine &= all(isinstance(text, str) for text in texts)
-        except (TypeError, KeyError, ValueError):
-            is_fine = False
-        if not is_fine:
-            # Outside the handler: the parser's error holds the text, and perhaps a token with it.
-            raise ValueError(
-                f"{path} does not hold accounts: "
-                '{"accounts": [{"token_sha256": "<64 hexadecimal digits>", '
-                '"hosts": ["acme.example"] or "*"}]} is wanted.'
-            )
-        return cls(hosts)
+                match entry["hosts"]:
+                    case "*":
+                        hosts[entry["token_sha256"]] = None
+                    case [*names]:
+                        hosts[entry["token_sha256"]] = names
+                    case _:
+                        raise TypeError
+            return cls(hosts)
+        # Outside the handler: the parser's error holds the text, and perhaps a token with it.
+        raise ValueError(
+            f"{path} does not hold accounts: "
+            '{"accounts": [{"token_sha256": "<64 hexadecimal digits>", '
+            '"hosts": ["acme.example"] or "*"}]} is wanted.'
+        )
 
     def knows(self, token: str) -> bool:
         """Whether an account has this token."""
@@ -200,13 +200,10 @@ def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
     parameters = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in supported:
-            persona = "Persona and country are not supported filters. "
             raise ApiError(
                 400,
                 "unsupported_parameter",
-                f"There is no parameter {_quoted([name])}. "
-                f"{persona if name in ('persona', 'country') else ''}"
-                f"Supported: {', '.join(supported)}.",
+                f"There is no parameter {_quoted([name])}; supported: {', '.join(supported)}.",
                 parameter=name,
                 allowed=list(supported),
                 suggestions=_near([name], supported),
@@ -409,9 +406,7 @@ def _measured(section: ServiceSection, question: Question, obs: Observations) ->
 
 def _not_applied(section: ServiceSection, question: Question) -> str | None:
     names = [name for name in question.filters if name not in section.filters]
-    if len(names) < 2:
-        return f"The {names[0]} filter does not apply to this section." if names else None
-    return f"The {', '.join(names[:-1])} and {names[-1]} filters do not apply to this section."
+    return f"Filters that do not apply to this section: {', '.join(names)}." if names else None
 
 
 async def _refuse_route(_request: Request, error: Exception) -> Response:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import signal
 import socket
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import uvicorn
 
 from aatoolkit.service.app import Service
-
-_log = logging.getLogger("aatoolkit.service")
 
 _SECONDS = 10.0
 """How long starting may take, and ending."""
@@ -24,25 +19,8 @@ _DRAIN_SECONDS = 5
 """How long running requests may take once the server is stopping, and a connection be idle."""
 
 
-class _Server(uvicorn.Server):
-    """A server that logs once that it has too many connections; asyncio does so every second."""
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        has_warned: list[bool] = []
-
-        def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-            if not isinstance(context.get("exception"), OSError):
-                loop.default_exception_handler(context)
-            elif not has_warned:
-                has_warned.append(True)
-                _log.warning("Too many connections are open; others wait until some are closed.")
-
-        asyncio.get_running_loop().set_exception_handler(handle)
-        await super().startup(sockets)
-
-
-def _server(service: Service) -> _Server:
-    return _Server(
+def _server(service: Service) -> uvicorn.Server:
+    return uvicorn.Server(
         uvicorn.Config(
             service.asgi,
             loop="asyncio",

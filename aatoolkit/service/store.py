@@ -13,7 +13,6 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -239,12 +238,12 @@ def _converted(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
     converted: dict[str, pa.Table] = {}
     for name, table in tables.items():
         if name not in TABLES:
-            problems.append(f"{name}: the store has no such table{_near(name, TABLES)}")
+            problems.append(f"{name}: the store has no such table; it has {', '.join(TABLES)}")
             continue
         declared = TABLES[name]
         names = [str(column) for column in getattr(table, "column_names", table.columns)]
         problems += [
-            f"{name}.{column}: the table has no such column{_near(column, declared.names)}"
+            f"{name}.{column}: the table has no such column; it has {', '.join(declared.names)}"
             for column in names
             if column not in declared.names
         ]
@@ -379,8 +378,3 @@ def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
         filled = " AND ".join(f"{name} IS NOT NULL" for name in names)
         sql = f"SELECT {key} {rows} ANTI JOIN ({allowed_query}) USING ({key}) WHERE {filled}"
         yield names, sql, problem
-
-
-def _near(name: str, names: Iterable[str]) -> str:
-    matches = get_close_matches(name, list(names), 1)
-    return f"; perhaps {matches[0]!r} is meant" if matches else ""

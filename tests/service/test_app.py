@@ -54,12 +54,12 @@ def test_a_filter_that_does_not_apply_is_not_applied_and_stated(counting: Any) -
     assert body["answerCount"] == 10
     assert body["availability"]["status"] == "partial"
     assert body["availability"]["reason"] == (
-        "Half was lost. The topic and brand filters do not apply to this section."
+        "Half was lost. Filters that do not apply to this section: topic, brand."
     )
     body = counting.get("agent-analytics?section=nothing&topic=CRM%20for%20startups").json()
     assert body["filters"] == NO_FILTERS
     assert body["answerCount"] == 21
-    assert body["availability"]["reason"] == "The topic filter does not apply to this section."
+    assert body["availability"]["reason"] == "Filters that do not apply to this section: topic."
     body = counting.get("agent-analytics?section=nothing").json()
     assert body["availability"]["reason"] is None
 

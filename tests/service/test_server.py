@@ -124,36 +124,6 @@ def test_a_signal_ends_the_foreground_and_nothing_else(name: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "200\nreturned True\n", "")
 
 
-CROWD = """
-import resource, socket, time
-resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
-
-def crowd(base_url):
-    host, port = base_url.removeprefix("http://").split(":")
-    sockets = []
-    while len(sockets) < 300:
-        try:
-            sockets.append(socket.create_connection((host, int(port)), timeout=1))
-        except OSError:
-            break
-    time.sleep(2.5)
-    for idle in sockets:
-        idle.close()
-    time.sleep(1.5)
-    ask(base_url)
-    os.kill(os.getpid(), signal.SIGTERM)
-
-serve(crowd)
-"""
-
-
-@ON_POSIX
-def test_a_crowd_of_idle_connections_does_not_fill_stderr() -> None:
-    done = python(SERVE + CROWD)
-    assert (done.returncode, done.stdout) == (0, "200\n")
-    assert len(done.stderr.splitlines()) <= 1
-
-
 def test_importing_the_service_is_light() -> None:
     done = python(
         "import sys, aatoolkit.service as s; before = set(sys.modules); s.Accounts;"

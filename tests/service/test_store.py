@@ -84,9 +84,9 @@ def with_experiments(**columns: Any) -> Tables:
 NAIVE = datetime(2026, 11, 20, 12)
 
 WRONG: dict[str, tuple[Tables, str, str]] = {
-    "unknown table": ({**tables(), "answer": tables()["answers"]}, "answer", "'answers'"),
+    "unknown table": ({**tables(), "answer": tables()["answers"]}, "answer", " answers, "),
     "no projects": ({"engines": tables()["engines"]}, "projects.host", "missing"),
-    "unknown column": (changed("answers", modle="m"), "answers.modle", "'model'"),
+    "unknown column": (changed("answers", modle="m"), "answers.modle", " model, "),
     "required column missing": (without("answers", "engine"), "answers.engine", "missing"),
     "null in required": (changed("answers", engine=["chatgpt", None]), "answers.engine", "row 1"),
     "text for integer": (changed("citations", n=["1"]), "citations.n", "integer is needed"),
