@@ -443,9 +443,6 @@ class AggregateCells(Result):
             elif used_rows:
                 missing = "its denominator is 0, and there is no rate of nothing"
             children = (*children, *self._cells(plan.parts[0], unused_rows))
-        if isinstance(self.inputs[0], View):
-            by = {*map(str, planned.groups.keys.columns)} & {*self.inputs[0].set}
-            notes += [f"grouped by {name}, which a plain pandas step set" for name in sorted(by)]
         return replace(
             cell,
             formula=None if missing and (unused_rows or not used_rows) else formula,

@@ -113,17 +113,11 @@ class ResponseFinder:
     def __init__(self, within: Any = None) -> None:
         self._stores = [*_stores(within)]
         self._held: dict[HeldResponse, None] = {}
-        self._read: dict[Source, ReadResponse | str] = {}
+        self._read: dict[Source, ReadResponse] = {}
 
     def hold(self, responses: Iterable[HeldResponse]) -> None:
         """Add responses in memory among which to look."""
-        if new := dict.fromkeys(responses).keys() - self._held:
-            self._held |= dict.fromkeys(new)
-            self._read = {
-                source: tables
-                for source, tables in self._read.items()
-                if not isinstance(tables, str)
-            }
+        self._held |= dict.fromkeys(responses)
 
     def find(self, source: Source) -> ReadResponse:
         """Return the response of a source.
@@ -135,13 +129,10 @@ class ResponseFinder:
         """
         if source not in self._read:
             self._read[source] = self._search(source)
-        response = self._read[source]
-        if isinstance(response, str):
-            raise TrailEnd(response)
-        return response
+        return self._read[source]
 
-    def _search(self, source: Source) -> ReadResponse | str:
-        """Return the response of a source, or the reason why it cannot be read."""
+    def _search(self, source: Source) -> ReadResponse:
+        """Read the response of a source again; raise the reason why it cannot be read."""
         why = ""
         for store in (*self._stores, self._held):
             try:
@@ -158,7 +149,7 @@ class ResponseFinder:
                         return ReadResponse(source, tables, body, where)
             except AAToolkitError as error:
                 why = str(error)
-        return why or _NOT_IN_MEMORY
+        raise TrailEnd(why or _NOT_IN_MEMORY)
 
     def archived(self, method: str, options: Mapping[str, Any]) -> pd.DataFrame:
         """Read a frame from the archive among the stores again.
@@ -216,7 +207,6 @@ _WHY_NOT_TAKEN = {
     "no value": ", which is no {dtype}",
 }
 """By reason in ``tables.extra``, why a value of the response is not in its column."""
-
 _REASON_COLUMNS = re.compile(
     r"(?:^|_)(?:state|status|reason|cause|why|because)(?:_|$)", re.IGNORECASE
 )
@@ -382,22 +372,12 @@ class TableCells:
         if not state.startswith(("available", "unknown")):
             why += f"; it is {state}"
         # What the row's own state or reason says, if rows with a value never say it.
-        has_value = self.rows[column].notna()
-        for name in self.rows.columns:
-            cell_reason = (
-                self.value(position, name)
-                if name != column and _REASON_COLUMNS.search(name)
-                else None
-            )
-            if (
-                isinstance(cell_reason, str)
-                and not self.rows.loc[has_value, name].eq(cell_reason).any()
-            ):
-                why += (
-                    ""
-                    if in_words(cell_reason) in why
-                    else f"; its {name} is {in_words(cell_reason)}"
-                )
+        rows_with_value = self.rows[self.rows[column].notna()]
+        for name in filter(_REASON_COLUMNS.search, self.rows.columns):
+            text = self.value(position, name)
+            is_new = isinstance(text, str) and in_words(text) not in why
+            if is_new and not rows_with_value[name].eq(text).any():
+                why += f"; its {name} is {in_words(text)}"
                 break
         if cells.over and self.value(position, cells.over[1]) == 0:
             why += f"; {cells.over[1]} is 0, and there is no rate of nothing"
