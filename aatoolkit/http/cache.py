@@ -411,16 +411,11 @@ class HostInfo:
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """The contents of a cache folder; ``oldest`` and ``newest`` are None where it is empty.
-
-    ``bytes`` is the size of its files, free space in them included.
-    """
+    """The contents of a cache folder; ``bytes`` has the free space in its files included."""
 
     folder: Path
     responses: int
     bytes: int
-    oldest: datetime | None
-    newest: datetime | None
     hosts: tuple[HostInfo, ...] = ()
 
 
@@ -443,9 +438,7 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
             size = sum(row[1] for row in rows_of_host)
             hosts.append(HostInfo(origin, host, len(rows_of_host), size, min(times), max(times)))
         size = sum(file.stat().st_size for file in parts_of(path))
-    oldest = min((host.oldest for host in hosts), default=None)
-    newest = max((host.newest for host in hosts), default=None)
-    return CacheInfo(path, len(rows), size, oldest, newest, tuple(hosts))
+    return CacheInfo(path, len(rows), size, tuple(hosts))
 
 
 def clear_cache(folder: str | Path | None = None, host: str | None = None) -> int:

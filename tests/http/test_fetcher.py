@@ -274,10 +274,11 @@ def test_a_cache_can_be_looked_into_and_emptied(
     payloads = [ask(reader, {"section": name}) for name in ("urls", "ads")]
     info = cache_info(folder)
     assert (info.responses, info.folder) == (2, folder)
-    assert (info.oldest, info.newest) == (payloads[0].fetched_at, payloads[1].fetched_at)
+    (host,) = info.hosts
+    assert (host.oldest, host.newest) == (payloads[0].fetched_at, payloads[1].fetched_at)
     assert info.bytes > 0
     assert clear_cache(folder) == 2
-    assert cache_info(folder).oldest is None
+    assert not cache_info(folder).hosts
     assert not ask(reader, {"section": "urls"}).from_cache
 
 
