@@ -26,7 +26,7 @@ takes many times the rows, and planning one large query longer than running some
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from aatoolkit.service.answer import not_held
@@ -224,9 +224,3 @@ def _window(is_previous: bool) -> str:
 def citations_are_counted(obs: Observations) -> bool:
     """Whether citations can be counted: the host has citations, and there are answers in scope."""
     return obs.observed("citations") and bool(answer_counts(obs, WHOLE)[()])
-
-
-def enumerate_words(words: Sequence[str]) -> str:
-    """Join words as in a sentence: ``a``, ``a and b``, ``a, b and c``."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last

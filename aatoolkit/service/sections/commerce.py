@@ -35,7 +35,7 @@ from aatoolkit.service.answer import (
     not_held,
     section,
 )
-from aatoolkit.service.measures import citations_are_counted, enumerate_words
+from aatoolkit.service.measures import citations_are_counted
 from aatoolkit.service.observations import Observations
 
 # --- ads ---------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def _availability(
     if not obs.observed("ads"):
         return SectionAvailability("unavailable", not_held("ads"), engines=states)
     checked = body["totals"]["answersChecked"]
-    reasons = [unexamined.format(enumerate_words(missed))] if missed else ()
+    reasons = [unexamined.format(", ".join(missed))] if missed else ()
     availability = answers_availability(obs, sample_count=checked, reasons=reasons)
     availability = replace(availability, engines={**availability.engines, **states})
     if checked:
@@ -290,7 +290,7 @@ def shopping(obs: Observations) -> SectionAnswer:
         return SectionAnswer(body, SectionAvailability("unavailable", not_held("product_mentions")))
     totals = obs.row(_SHOPPING_TOTALS)
     missed = obs.column(_MISSED)
-    reasons = [f"Answers of {enumerate_words(missed)} were not examined."] if missed else ()
+    reasons = [f"Answers of {', '.join(missed)} were not examined."] if missed else ()
     availability = answers_availability(
         obs, sample_count=totals["answersWithShopping"], reasons=reasons
     )
@@ -474,8 +474,6 @@ def conversions(obs: Observations) -> SectionAnswer:
         lag = "Conversions are not recorded."
         if last_day is not None:
             lag = f"Conversions are complete up to {last_day.isoformat()}; later days are left out."
-        if last_day is not None and not is_measured:
-            lag = "Conversions are not complete yet for any day of the window."
         reasons.append(lag)
         state = State("partial" if is_measured else "unavailable", lag)
         fields = dict.fromkeys((_CONVERSION_FIELDS + _REVENUE_FIELDS).split(), state)
@@ -492,7 +490,7 @@ def conversions(obs: Observations) -> SectionAnswer:
             reason = f"It is not known whether {row['label']} traffic can be distinguished."
             engines[row["engine"]] = State("unavailable", reason)
     if mixed:
-        reasons.append(traffic.format(enumerate_words(mixed)))
+        reasons.append(traffic.format(", ".join(mixed)))
     after = datetime.combine(recorded["last_day"] + timedelta(days=1), time())
     availability = SectionAvailability(
         status="partial" if reasons else "available",

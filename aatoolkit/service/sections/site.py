@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, not_held, section
-from aatoolkit.service.measures import citations_are_counted, enumerate_words
+from aatoolkit.service.measures import citations_are_counted
 from aatoolkit.service.observations import Observations
 
 # --- crawl -------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def _availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvaila
     if requested and not obs.value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
     ):
-        reason = f"No crawler of {enumerate_words(requested)} is known."
+        reason = f"No crawler of {', '.join(requested)} is known."
         return SectionAvailability("unavailable", reason)
     recorded = obs.row(_RECORDED)
     expected = 24 * obs.window.days

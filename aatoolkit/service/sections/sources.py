@@ -27,6 +27,7 @@ lead among the domains; 0 where the competitors do not lead.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +39,7 @@ from aatoolkit.service.answer import (
     not_held,
     section,
 )
-from aatoolkit.service.measures import NO_SUBJECT, enumerate_words, own_citations_missing
+from aatoolkit.service.measures import NO_SUBJECT, own_citations_missing
 from aatoolkit.service.observations import Observations
 
 _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
@@ -54,8 +55,7 @@ def _retrieval_states(obs: Observations, *paths: str) -> dict[str, State]:
     )
     if not silent:
         return {}
-    verb = "shows" if len(silent) == 1 else "show"
-    reason = f"{enumerate_words(silent)} {verb} cited sources only."
+    reason = " ".join(f"{label} shows cited sources only." for label in silent)
     is_alone = not obs.value(
         "SELECT count(*) > 0 FROM named_answers LEFT JOIN scoped_engines USING (host, engine)"
         " WHERE exposes_retrieval IS NOT FALSE"
@@ -461,7 +461,7 @@ def _fanouts_availability(obs: Observations) -> SectionAvailability:
     hiding = {row["engine"]: row["label"] for row in engines if row["hides"]}
     states = {engine: State("not_applicable", _reason([name])) for engine, name in hiding.items()}
     if engines and len(hiding) == len(engines):
-        reason = _reason(list(hiding.values()))
+        reason = _reason(hiding.values())
         return SectionAvailability("not_applicable", reason, engines=states)
     if not obs.observed("fanouts"):
         return SectionAvailability("unavailable", not_held("fanouts"), engines=states)
@@ -472,7 +472,5 @@ def _fanouts_availability(obs: Observations) -> SectionAvailability:
     return replace(availability, engines={**availability.engines, **states})
 
 
-def _reason(labels: list[str]) -> str:
-    if len(labels) == 1:
-        return f"{labels[0]} does not expose its query expansions."
-    return f"{enumerate_words(labels)} do not expose their query expansions."
+def _reason(labels: Iterable[str]) -> str:
+    return " ".join(f"{label} does not expose its query expansions." for label in labels)

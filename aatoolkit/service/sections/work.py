@@ -261,18 +261,24 @@ def _metric(name: str, samples: list[list[Row]]) -> Row:
 
 
 def _shortages(outcomes: list[Row], countable: bool) -> list[str]:
-    """Describe what some of the actions lack: answers or prompts."""
-    verdicts = {outcome["verdict"] for outcome in outcomes}
-    shortages = {
-        "have too little data after completion.": "too_early" in verdicts,
-        "have too little data before completion.": None in verdicts and countable,
-        f"are about fewer than {_LEAST_PROMPTS} prompts, too few to detect a change.": any(
-            metric["metric"] == "mentionRate" and metric["confidence"] is None
-            for outcome in outcomes
-            for metric in outcome["metrics"]
-        ),
-    }
-    return [f"Some completed actions {text}" for text, is_so in shortages.items() if is_so]
+    """Describe how many actions lack answers or prompts."""
+    verdicts = [outcome["verdict"] for outcome in outcomes]
+    narrow = sum(
+        metric["metric"] == "mentionRate" and metric["confidence"] is None
+        for outcome in outcomes
+        for metric in outcome["metrics"]
+    )
+    shortage = f"about fewer than {_LEAST_PROMPTS} prompts, too few to detect a change."
+    shortages = (
+        (verdicts.count("too_early"), "has", "have", "too little data after completion."),
+        (verdicts.count(None) * countable, "has", "have", "too little data before completion."),
+        (narrow, "is", "are", shortage),
+    )
+    return [
+        f"{count} of {len(outcomes)} completed actions {is_ if count == 1 else are} {text}"
+        for count, is_, are, text in shortages
+        if count
+    ]
 
 
 # --- insights --------------------------------------------------------------------------------
