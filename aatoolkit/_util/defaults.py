@@ -40,7 +40,6 @@ EXTRAS = {
     "scale": ("duckdb", "pytz", "dask"),
     "archive": ("deltalake", "duckdb", "pytz"),
     "excel": ("xlsxwriter",),
-    "contracts": ("pandera",),
     "notebook": ("jupyterlab", "nbclient", "ipykernel"),
     "keyring": ("keyring",),
 }

@@ -1137,10 +1137,6 @@ class Accessor(NamesNear, Described):
         over all pairs. "No evidence" is not "as alike as repeats": ``detectable`` is the gap
         that the sample could have shown.
 
-        Of a frame without single answers, such as the ten pages that each engine cites most, the
-        sets are compared: ``jaccard``, ``shared`` and ``different``, and no interval, as nothing
-        says how much such a list would differ from itself.
-
         Answers that list nothing are no rows, and so no part of it. Of more than 20 answers of one
         engine to a prompt 20 are used, evenly spaced. Do not compare engines that were asked at
         different times, as then the gap may be that of the times.

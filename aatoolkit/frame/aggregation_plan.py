@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from aatoolkit import sections
-from aatoolkit._util.dtypes import MOMENTS
 from aatoolkit.errors import ArgumentError, AvailabilityError, warn
 from aatoolkit.frame.cell_status import Codes, Mask, is_status_column
 from aatoolkit.frame.duplicates import (
@@ -26,14 +25,12 @@ from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata
 from aatoolkit.sections.aggregation import (
-    COUNT,
     FRACTION,
     ISO_4217,
     NONE,
     Aggregation,
     rule_of,
 )
-from aatoolkit.sections.registry import neighbours
 
 Rules = Mapping[str, Aggregation | str]
 
@@ -404,24 +401,8 @@ def _suggested_rule(
     if frame[name].dtype.kind not in "iuf":
         return ""
     rules = suggested_rule(frame, metadata, name)
-    if "weighted" not in rules:
-        return f"; if you know that they add up: {rules}"
-    counts_of_neighbours = [
-        (table.name, day, column.name)
-        for table in (neighbours(metadata.columns[name].table) if "COUNTS" in rules else ())
-        for day in table.key
-        for column in table.columns
-        if metadata.holds(day) and table[day].dtype in MOMENTS and column.unit == COUNT
-    ]
-    if len(counts_of_neighbours) == 1:
-        ((table, day, count),) = counts_of_neighbours
-        rules = (
-            f"df.aa.merge(tables[{table!r}].aa.aggregate({day!r}, skip_missing=True, "
-            f"rules={{{count!r}: 'sum'}}), on={day!r}).aa.aggregate("
-            f"{[part for part in metadata.key if part != day]}, freq='W', "
-            f"rules={{{name!r}: aa.sections.weighted({count!r})}})"
-        )
-    return f"; weighted by its counts: {rules}"
+    known = "weighted by its counts" if "weighted" in rules else "if you know that they add up"
+    return f"; {known}: {rules}"
 
 
 def _approximation(frame: pd.DataFrame, planned: Plan) -> str | None:

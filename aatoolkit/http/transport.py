@@ -284,7 +284,12 @@ _GARBLED = Fault(
     "encoding",
 )
 _FAULTS: dict[type[BaseException], Fault] = {
-    TooLong: Fault("", False, errors.DecodeError, "too_large"),
+    TooLong: Fault(
+        "the response is larger than max_body; narrow the scope, or raise max_body",
+        False,
+        errors.DecodeError,
+        "too_large",
+    ),
     urllib3.DecodeError: _GARBLED,
     # Before what befell the connection, which is one to the proxy.
     urllib3.ProxyError: Fault("the proxy that the environment names could not be used"),
@@ -436,10 +441,6 @@ class Transport(HTTPAdapter):
             facts["problem"] = fault.problem
         if fault.problem == "too_large":
             facts["limit"] = self._max_body
-            message = (
-                f"the response is larger than {self._max_body} bytes; narrow the scope, or raise "
-                "max_body"
-            )
         return Failure(fault.kind(message, **facts), fault.is_retryable)
 
     def _facts(self, request: Request, attempt: Attempt) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from aatoolkit.sections.column import *  # noqa: F403
 from aatoolkit.sections.profile import Profile as Profile
 from aatoolkit.sections.registry import *  # noqa: F403
 from aatoolkit.sections.section import *  # noqa: F403
-from aatoolkit.sections.typed import pandera_schema as pandera_schema
 from aatoolkit.sections.typed import typed_module as typed_module
 
 _HELPERS = {"annotations", "missing_attribute", "ModuleType", "NoReturn", "TYPE_CHECKING"}

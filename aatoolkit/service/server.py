@@ -19,23 +19,6 @@ _DRAIN_SECONDS = 5
 """How long running requests may take once the server is stopping, and a connection be idle."""
 
 
-def _server(service: Service) -> uvicorn.Server:
-    return uvicorn.Server(
-        uvicorn.Config(
-            service.asgi,
-            loop="asyncio",
-            http="h11",
-            timeout_keep_alive=_DRAIN_SECONDS,
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=_DRAIN_SECONDS,
-        )
-    )
-
-
 class RunningServer:
     """A server that runs in a thread; a context manager, created by :func:`start_server`.
 
@@ -47,7 +30,20 @@ class RunningServer:
 
     def __init__(self, service: Service, listener: socket.socket) -> None:
         self.base_url = _base_url(listener)
-        self._server = _server(service)
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                service.asgi,
+                loop="asyncio",
+                http="h11",
+                timeout_keep_alive=_DRAIN_SECONDS,
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=_DRAIN_SECONDS,
+            )
+        )
         self._thread = threading.Thread(
             target=self._server.run, args=([listener],), name="aatoolkit-service", daemon=True
         )
@@ -55,9 +51,14 @@ class RunningServer:
         ends = time.monotonic() + _SECONDS
         while not self._server.started:
             time.sleep(0.002)
-            if not self._thread.is_alive() or time.monotonic() > ends:
+            if not self.is_alive or time.monotonic() > ends:
                 self.stop()
                 raise RuntimeError(f"The service did not start at {self.base_url}.")
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has not ended."""
+        return self._thread.is_alive()
 
     def __enter__(self) -> RunningServer:
         return self
@@ -75,7 +76,7 @@ class RunningServer:
         """
         self._server.should_exit = True
         self._thread.join(_SECONDS)
-        if self._thread.is_alive():
+        if self.is_alive:
             raise TimeoutError(f"The service at {self.base_url} did not stop.")
 
 
@@ -118,21 +119,18 @@ def run_server(
 
     Raises
     ------
-    OSError
-        If the address is taken or is not one of this computer.
+    OSError, RuntimeError
+        As for `start_server`.
     """
-    with _listen(host, port) as listener:
-        base_url = _base_url(listener)
-        before = signal.getsignal(signal.SIGTERM)
-        # uvicorn raises a signal again once it has stopped: both end here, as Ctrl-C does.
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        try:
-            with suppress(KeyboardInterrupt):
-                if on_ready is not None:
-                    on_ready(base_url)
-                _server(service).run([listener])
-        finally:
-            signal.signal(signal.SIGTERM, before)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with suppress(KeyboardInterrupt), start_server(service, host, port) as server:
+            if on_ready is not None:
+                on_ready(server.base_url)
+            while server.is_alive:
+                time.sleep(0.1)
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _listen(host: str, port: int) -> socket.socket:

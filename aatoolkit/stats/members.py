@@ -340,23 +340,18 @@ def overlap(
     flat = trace_frame(flattened(frame), frame)
     check_columns(flat, [column])
     missing = [name for name in (between, cluster, repeat) if name not in flat.columns]
-    if missing and (between in missing or repeat not in missing):
+    if missing:
         why = (
             f"there is no {' and no '.join(missing)} in this frame: {between} names what is "
-            f"compared (between=), and {repeat} the answer (repeat=) to a {cluster} (cluster=) "
-            "where single answers are compared; one list of each is enough, such as "
-            "project.read('urls', split='engine').main.aa.overlap('url')"
+            f"compared (between=), and {repeat} the answer (repeat=) to a {cluster} (cluster=); take "
+            "them from the table of the answers, such as chats, by df.aa.merge(…, on='chat_id')"
         )
         raise ItemNotFound(f"{column} has no overlap: {why}", columns=dict.fromkeys(missing, why))
     metadata = metadata_of(flat)
     state = metadata.columns[column].availability
-    rows: Any
-    if missing:
-        rows = _overlap_of_sets(flat, column, between)
-    else:
-        rows = _overlap_of_answers(flat, column, between, cluster, repeat, level)
-        if state.status not in (Status.AVAILABLE, Status.UNKNOWN):
-            rows = [row | {"why": f"{row['why']}; {state}"} for row in rows]
+    rows = _overlap_of_answers(flat, column, between, cluster, repeat, level)
+    if state.status not in (Status.AVAILABLE, Status.UNKNOWN):
+        rows = [row | {"why": f"{row['why']}; {state}"} for row in rows]
     return result(
         "overlap",
         rows,
@@ -365,41 +360,8 @@ def overlap(
         key=(between, f"other_{between}"),
         level=level,
         between=between,
-        by=column if missing else cluster,
+        by=cluster,
     )
-
-
-def _overlap_of_sets(flat: pd.DataFrame, column: str, between: str) -> dict[str, Any]:
-    """Compute the overlap of members with one list each, without intervals."""
-    is_present = flat[[column, between]].notna().all(axis=1)
-    rows = flat[is_present].groupby(between, observed=True)[column].unique()
-    sets = {str(name): {*values} for name, values in rows.items()}
-    pairs = [*combinations(sorted(sets), 2)]
-
-    def count(name: str, operation: Any) -> Any:
-        values = [operation(sets[a], sets[b]) for a, b in pairs]
-
-        def rows_of(position: int) -> Any:
-            is_used = flat[between].astype(str).isin(pairs[position])
-            is_used &= flat[column].isin(values[position])
-            rows = np.flatnonzero(is_used.to_numpy(bool))
-            return rows, f"different values of {column} in {len(rows)} rows"
-
-        sizes = np.array([*map(len, values)], np.int64)
-        return traced_to_rows(name, sizes, flat, (column,), rows_of)
-
-    shared, different = count("shared", set.__and__), count("different", set.__or__)
-    counts = zip(plain_value(shared), plain_value(different), strict=True)
-    return {
-        between: [a for a, _ in pairs],
-        f"other_{between}": [b for _, b in pairs],
-        "jaccard": shared / different,
-        **dict.fromkeys(("jaccard_low", "jaccard_high", "ceiling"), NAN),
-        "shared": shared,
-        "different": different,
-        "verdict": [f"{common:,.0f} of {total:,.0f} in common" for common, total in counts],
-        "method": f"sets of {column}, a list each: no interval",
-    }
 
 
 def _overlap_of_answers(

@@ -179,8 +179,6 @@ overlap
     {between}            text    -           One {between}.
     other_{between}      text    -           The {between} that it is compared with.
     jaccard              number  fraction    Mean Jaccard index of an answer of one and an answer of the other, or of their lists.
-    shared               whole   count       Values in both lists, where each has one list.
-    different            whole   count       Values in one of the lists or both.
     jaccard_low          number  fraction    Lower end of its {level} interval, over {by}.
     jaccard_high         number  fraction    Upper end of its {level} interval, over {by}.
     ceiling              number  fraction    The same between two answers of one {between}, mean of both, if both have repeats.

@@ -1,7 +1,7 @@
 """Publish responses as a folder of tables that can be read without this package.
 
 One Parquet file per table, over all hosts and scopes, with host, filters and time in each row; a
-Frictionless ``datapackage.json``, a codebook, a citation, a README, checksums. The
+Frictionless ``datapackage.json``, an RO-Crate, a codebook, a citation, a README, checksums. The
 same responses and versions give the same bytes, and the folder is written whole or not at all.
 
 Each row has ``response``, which refers to the table ``responses``; the table ``availability`` has
@@ -227,6 +227,7 @@ def publish(
         put("CITATION.cff", _citation(facts))
         package = _data_package(facts, published, _sums(folder))
         put("datapackage.json", json_text(package, indent=1) + "\n")
+        put("ro-crate-metadata.json", json_text(_crate(facts, folder), indent=1) + "\n")
         sums = (f"{sha256}  {path}\n" for path, sha256 in _sums(folder).items())
         put(SUMS, "".join(sums))
     return place
@@ -276,6 +277,7 @@ def _facts(about: About, tables: Sequence[PublishedTable], redacted: list[str]) 
         "created": last.isoformat(timespec="seconds"),
         "digest": digest,
         "seal": [seal] if digest else [],
+        "sources": sorted({*responses["sha256"].dropna()}),
         "stated": {
             "hosts": ", ".join(sorted({*responses.get("host", ["left out"])})),
             "sections": ", ".join(sections),
@@ -580,6 +582,27 @@ def _data_package(
     )
 
 
+def _crate(facts: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Describe the files and their responses as an RO-Crate 1.1."""
+    files = [
+        {"@id": path, "@type": "File", "contentSize": str((folder / path).stat().st_size)}
+        | {"sha256": sha256}
+        for path, sha256 in _sums(folder).items()
+    ]
+    sources = [
+        {"@id": f"#sha256:{sha256}", "@type": "CreativeWork", "sha256": sha256}
+        for sha256 in facts["sources"]
+    ]
+    people = [{"@id": f"#{name}", "@type": "Person", "name": name} for name in facts["creators"]]
+    names = {
+        name: [{"@id": entity["@id"]} for entity in entities]
+        for name, entities in {"files": files, "sources": sources, "people": people}.items()
+    }
+    crate = _filled(_CRATE, **{**facts, **names}, version=__version__)
+    crate["@graph"] += [*files, *sources, *people]
+    return crate
+
+
 def _resource(table: PublishedTable, sha256: str) -> dict[str, Any]:
     key = [*table.metadata.key]
     if key and (table.frame[key].isna().any(axis=None) or table.frame.duplicated(key).any()):
@@ -651,6 +674,47 @@ _PACKAGE = """{
 "study": $study,
 "resources": $resources
 }"""
+_CRATE = """{
+"@context": [
+  "https://w3id.org/ro/crate/1.1/context",
+  {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
+],
+"@graph": [
+  {
+    "@id": "ro-crate-metadata.json",
+    "@type": "CreativeWork",
+    "about": {"@id": "./"},
+    "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"}
+  },
+  {
+    "@id": "./",
+    "@type": "Dataset",
+    "name": $title,
+    "description": $abstract,
+    "datePublished": $day,
+    "keywords": $keywords,
+    "identifier": $digest,
+    "author": $people,
+    "license": $licence,
+    "hasPart": $files,
+    "mentions": {"@id": "#publication"}
+  },
+  {
+    "@id": "#publication",
+    "@type": "CreateAction",
+    "name": "Responses of the Agent Analytics API made into tables",
+    "instrument": {"@id": "#aatoolkit"},
+    "object": $sources,
+    "result": $files
+  },
+  {
+    "@id": "#aatoolkit",
+    "@type": "SoftwareApplication",
+    "name": "aatoolkit",
+    "version": $version
+  }
+]
+}"""
 _RESOURCE = """{
 "$$schema": "https://datapackage.org/profiles/2.0/dataresource.json",
 "name": $name,
@@ -713,7 +777,8 @@ metadata.
 
 $more## Files
 
-`datapackage.json` (Frictionless Data Package) describes the package for machines, `CITATION.cff` \
+`datapackage.json` (Frictionless Data Package) and `ro-crate-metadata.json` (RO-Crate) describe \
+the package for machines, `CITATION.cff`
 is the citation, and `sha256sum -c SHA256SUMS` verifies that nothing has changed. Made with
 aatoolkit $version.
 """

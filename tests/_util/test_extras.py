@@ -23,7 +23,6 @@ CALLS = {
     "frame.aa.plot(interactive=True)": ("matplotlib", "interactive"),
     "frame.aa.to_excel(folder / 'n.xlsx')": ("xlsxwriter", "excel"),
     "aa.normalize('domains', ANSWER).to_excel(folder / 'm.xlsx')": ("xlsxwriter", "excel"),
-    "aa.sections.pandera_schema(aa.sections.table('source_domains'))": ("pandera", "contracts"),
     "aa.Archive(folder / 'archive')": ("deltalake", "archive"),
     "rerun(folder)": ("ipykernel", "notebook"),
 }

@@ -203,6 +203,25 @@ def test_what_could_be_measured_is_reported_of_the_whole_and_of_each_response(
 
 
 @pytest.mark.thorough
+def test_the_crate_holds_every_file_with_its_checksum_and_where_it_is_from(
+    publication: Path,
+) -> None:
+    from rocrate.rocrate import ROCrate  # it takes a second of each run that only collects
+
+    crate, contents = ROCrate(publication), files(publication)
+    assert crate.root_dataset["name"] == ABOUT.title
+    assert [person["name"] for person in crate.root_dataset["author"]] == [*ABOUT.creators]
+    described = {entity.id: entity for entity in crate.data_entities}
+    assert {*described} == {*contents} - {"ro-crate-metadata.json", "SHA256SUMS"}
+    for name, entity in described.items():
+        assert entity["sha256"] == hashlib.sha256(contents[name]).hexdigest()
+        assert entity["contentSize"] == str(len(contents[name]))
+    (action,) = crate.get_by_type("CreateAction")
+    sources = {source["sha256"] for source in action["object"]}
+    assert hashlib.sha256((SAMPLES / "domains.json").read_bytes()).hexdigest() in sources
+
+
+@pytest.mark.thorough
 def test_responses_that_could_not_be_used_are_listed(tmp_path: Path) -> None:
     payload = replace(response("domains").payload, status=502, body=b"{}", host="hooli.example")
     failure = (payload, "the service failed")

@@ -255,18 +255,19 @@ class TableCells:
         self._key = [key for key in (*self.metadata.key, "_row") if key in self.frame.columns]
         self._columns: dict[str, _ColumnCells] = {}
 
-    def _cells_of_column(self, column: str) -> _ColumnCells:
+    def column(self, column: str) -> _ColumnCells:
+        """Return the cells of a column."""
         if column not in self._columns:
             self._columns[column] = _ColumnCells(self, column)
         return self._columns[column]
 
     def value(self, position: int, column: str) -> Any:
         """Return the value of a column in the row at a position; None if it is missing."""
-        return plain(self._cells_of_column(column).values[position])
+        return plain(self.column(column).values[position])
 
     def explain(self, position: int, column: str, *, parts: bool = True) -> Explanation:
         """Explain the value of a column in the row at a position."""
-        cells, value = self._cells_of_column(column), self.value(position, column)
+        cells, value = self.column(column), self.value(position, column)
         cell = self.about(
             Explanation(value, column, {n: self.value(position, n) for n in self._key})
         )
@@ -307,7 +308,7 @@ class TableCells:
 
     def about(self, explanation: Explanation) -> Explanation:
         """Add to an explanation the declaration of its column, and statements about all of it."""
-        cells = self._cells_of_column(explanation.column)
+        cells = self.column(explanation.column)
         return replace(
             explanation,
             unit=cells.declared.unit if cells.declared else None,
@@ -315,10 +316,6 @@ class TableCells:
             response=self.response.cited,
             statements=self._statements(None, cells, None),
         )
-
-    def path(self, position: int, column: str) -> Any:
-        """Return the JSON path of a value; None if it is in no record of the response."""
-        return self._cells_of_column(column).path(position)
 
     def _rate(
         self, position: int, cells: _ColumnCells, value: Any
@@ -355,7 +352,7 @@ class TableCells:
 
     def _why_missing(self, position: int, column: str, place: ValuePlace | None, state: str) -> str:
         """Say why a cell has no value, by what the response has in its place."""
-        cells = self._cells_of_column(column)
+        cells = self.column(column)
         if cells.declared is None:
             why = f"it is no column of the table {self.name}"
         elif place is None:
@@ -459,7 +456,7 @@ def _cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Exp
             if path != "$" and reach(path.removesuffix(KEY_SIGN), column.pattern) is None:
                 continue
             for position in range(len(cells.frame)):
-                cell_path = cells.path(position, column.name)
+                cell_path = cells.column(column.name).path(position)
                 if cell_path is not None and is_within(cell_path, path):
                     cell = cells.explain(position, column.name, parts=False)
                     yield replace(cell, column=f"{name}.{column.name}")
