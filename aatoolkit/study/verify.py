@@ -46,24 +46,15 @@ class Problem:
     file : str
         The file concerned.
     message : str
-        What is wrong.
-    responses : tuple of str
-        The responses concerned.
-    tables : tuple of str
-        The tables concerned.
+        What is wrong, and of which response.
     """
 
     kind: str
     file: str
     message: str
-    responses: tuple[str, ...] = ()
-    tables: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        parts = [f"{self.kind}: {self.file}: {self.message}"]
-        for name, names in (("responses", self.responses), ("tables", self.tables)):
-            parts += [f"{name}: {some_of(names)}"] if names else []
-        return visible("; ".join(parts))
+        return visible(f"{self.kind}: {self.file}: {self.message}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,23 +153,18 @@ def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) ->
                 problems.setdefault(name, (kind, "it does not match the seal"))
         if not problems:
             problems[SEAL] = "altered", "it does not match the files"
-    hashes = parse_tables(contents.get(TABLES, b""))
-    pairs = [*zip(records, chain(hashes, repeat(Hashes())), strict=False)]
-    problem_list = []
-    for name, (kind, message) in problems.items():
-        records_of_body = [(r, tables) for r, tables in pairs if name == body_file(r.sha256)]
-        responses = dict.fromkeys(record.name for record, _ in records_of_body)
-        tables = dict.fromkeys(table for _, tables in records_of_body for table in tables)
-        problem_list.append(Problem(kind, name, message, tuple(responses), tuple(tables)))
-    for record, recorded_hashes in pairs if read is not None and not problems else ():
+    names_of_bodies = {body_file(record.sha256): f": {record.name}" for record in records}
+    problem_list = [
+        Problem(kind, name, message + names_of_bodies.get(name, ""))
+        for name, (kind, message) in problems.items()
+    ]
+    hashes = chain(parse_tables(contents.get(TABLES, b"")), repeat(Hashes()))
+    for record, sealed in zip(records, hashes, strict=False) if read and not problems else ():
         now = read(record)  # type: ignore[misc]
-        differing_tables = sorted(
-            n for n in now.keys() | recorded_hashes.keys() if now.get(n) != recorded_hashes.get(n)
-        )
-        if differing_tables:
-            why = "this version reads other tables; the responses are unchanged"
-            problem_list.append(
-                Problem("other tables", TABLES, why, (record.name,), (*differing_tables,))
-            )
+        if now != sealed:
+            differing = sorted({name for name, _ in now.items() ^ sealed.items()})
+            why = "this version reads other tables, and the responses are unchanged"
+            message = f"{why}: {record.name}: {some_of(differing)}"
+            problem_list.append(Problem("other tables", TABLES, message))
     digest = None if problem_list or seal is None else sha256_of(seal)
     return Verification(files.path, digest, len(names), len(records), tuple(problem_list))
