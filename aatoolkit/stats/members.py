@@ -344,7 +344,7 @@ def overlap(
         why = (
             f"there is no {' and no '.join(missing)} in this frame: {between} names what is "
             f"compared (between=), and {repeat} the answer (repeat=) to a {cluster} (cluster=); "
-            "take them from the table of the answers, such as chats, by df.aa.merge(…, on='chat_id')"
+            "take them from the table of the answers, as by df.aa.merge(chats, on='chat_id')"
         )
         raise ItemNotFound(f"{column} has no overlap: {why}", columns=dict.fromkeys(missing, why))
     metadata = metadata_of(flat)

@@ -202,8 +202,6 @@ def test_scope_options_know_engines_that_nobody_else_does() -> None:
     assert statements_in(answer) == {"field alice": "not_run"}
     options = options_of({"alice": (True, None)})
     assert statements_in(answer, options=options) == {"engine alice": "not_run"}
-    beside = {"meta": {"state": {"chatgpt": "collected", "otter": "never_ran"}}, "rows": [{"n": 3}]}
-    assert statements_in(beside)["engine otter"] == "not_run"
 
 
 def test_where_no_engine_could_report_and_nothing_was_measured_the_whole_is_unavailable() -> None:

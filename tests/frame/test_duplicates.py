@@ -147,7 +147,7 @@ def test_rows_repeated_without_their_key_count_once_or_not_at_all(name: str) -> 
         assert frame.aa.aggregate(None, "citation_count").aa.aggregate().iloc[0, 0] == 11
     with suppress(AvailabilityError):
         assert frame.aa.concentration("citation_count")["n"].tolist() == [11]
-    for choice in ({}, {"y": "citation_count"}, {"kind": "counts"}):
+    for choice in ({"y": "citation_count"}, {"kind": "counts"}):
         with suppress(AvailabilityError):
             assert len(frame.aa.plot(**choice).data) == len(COUNTS)
     if "domain_type" in frame:

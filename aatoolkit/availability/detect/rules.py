@@ -187,11 +187,8 @@ def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
     """The state of an entry under a key that denies it, by the entry's own word or reason."""
     item = entry.value
     if isinstance(item, dict):
-        lack = state_in_object(item, STRONG if in_map else WEAK) or state
-        texts = [text for text in item.values() if isinstance(text, str) and text != entry.name]
-        return (
-            lack if lack.reason else with_reason(lack, reason_in(item) or next(iter(texts), None))
-        )
+        lack = state_in_object(item) or state
+        return lack if lack.reason else with_reason(lack, reason_in(item))
     if not in_map or not isinstance(item, str):
         return state
     word = certain_word([item])
@@ -415,9 +412,7 @@ def _notices(facts: Facts, member: Member) -> bool:
     for notice in notices:
         text = reason_in(notice.value) if notice.is_object else notice.value
         if is_note and isinstance(text, str) and text.strip():
-            word = canonical_word(text) if is_code(text) else None
-            cause = word.availability.cause if word else None
-            state = Availability(Status.PARTIAL, cause, text)
+            state = with_reason(PARTIAL, text)
             facts.add("section", None, state, notice.path, "note", notice.value)
         elif not is_note:
             _read_notice(facts, notice, of_whole=is_read)

@@ -153,9 +153,8 @@ def word_of_parts(parts: tuple[str, ...]) -> Word | None:
         for word, pattern in meanings if anything.fullmatch(text) else ():
             if (start == 0 or word.canonical in _AFTER_SOURCE) and pattern.fullmatch(text):
                 return word
-    if rest[0] in words("process") and len(rest) > 1:
-        return word_of_parts(tuple(rest[1:]))
-    return word_of_parts(tuple(rest[:-1])) if rest[-1] == "data" and len(rest) > 1 else None
+    inner = " ".join(rest).removeprefix("data ").removesuffix(" data").split()
+    return word_of_parts(tuple(inner)) if len(inner) < len(rest) else None
 
 
 def strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Word | None:
@@ -323,10 +322,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
             return AVAILABLE if value else STATES[name]
     if value and fits(text, "cut"):
         return STATES["truncated"]
-    parts = tuple(text.split())
-    word = word_of_parts(parts) or word_of_parts(
-        tuple(part for part in parts if part not in words("result"))
-    )
+    word = word_of_parts(tuple(text.split()))
     if not value or word is None or word.canonical == "available":
         return None
     return word.availability if word.strength >= STRONG or fits(text, "asserted") else None
@@ -350,13 +346,10 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
 def state_of_names_under(key: str) -> Availability | None:
     """The state of the entries under a key such as ``missingFields``; None if it gives none."""
     text = spaced(key, words("field", "engine", "idle"))
-    is_of_engines = kind_of_entries(key) == "engine"
-    if fits(text, "denies") or (text == "skipped" and is_of_engines):
+    if fits(text, "denies"):
         return ABSENT
     word = word_of_parts(tuple(text.split()))
-    if word is None or word.canonical == "available":
-        return None
-    return None if word.canonical == "error" and not is_of_engines else word.availability
+    return word.availability if word and word.canonical not in ("available", "error") else None
 
 
 @lru_cache(maxsize=4096)
@@ -458,8 +451,6 @@ def state_in_object(record: Mapping[str, Any], min_strength: int = WEAK) -> Avai
     for name, value in record.items():
         if not isinstance(value, str):
             continue
-        if value.strip() and fits(name, "absence"):
-            return with_reason(ABSENT, value)
         word = canonical_word(value) if is_word(name) or is_whole(name, "one_value") else None
         if word and word.strength >= min_strength:
             return (
@@ -485,11 +476,7 @@ def state_of_entry(value: Any, key: str) -> Availability | None:
         word = canonical_word(value)
         return word.availability if word else None
     if isinstance(value, dict):
-        state = state_in_object(value)
-        flags = [item for item in value.values() if isinstance(item, bool)]
-        if state is None and len(flags) == 1:
-            return with_explanation(state_of_flag(flags[0], key), value)
-        return state
+        return state_in_object(value)
     return None
 
 
@@ -560,8 +547,7 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
     """
     if isinstance(value, dict):
         state = state_in_object(value)
-        texts = (text for text in value.values() if isinstance(text, str) and text)
-        text = reason_in(value) or next(texts, None)
+        text = reason_in(value)
         is_absent = state is None and kind == "reason" and sibling_value is None and text
         return replace(ABSENT, reason=text) if is_absent else state
     if isinstance(value, bool):
@@ -598,7 +584,7 @@ def state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 def may_tell_loss(key: str) -> bool:
     """Whether a count, list or moment under a key may mean that data lack."""
     text = spaced(key).removesuffix(" count")
-    return fits(text, "loss") or fits(key, "since") or fits(key, "sample_rate")
+    return fits(text, "loss") or fits(key, "since")
 
 
 def state_of_loss(key: str, value: Any) -> Availability | None:
@@ -615,8 +601,6 @@ def state_of_loss(key: str, value: Any) -> Availability | None:
     """
     number = value if type(value) in (int, float) else 0
     is_some = number > 0 or (isinstance(value, list) and len(value) > 0)
-    whole = 100 if names(key, "percent") else 1
-    is_sampled = 0 < number < whole and fits(key, "sample_rate")
     is_lost = is_some and fits(spaced(key).removesuffix(" count"), "loss")
     has_begun = isinstance(value, str) and value != "" and fits(key, "since")
-    return PARTIAL if is_sampled or is_lost or has_begun else None
+    return PARTIAL if is_lost or has_begun else None
