@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 from aatoolkit import errors
 from aatoolkit.availability import Cause, Status
-from aatoolkit.availability.detect import explains_absence, signals_of
+from aatoolkit.availability.detect import detect, explains_absence
 from aatoolkit.errors import did_you_mean
 from aatoolkit.jsontree import decode
 from aatoolkit.jsontree.decode import excerpt
@@ -238,7 +238,7 @@ def is_temporary(body: bytes) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.SchemaDriftWarning)
         try:
-            signals = signals_of(decode.decode(body))
+            signals = detect(decode.decode(body)).signals
         except errors.DecodeError:
             return False
     return any(

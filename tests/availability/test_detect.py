@@ -17,7 +17,6 @@ from aatoolkit.availability.detect import (
     detect,
     explains_absence,
     is_availability_header,
-    signals_of,
 )
 from aatoolkit.errors import SchemaDriftWarning
 
@@ -35,7 +34,7 @@ REFERENCE: dict[str, Any] = {
 
 
 def test_the_reference_shape_with_its_evidence() -> None:
-    section, field, engine = signals_of(REFERENCE)
+    section, field, engine = detect(REFERENCE).signals
     assert (section.scope, section.target, section.path) == ("section", None, "$.availability")
     assert section.availability == Availability(Status.PARTIAL, None, "Two engines did not run.")
     assert (section.sample_size, section.as_of) == (812, "2026-11-20T06:10:00Z")
@@ -46,11 +45,11 @@ def test_the_reference_shape_with_its_evidence() -> None:
     assert (engine.scope, engine.target) == ("engine", "gemini")
     assert engine.availability == Availability(Status.UNAVAILABLE, Cause.NOT_RUN)
     assert {signal.rule for signal in (section, field, engine)} == {"reference"}
-    assert signals_of({"_meta": {"dataStatus": "pending"}})[0].path == "$._meta.dataStatus"
+    assert detect({"_meta": {"dataStatus": "pending"}}).signals[0].path == "$._meta.dataStatus"
 
 
 def test_long_evidence_is_cut() -> None:
-    (signal,) = signals_of({"caveats": ["x" * 2000]})
+    (signal,) = detect({"caveats": ["x" * 2000]}).signals
     assert signal.raw is not None
     assert len(signal.raw) == 500
     assert signal.availability.reason == "x" * 2000
@@ -58,16 +57,16 @@ def test_long_evidence_is_cut() -> None:
 
 def test_a_response_of_a_known_service_is_read_by_its_rule_alone() -> None:
     more = {"hasData": False, "rows": [{"noData": True}]}
-    assert signals_of({**REFERENCE, **more}) == signals_of(REFERENCE)
+    assert detect({**REFERENCE, **more}).signals == detect(REFERENCE).signals
     loose = {"availability": {"status": "partial"}, "rows": [{"noData": True}]}
     assert statements_in(loose) == {"section": "partial", "row rows[0]": "unavailable"}
     rule = Rule("theirs", at="_x", status="s", reason="note", fields="perField")
     answer = {"_x": {"s": "pending", "note": "Soon.", "perField": {"x": "error"}}, "noData": True}
-    section, field = signals_of(answer, rule)
+    section, field = detect(answer, rule).signals
     assert str(section.availability) == "unavailable (pending): Soon."
     assert field.availability == Availability(Status.UNAVAILABLE, Cause.FAILED)
     assert statements_in({"noData": True}, rule=rule) == {"section": "unavailable"}
-    assert signals_of(answer, rule, status=503)[0].rule == "transport"
+    assert detect(answer, rule, status=503).signals[0].rule == "transport"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +80,7 @@ def test_a_response_of_a_known_service_is_read_by_its_rule_alone() -> None:
 )
 def test_an_unknown_word_of_availability_is_unknown_with_one_warning(answer: Any) -> None:
     with pytest.warns(SchemaDriftWarning, match="'blue_moon'") as caught:
-        *_, signal = signals_of(answer)
+        *_, signal = detect(answer).signals
     assert signal.availability == Availability(Status.UNKNOWN, None, "'blue_moon'")
     assert len(caught) == 1
 
@@ -95,27 +94,29 @@ def test_an_unknown_word_of_availability_is_unknown_with_one_warning(answer: Any
     ],
 )
 def test_without_statements_nothing_is_read(answer: object) -> None:
-    assert signals_of(answer) == []
+    assert detect(answer).signals == []
 
 
 @pytest.mark.parametrize("odd", [True, "812", 8.5, None])
 def test_a_sample_that_is_no_whole_number_is_not_known(odd: object) -> None:
-    (signal,) = signals_of({"availability": {"status": "available", "sampleCount": odd, "asOf": 5}})
+    (signal,) = detect(
+        {"availability": {"status": "available", "sampleCount": odd, "asOf": 5}}
+    ).signals
     assert (signal.sample_size, signal.as_of) == (None, None)
 
 
 def test_a_named_field_is_given_the_path_its_column_has() -> None:
     rows = [{"domain": "a.example", "retrievalCount": None}]
-    (signal,) = signals_of({"missingFields": ["retrievalCount"], "domains": rows})
+    (signal,) = detect({"missingFields": ["retrievalCount"], "domains": rows}).signals
     assert signal.target == "domains[].retrievalCount"
     twice = {"missingFields": ["revenue"], "a": {"revenue": None}, "b": {"revenue": None}}
-    assert signals_of(twice)[0].target == "revenue"
+    assert detect(twice).signals[0].target == "revenue"
 
 
 def test_what_is_pending_or_thin_is_partial_beside_numbers() -> None:
     for word, cause in (("pending", Cause.PENDING), ("low_sample", Cause.INSUFFICIENT_SAMPLE)):
         for number, status in ((3, Status.PARTIAL), (None, Status.UNAVAILABLE)):
-            (signal,) = signals_of({"dataStatus": word, "rows": [{"n": number}]})
+            (signal,) = detect({"dataStatus": word, "rows": [{"n": number}]}).signals
             assert signal.availability == Availability(status, cause)
 
 
@@ -132,14 +133,14 @@ def test_what_is_pending_or_thin_is_partial_beside_numbers() -> None:
 )
 def test_a_status_is_a_statement_without_a_body(status: int, word: str) -> None:
     assert statements_in(None, status=status) == {"section": word}
-    (signal,) = signals_of(None, status=status)
+    (signal,) = detect(None, status=status).signals
     assert (signal.path, signal.rule, signal.raw) == ("status", "transport", str(status))
-    assert signals_of(None, status=304) == []
+    assert detect(None, status=304).signals == []
 
 
 def test_the_body_of_an_error_is_more_precise_than_its_status() -> None:
     plan = {"error": {"code": "plan_required", "message": "Not on your plan."}}
-    (signal,) = signals_of(plan, status=404)
+    (signal,) = detect(plan, status=404).signals
     assert str(signal.availability) == "unavailable (withheld): Not on your plan."
     odd = {"code": "blue_moon", "detail": "No."}
     assert statements_in(odd, status=409) == {"section": "not_connected"}
@@ -166,14 +167,14 @@ def test_a_code_about_a_source_outweighs_a_sentence_that_names_the_domain() -> N
 def test_a_header_is_a_statement(header: str, value: str, word: str) -> None:
     assert is_availability_header(header)
     assert statements_in({"rows": []}, headers={header: value}) == {"section": word}
-    (signal,) = signals_of({"rows": []}, headers={header: value})
+    (signal,) = detect({"rows": []}, headers={header: value}).signals
     assert (signal.path, signal.rule) == (f"header {header.lower()}", "header")
 
 
 @pytest.mark.parametrize("header", ["Content-Type", "Date", "ETag", "Retry-After", "X-Request-Id"])
 def test_other_headers_are_no_statements(header: str) -> None:
     assert not is_availability_header(header)
-    assert signals_of({"rows": []}, headers={header: "unavailable"}) == []
+    assert detect({"rows": []}, headers={header: "unavailable"}).signals == []
 
 
 # --- scope options --------------------------------------------------------------------------
@@ -188,7 +189,7 @@ ENGINES = {
 
 def test_scope_options_list_engines_that_cannot_report_and_a_response_goes_before_them() -> None:
     options = options_of(ENGINES)
-    signals = signals_of({"rows": [{"n": 1}]}, options=options)
+    signals = detect({"rows": [{"n": 1}]}, options=options).signals
     assert [(s.scope, s.target, s.availability.cause) for s in signals] == [
         ("engine", "alice", Cause.NOT_RUN),
         ("engine", "copilot", Cause.NOT_CONFIGURED),
@@ -262,7 +263,7 @@ def test_no_depth_makes_it_fail(name: str) -> None:
     for _ in range(3000):
         objects, arrays = {name: objects}, [arrays]
     for document in (objects, {name: arrays}, arrays):
-        assert len(signals_of(document)) <= 1
+        assert len(detect(document).signals) <= 1
 
 
 BUSINESS = st.fixed_dictionaries(
@@ -293,7 +294,7 @@ BUSINESS = st.fixed_dictionaries(
 )
 @settings(deadline=None)
 def test_business_records_are_no_statements(lists: dict[str, Any], echoed: dict[str, Any]) -> None:
-    assert signals_of({"section": "x", **lists, "filters": echoed}) == []
+    assert detect({"section": "x", **lists, "filters": echoed}).signals == []
 
 
 def test_a_failure_keeps_what_was_read_and_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 from signal_words import statements_in
 
 from aatoolkit import Availability, Cause, Status
-from aatoolkit.availability.detect import WORDS, read_word, signals_of
+from aatoolkit.availability.detect import WORDS, detect, read_word
 
 MEANT = {
     "available": "fully okay reported yes active configured enabled true on good present fresh "
@@ -235,7 +235,7 @@ FORMS = "days limit offset page version statusCode progress eta"
 
 @pytest.mark.parametrize("name", REASONS.split())
 def test_the_words_for_a_state(name: str) -> None:
-    (signal,) = signals_of({"availability": {"status": "partial", name: "It is so."}})
+    (signal,) = detect({"availability": {"status": "partial", name: "It is so."}}).signals
     assert signal.availability.reason == "It is so."
 
 
@@ -248,12 +248,12 @@ def test_the_words_for_a_state(name: str) -> None:
 )
 def test_the_size_and_the_moment_of_a_statement(attribute: str, names: str, value: Any) -> None:
     for name in names.split():
-        (signal,) = signals_of({"dataStatus": {"status": "low_sample", name: value}})
+        (signal,) = detect({"dataStatus": {"status": "low_sample", name: value}}).signals
         assert getattr(signal, attribute) == value
         assert signal.availability.status == Status.UNAVAILABLE
 
 
 @pytest.mark.parametrize("name", FORMS.split())
 def test_numbers_of_form_measure_nothing(name: str) -> None:
-    (signal,) = signals_of({"dataStatus": "pending", name: 3})
+    (signal,) = detect({"dataStatus": "pending", name: 3}).signals
     assert signal.availability.status == Status.UNAVAILABLE

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from aatoolkit import Availability, Cause, ScopeOptions
-from aatoolkit.availability.detect import signals_of
+from aatoolkit.availability.detect import detect
 from aatoolkit.normalizer.column_availability import section_state
 
 _WORDS = {
@@ -28,7 +28,7 @@ def canonical(state: Availability) -> str:
 
 def statements_in(document: Any, **options: Any) -> dict[str, str]:
     """Statements of an answer by ``section``, ``field NAME``, ``row PATH`` and ``engine ID``."""
-    signals = signals_of(document, **options)
+    signals = detect(document, **options).signals
     section = section_state(signals)
     words = {} if section is None else {"section": canonical(section)}
     for signal in signals:

@@ -26,7 +26,6 @@ from aatoolkit.availability.detect.detection import (
     detect,
     explains_absence,
     is_availability_header,
-    signals_of,
 )
 from aatoolkit.availability.detect.facts import (
     Hint,
@@ -49,6 +48,5 @@ __all__ = [
     "is_sample_size",
     "raw",
     "read_word",
-    "signals_of",
     "state_by",
 ]

@@ -146,13 +146,6 @@ def detect(
     return Detection(facts, headers or {}, failure, is_ruled)
 
 
-def signals_of(
-    document: Any, rule: Rule | tuple[Rule, ...] | None = None, **about: Any
-) -> list[Signal]:
-    """Detect the signals of a response; the arguments are those of `detect`."""
-    return detect(document, rule, **about).signals
-
-
 class Detection:
     """The signals and hints detected in one response.
 
