@@ -29,8 +29,7 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, ke
 from aatoolkit.jsontree.vectors import MISSING, Vector
 
 _LONGEST_RAW = 500
-_DEEPEST, _DEEPEST_ABOUT = 24, 4
-_WORD = re.compile(r"[^\W_]+")
+_DEEPEST = 24
 MOST_FIELDS = 300
 """An object with more keys than this holds data by key: its keys are no field names."""
 

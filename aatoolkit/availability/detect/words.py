@@ -82,7 +82,7 @@ _CONTRACTED = (
     (re.compile(r"(?i)n['’]t\b"), " not"),
     (re.compile(r"(?i)\b(?:do|does|did) not have\b"), "no"),
 )
-_LONGEST, _DEEPEST = 60, 4
+_LONGEST = 60
 
 
 @dataclass(frozen=True)
