@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from foreign import draft_of
@@ -104,20 +103,3 @@ def test_money_without_a_rule_is_told_a_sum_within_its_currency() -> None:
     assert sales.aa.aggregate(columns="revenue", rules=rules)["revenue"].item() == 3
     mixed = sales.assign(currency=["EUR", "USD"])
     assert "more than one currency" in why(mixed, "revenue", **rules)
-
-
-def test_daily_rates_with_their_counts_in_another_table_are_told_the_line_to_make_them_weekly():
-    days, rates = pd.date_range("2026-11-02", periods=14), [at * 37 % 100 / 99 for at in range(14)]
-    response = {
-        "rates": [{"day": str(d)[:10], "visibility": rates[at]} for at, d in enumerate(days)],
-        "answers": [
-            {"engine": engine, "day": str(day)[:10], "answers": count}
-            for at, day in enumerate(days, 2)
-            for engine, count in (("one", at), ("idle", None))
-        ],
-    }
-    tables = aa.normalize(draft_of({"overview": response})["overview"].section, response)
-    df = tables["overview_rates"]
-    weekly = eval(why(df, "visibility").partition("counts: ")[2])
-    expected = [np.average(rates[at : at + 7], weights=range(at + 2, at + 9)) for at in (0, 7)]
-    assert weekly["visibility"].tolist() == pytest.approx(expected)

@@ -131,7 +131,7 @@ def _planned(
     try:
         return plan(data, options)
     except AvailabilityError:
-        if options.kind or options.x or options.color:
+        if options.kind or options.x or options.y or options.color:
             raise
         return None
 

@@ -43,7 +43,7 @@ from aatoolkit.sections.inference.words import tokens
 
 POSITION, SIGNED = "position", "fraction -1 to 1"
 _SILENT = "its name and its values do not show the unit"
-_FEW = 3
+_FEW, _SIZE = 3, 10.0
 
 # kind of name, words of it, whether whole (None: either), least, most, unit, factor; in a unit that
 # its name states (cents, ppm) the factor is the name's. The first that fits holds.
@@ -82,6 +82,7 @@ def settle_units(relations: list[Relation]) -> None:
     for columns in measures:
         for column in columns:
             column.unit, column.scale = _unit_of(column)
+        _likely_counts(columns)
     for columns in measures:
         for column in columns:
             # What sums to another column is in its unit.
@@ -137,6 +138,38 @@ def _unit_of(column: ColumnFinding) -> tuple[Finding[str], float]:
                 return Finding(None, OPEN, "per cent by its name, a fraction by its range"), 1.0
             return Finding(named_unit, LIKELY, reason), named.factor if word == "factor" else factor
     return Finding(None, OPEN, _SILENT), 1.0
+
+
+def _likely_counts(columns: list[ColumnFinding]) -> None:
+    """Find counts by other columns: whole numbers that add up, and what sums to counts.
+
+    Amounts in cents, bytes and milliseconds are whole numbers that add up, too. What adds up
+    counts things where it is a part of a proved fraction, or of the size of another count.
+    """
+    names = {
+        operand.name
+        for column in columns
+        for ratio in column.seen.ratios
+        for operand in (ratio.numerator, ratio.denominator)
+        if operand.own and len(column.seen.ratios) == 1
+    }
+    waiting = [c for c in columns if c.unit.evidence == _SILENT and c.reading.dtype == "Int64"]
+    for column in [*waiting, *waiting]:
+        like = _of_one_size(column, columns) if column.seen.adds else ""
+        if column.unit.confidence == OPEN and column.seen.adds and (like or column.name in names):
+            reason = f"of the size of {like}" if like else "a part of a proved fraction"
+            column.unit = Finding(COUNT, LIKELY, f"whole numbers that add up, {reason}")
+
+
+def _of_one_size(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
+    """The name of a count whose values are of similar size in all rows; empty if none."""
+    for other in columns:
+        both = (column.numbers > 0) & (other.numbers > 0)
+        if other is not column and other.unit.value == COUNT and both.sum() >= _FEW:
+            times = column.numbers[both] / other.numbers[both]
+            if times.min() >= 1 / _SIZE and times.max() <= _SIZE:
+                return other.name
+    return ""
 
 
 # --- rules --------------------------------------------------------------------------------------
