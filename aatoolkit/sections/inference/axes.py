@@ -131,12 +131,6 @@ class Arrays:
         self.longest = max(map(len, self.filled), default=0)
         self.is_used = False
 
-    @property
-    def is_mixed(self) -> bool:
-        """Whether its positions are of several kinds, and each position of one."""
-        kinds = [_shapes(cells) for cells in zip_longest(*self.filled)]
-        return all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1
-
     @cached_property
     def names(self) -> tuple[str | None, list[list[Any]]] | None:
         """The names that it may give to positions: its texts, or a field of its records."""
@@ -314,7 +308,6 @@ class Structure:
     # --- arrays ---------------------------------------------------------------------------------
 
     def _open_arrays(self, axis: Axis, arrays: list[Arrays]) -> None:
-        arrays = [self._without_columns(axis, array) for array in arrays]
         waiting = [array for array in arrays if not self._are_columns(axis, array)]
         groups: dict[Any, list[Arrays]] = {}
         labelled: dict[Any, tuple[Label, list[Arrays]]] = {}
@@ -345,45 +338,11 @@ class Structure:
         first = int(len(group) == 1 and _has_header_row(spine.filled))
         self._open_below(axis, streams, (spine.steps, spine.lists), Each, label, first)
 
-    def _without_columns(self, axis: Axis, array: Arrays) -> Arrays:
-        """Open lists in records that are columns, such as ``{name, values}``; return the rest."""
-        if array.kinds != {"dict"} or array.names is None or None in array.items:
-            return array
-        header = (*bound(array.steps), Each(), Field(array.names[0] or ""))
-        records = self._elements(array, header, array.names[1])
-        lists = {
-            name: Arrays(
-                array.steps,
-                [v if v is MISSING else [item.get(name) for item in v] for v in array.lists],
-            )
-            for name in array.items[0]
-        }
-        lists = {name: whole for name, whole in lists.items() if whole.kinds == {"list"}}
-        for name, whole in lists.items():
-            is_long = whole.is_mixed and len(whole.items[0] or ()) > 2
-            if is_long and self._are_whole(axis, whole, is_mixed=True):
-                sizes = [len(item or ()) for item in whole.items]
-                alike = [n for n in lists if [len(i or ()) for i in lists[n].items] == sizes]
-                streams = [
-                    ((*steps, Field(n)), [_member(record, n) for record in cells])
-                    for steps, cells in records
-                    for n in alike
-                ]
-                steps, cells = self._elements(whole, None, ())[0]
-                self._open_columns(axis, streams, ((*steps, Field(name)), cells))
-                rest = [
-                    items if items is MISSING
-                    else [{n: v for n, v in item.items() if n not in alike} for item in items]
-                    for items in array.lists
-                ]  # fmt: skip
-                return Arrays(array.steps, rest)
-        return array
-
-    def _open_columns(self, axis: Axis, streams: list[Stream], spine: Stream) -> None:
+    def _open_columns(self, axis: Axis, array: Arrays, streams: list[Stream]) -> None:
         """Open the rows of columns, which are the elements of an array."""
-        steps, lists = spine
+        steps, lists = self._elements(array, None, ())[0]
         label = self._label(axis, Arrays(steps, lists), is_own=True)
-        self._open_below(axis, streams, spine, Each, label, only={"^#0": (0,)})
+        self._open_below(axis, streams, (steps, lists), Each, label, only={"^#0": (0,)})
 
     def _open_below(
         self,
@@ -457,7 +416,8 @@ class Structure:
 
     def _are_columns(self, axis: Axis, array: Arrays) -> bool:
         """Whether the positions of an array are columns; if so, read them."""
-        is_mixed = array.is_mixed
+        kinds = [_shapes(cells) for cells in zip_longest(*array.filled)]
+        is_mixed = all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1
         is_whole = array.kinds == {"list"}
         if is_whole and not self._are_whole(axis, array, is_mixed=is_mixed):
             return False
@@ -466,12 +426,10 @@ class Structure:
         if header is not None and label is not None:
             is_nearer = _common(label[0].steps, array.steps) > _common(header[0], array.steps)
             header = None if is_nearer else header
-        is_tuple = is_mixed and (is_whole or _is_tuple(axis, array, 2))
-        rows = max(8, 3 * array.longest)
-        if header is not None or is_tuple or (_is_matrix(array) and _is_tuple(axis, array, rows)):
+        if header is not None or (is_mixed and (is_whole or _is_tuple(axis, array, 2))):
             streams = self._elements(array, *(header or (None, ())))
             if is_whole:
-                self._open_columns(axis, streams, self._elements(array, None, ())[0])
+                self._open_columns(axis, array, streams)
                 self._read_header(axis, header)
             else:
                 self._settle(axis, streams)
@@ -619,10 +577,6 @@ def _common(first: Sequence[Any], other: Sequence[Any]) -> int:
 # --- kinds of values ----------------------------------------------------------------------------
 
 
-def _member(record: Any, name: str) -> Any:
-    return MISSING if record is MISSING else record.get(name, MISSING)
-
-
 def _only(kind: type, values: list[Any]) -> list[Any]:
     return [value if type(value) is kind else MISSING for value in values]
 
@@ -673,20 +627,8 @@ def _plain(value: Any) -> Any:
 def _is_tuple(axis: Axis, array: Arrays, rows: int) -> bool:
     """Whether arrays are tuples: short, equally long, plain, and at least as many as rows."""
     is_even = len({*map(len, array.filled)}) == 1 and array.longest <= _WIDEST_TUPLE
-    kinds = {*map(_kind, map(_plain, array.items))}
-    is_plain = kinds.isdisjoint({"dict", "list"}) or _is_matrix(array)
+    is_plain = {*map(_kind, map(_plain, array.items))}.isdisjoint({"dict", "list"})
     return axis.parent is not None and is_even and is_plain and len(array.filled) >= rows
-
-
-def _is_matrix(array: Arrays) -> bool:
-    """Whether objects in lists of lists are cells: those of one position differ from others."""
-    if array.kinds != {"dict"} or array.steps[-1:] != (Each(),):
-        return False
-    columns = zip_longest(*array.filled)
-    kinds = (
-        _kinds(value for cell in cells for value in (cell or {}).values()) for cells in columns
-    )
-    return len({*map(frozenset, kinds)}) > 1
 
 
 def _has_header_row(tables: list[list[Any]]) -> bool:

@@ -69,11 +69,6 @@ def table(document: Any, name: str) -> Table:
          "rows[]", ["host", "n"]),
         ({"rows": [{"id": "a", "v": [{"n": 1}]}, {"id": "b"}, {"id": "c", "v": [{"n": 2}]}]}, "s",
          "rows[]", ["id", "n"]),
-        # Objects in lists of lists are cells where positions differ, and else rows.
-        ({"m": [[{"t": "a", "n": "NaN"}, {"t": "4", "n": 4}]] * 9}, "s_m", "m[]",
-         ["n", "2_n", "position", "t", "2_t"]),
-        ({"m": [[{"t": "a", "n": 3}, {"t": "b", "n": 4}]] * 9}, "s_m", "m[][]",
-         ["n", "position", "row", "t"]),
         # Lists of different tables are tables of their own.
         ({"t": [{"rows": [{"a": 1, "b": 2}] * 2}, {"rows": [{"c": 1, "d": "x"}] * 2}]}, "s_t_2",
          "t[].rows[]", ["position", "c", "d"]),
@@ -95,9 +90,8 @@ FRAME = [{"name": "site", "DATA": ["a", "b", ""], "VALIDITY": [1, 1, 0]},
 @pytest.mark.parametrize(
     ("document", "name", "column", "values"),
     [
-        # Columns in records, and what their masks deny.
         ({"parts": [{"id": "p", "columns": FRAME}, {"id": "q", "columns": FRAME[:1]}]},
-         "s_columns", "n", [3, None, 1, None, None, None]),
+         "s_columns_2", "data", ["a", "b", None, "3", None, "1", "a", "b", None]),
         ({"n": [3, 0], "n_isnull": [False, True]}, "s", "n", [3, None]),
         # A flag of rows denies nothing, nor does one that would deny a number.
         ({"rows": [{"id": "a", "n": 3, "valid": True}, {"id": "b", "n": 0, "valid": False}]}, "s",
