@@ -145,6 +145,12 @@ def _concepts() -> Mapping[str, str]:
     }
 
 
+def rows_of(path: Path) -> list[list[str]]:
+    """Read the cells of a table from a text file, with ``|`` between them and ``#`` for remarks."""
+    lines = path.read_text("utf-8").splitlines()
+    return [line.split(" | ") for line in lines if not line.startswith("#")]
+
+
 @cache
 def _data() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
     """Read the lexicon: the words of each concept, and the rows of patterns."""

@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 from aatoolkit._util.lexicon import (
@@ -23,6 +24,7 @@ from aatoolkit._util.lexicon import (
     is_whole,
     names,
     patterns,
+    rows_of,
     spaced,
     tokens,
     words,
@@ -32,20 +34,10 @@ from aatoolkit.availability.status import EMPTY, Availability, Cause, Status
 WEAK, STRONG, PLAIN = 1, 2, 3
 """Words for availability keys only; for envelopes and fields too; unmistakable even in rows."""
 
+_STATES = rows_of(Path(__file__).with_name("states.txt"))
 WORDS: Mapping[str, tuple[Status, Cause | None]] = {
-    "available": (Status.AVAILABLE, None),
-    "partial": (Status.PARTIAL, None),
-    "unavailable": (Status.UNAVAILABLE, None),
-    "not_connected": (Status.UNAVAILABLE, Cause.NOT_CONNECTED),
-    "not_configured": (Status.UNAVAILABLE, Cause.NOT_CONFIGURED),
-    "not_run": (Status.UNAVAILABLE, Cause.NOT_RUN),
-    "not_applicable": (Status.NOT_APPLICABLE, Cause.NOT_SUPPORTED),
-    "pending": (Status.UNAVAILABLE, Cause.PENDING),
-    "insufficient_sample": (Status.UNAVAILABLE, Cause.INSUFFICIENT_SAMPLE),
-    "forbidden": (Status.UNAVAILABLE, Cause.WITHHELD),
-    "error": (Status.UNAVAILABLE, Cause.FAILED),
-    "truncated": (Status.PARTIAL, Cause.TRUNCATED),
-    "filtered": (Status.PARTIAL, Cause.FILTERED),
+    word: (Status(status), None if cause == "-" else Cause(cause))
+    for word, status, cause, _ in _STATES
 }
 """The canonical words, each with its status and cause; every phrase means one of them."""
 
@@ -55,16 +47,7 @@ SILENT = "nothing"
 STATES = {word: Availability(*meaning) for word, meaning in WORDS.items()}
 ABSENT, PARTIAL, AVAILABLE = STATES["unavailable"], STATES["partial"], STATES["available"]
 STATUSES: Mapping[int, Availability] = {
-    status: STATES[word]
-    for word, statuses in {
-        "pending": (202, 425, 429, 503),
-        "unavailable": (204, 205, 404, 410),
-        "partial": (206,),
-        "forbidden": (401, 402, 403, 423, 451),
-        "not_connected": (409, 424, 428),
-        "not_applicable": (501,),
-    }.items()
-    for status in statuses
+    int(code): STATES[word] for word, *_, codes in _STATES for code in codes.strip("-").split()
 }
 """The statuses that mean more than that a call failed."""
 

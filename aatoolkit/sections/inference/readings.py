@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from aatoolkit._util.dtypes import Reading
-from aatoolkit._util.lexicon import ends
+from aatoolkit._util.lexicon import ends, rows_of
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit.jsontree.coerce import LONGEST, currency, read_as
 from aatoolkit.jsontree.vectors import MISSING
@@ -30,26 +31,11 @@ _SIGN = re.compile(r"[$€£¥₹₩₽₺₪₫₴₦฿]|[A-Z]{3}|kr\.?|zł|K�
 _SMALL = ("position", "rank", "share", "score", "probability", "milliseconds", "seconds")
 
 Moment = tuple[str, str | None, str, bool, str]
-# fmt: off
-_MOMENTS: tuple[Moment, ...] = (
-    # dtype, parse, form, whether only under the name of a time, what is said of it
-    ("date", None, r"\d{4}-\d\d-\d\d", False, "days as YYYY-MM-DD"),
-    ("timestamp", None, r"\d{4}-.*(Z|[+-]\d\d:?\d\d)", False, "instants"),
-    ("timestamp", "utc", r"\d{4}-\d\d-\d\d.+", False, "instants, no zone"),
-    ("date", "iso week", r".*W.*", False, "ISO weeks, read as their Monday"),
-    ("date", "iso month", r"\d{4}-\w\w", False, "months, read as their first day"),
-    ("date", "DD/MM/YYYY", r"\d.*\d{4}", False, "days, day first"),
-    ("date", "MM/DD/YYYY", r"\d.*\d{4}", False, "days, month first"),
-    ("date", "month day year", r".*[A-Za-z].*\d", False, "days, month in words"),
-    ("date", "YYYYMMDD", r"(19|20)\d{6}(00)?", True, "days as YYYYMMDD"),
-    ("date", "YYYYMMDD", r"(19|20)\d\d([/.])\d+\2\d+|\d+年\d+月\d+日", False, "days, year first"),
-    ("timestamp", "epoch ms", r"/Date\(.*\)/", False, "milliseconds since 1970"),
-    ("timestamp", "epoch ms", r"1\d{12}", True, "milliseconds since 1970"),
-    ("timestamp", "epoch s", r"1\d{9}(\.\d*)?|1\.\d*E9", True, "seconds since 1970"),
-    ("timestamp", "epoch ns", r"1\d{18}", True, "nanoseconds since 1970"),
-    ("date", "epoch days", r"1[5-9]\d{3}|2[0-4]\d{3}", True, "days since 1970"),
-)
-# fmt: on
+_MOMENTS: list[Moment] = [
+    (dtype, None if parse == "-" else parse, form, named == "yes", evidence)
+    for dtype, parse, named, evidence, form in rows_of(Path(__file__).with_name("moments.txt"))
+]
+"""The dtype, parse and form of moments, whether only under the name of a time, and in words."""
 
 
 @dataclass(frozen=True)

@@ -5,26 +5,22 @@ A unit is applied where it is likely, a rule only where evidence proves it.
 
 from __future__ import annotations
 
-from math import inf
+from pathlib import Path
 
 import numpy as np
 
+from aatoolkit._util.lexicon import rows_of
 from aatoolkit._util.lexicon import words as lexicon
 from aatoolkit._util.text import some_of
 from aatoolkit.sections import (
-    BYTES,
     COUNT,
     CURRENCY,
     FRACTION,
     FRACTION_CHANGE,
-    HTTP_STATUS,
     MAX,
-    MILLISECONDS,
     MIN,
     NONE,
-    PROBABILITY,
     RANK,
-    SCORE,
     SECONDS,
     Aggregation,
     ratio,
@@ -45,35 +41,15 @@ POSITION, SIGNED = "position", "fraction -1 to 1"
 _SILENT = "its name and its values do not show the unit"
 _FEW, _SIZE = 3, 10.0
 
-# kind of name, words of it, whether whole (None: either), least, most, unit, factor; in a unit that
-# its name states (cents, ppm) the factor is the name's. The first that fits holds.
-# fmt: off
-_NAMED: tuple[tuple[str, str, bool | None, float, float, str | None, float], ...] = (
-    ("share", "factor", None, -inf, inf, FRACTION, 1),
-    ("change", "factor", None, -inf, inf, FRACTION_CHANGE, 1),
-    ("money", "factor", None, -inf, inf, CURRENCY, 1),
-    ("count", "", True, 0, inf, COUNT, 1), ("count", "mean", None, 0, inf, COUNT, 1),
-    # All of them at most 1 under a name that says per cent: neither is sure.
-    ("share", "coarse", None, -1, 1, None, 1),
-    ("share", "", None, 0, 1, FRACTION, 1), ("share", "", None, -1, 1, SIGNED, 1),
-    ("share", "", None, 0, 100.5, FRACTION, 0.01), ("share", "", None, -100, 100.5, SIGNED, 0.01),
-    ("change", "fine points", None, -1, 1, FRACTION_CHANGE, 1),
-    ("change", "points", None, -inf, inf, FRACTION_CHANGE, 0.01),
-    ("change", "percent", None, -inf, inf, FRACTION_CHANGE, 0.01),
-    ("change", "places", None, -inf, inf, "places", 1),
-    ("change", "counted", True, -inf, inf, COUNT, 1),
-    ("change", "", None, -1, 1, "fraction change", 1),
-    ("position", "", None, 0, inf, POSITION, 1),
-    ("rank", "", True, 0, inf, RANK, 1), ("rank", "", False, 0, inf, POSITION, 1),
-    ("probability", "", None, 0, 1, PROBABILITY, 1),
-    ("score", "", False, 0, 1, "score 0-1", 1), ("score", "", False, -1, 1, "score -1 to 1", 1),
-    ("score", "", None, 0, 10, "score", 1), ("score", "", None, 0, 100, SCORE, 1),
-    ("score", "", None, -inf, inf, "score", 1),
-    ("status", "", True, 100, 599, HTTP_STATUS, 1), ("money", "", None, -inf, inf, CURRENCY, 1),
-    ("milliseconds", "", None, 0, inf, MILLISECONDS, 1), ("seconds", "", None, 0, inf, SECONDS, 1),
-    ("bytes", "", None, 0, inf, BYTES, 1),
-)
-# fmt: on
+_NAMED = [
+    (
+        *(kind, word.strip("-"), {"yes": True, "no": False}.get(whole)),
+        *(float(least), float(most), None if unit == "-" else unit, float(factor)),
+    )
+    for kind, word, whole, least, most, unit, factor in rows_of(
+        Path(__file__).with_name("units.txt")
+    )
+]
 
 
 def settle_units(relations: list[Relation]) -> None:
