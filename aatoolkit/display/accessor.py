@@ -628,10 +628,9 @@ class Accessor(NamesNear, Described):
         column : str
             A column whose rule is a ratio or a mean, or one of true and false.
         by : str, pandas.Grouper or list of them, optional
-            One estimate a group. By default all rows are one group.
+            One estimate a group; needs ``cluster``. By default all rows are one group.
         cluster : str, optional
-            The column that names what repeats. With ``by`` or ``panel`` it is ``prompt_id`` by
-            default.
+            The column that names what repeats, such as ``prompt_id``.
         panel : {"sampled", "fixed"}, optional
             Which of the two questions is asked; ``sampled`` by default.
         level : float
@@ -657,7 +656,7 @@ class Accessor(NamesNear, Described):
             the denominator in every row, or no group has enough clusters.
         ValueError
             If the level is not between 0 and 1, the panel is unknown, or ``by`` or ``panel`` is
-            given without ``cluster`` and the frame has no ``prompt_id``.
+            given without ``cluster``.
 
         Examples
         --------

@@ -218,41 +218,28 @@ def _outcome(
         replace(s, status=Status.UNAVAILABLE) if s.status == Status.PARTIAL else s for s in states
     ]
     codes, states = np.where(used_rows > 0, codes, codes + len(states)), [*states, *unmeasured]
-    # Further reasons for single groups: rows without a value, absent rows, partial periods. Those
-    # of the column count the rows of all such groups.
+    # Further reasons for single groups: rows without a value, absent rows, partial periods.
     new_codes: dict[Availability, int] = {}
-    of_column = [*states]
-
-    def no_value(rows: Any) -> str:
-        lacking, row_count = (
-            int((expected_rows - used_rows)[rows].sum()),
-            int(expected_rows[rows].sum()),
-        )
-        why = f"{lacking:,} of {row_count:,} rows {'has' if lacking == 1 else 'have'} no value"
-        return why if lacking < row_count else "no row has a value"
-
     has_no_value = np.array([state.reason == NO_VALUE.reason for state in states], bool)[codes]
     is_special = has_no_value if totals is None else has_no_value | (totals.lacking_count > 0)
     is_special = is_special | bool(planned.absent)
-    first, reason_of_column = len(states), no_value(has_no_value)
+    first = len(states)
     for i in sorted({*np.flatnonzero(is_special).tolist(), *parts}):
+        state = states[codes[i]]
+        if has_no_value[i]:
+            missing, row_count = int(expected_rows[i] - used_rows[i]), int(expected_rows[i])
+            why = f"{missing:,} of {row_count:,} rows {'has' if missing == 1 else 'have'} no value"
+            state = replace(state, reason=why if missing < row_count else "no row has a value")
         further_states = [*planned.absent]
         if totals is not None and totals.lacking_count[i]:
             why = f"{totals.lacking_count[i]} of {totals.count[i]} responses have no row of it"
             further_states.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
-        versions = []
-        for why in (no_value(i), reason_of_column):
-            state = states[codes[i]]
-            state = replace(state, reason=why) if has_no_value[i] else state
-            state = combine([state, *further_states])
-            is_unknown = state.status == Status.UNKNOWN and not has_number[i]
-            if i in parts and state.status not in EMPTY and not is_unknown:
-                reason = combined_reason((state.reason, parts[i][1]))
-                state = replace(state, status=Status.PARTIAL, reason=reason)
-            versions.append(state)
-        if versions[0] not in new_codes:
-            of_column.append(versions[1])
-        codes[i] = new_codes.setdefault(versions[0], first + len(new_codes))
+        state = combine([state, *further_states])
+        is_unknown = state.status == Status.UNKNOWN and not has_number[i]
+        if i in parts and state.status not in EMPTY and not is_unknown:
+            reason = combined_reason((state.reason, parts[i][1]))
+            state = replace(state, status=Status.PARTIAL, reason=reason)
+        codes[i] = new_codes.setdefault(state, first + len(new_codes))
     states += new_codes
     # After the states come their partial versions, then two for groups without a number.
     source_state = combine(planned.metadata.columns[part].availability for part in plan.parts)
@@ -262,16 +249,14 @@ def _outcome(
     is_nothing = undefined & (groups.count(cells.complete) == expected_rows) & is_full
     codes = np.where(is_nothing, 2 * len(states), codes)
     codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
-    all_states, all_of_column = (
-        [*kinds, *(replace(kind, status=Status.PARTIAL) for kind in kinds), _ZERO, empty_state]
-        for kinds in (states, of_column)
-    )
+    partial = [replace(state, status=Status.PARTIAL) for state in states]
+    all_states = [*states, *partial, _ZERO, empty_state]
     share = np.divide(
         planned.covered, expected_rows, out=np.full(len(groups), np.nan), where=expected_rows > 0
     )
     for i, (period, _) in parts.items():
         share[i] *= period
-    used_states = [all_of_column[code] for code in np.unique(codes).tolist()]
+    used_states = [all_states[code] for code in np.unique(codes).tolist()]
     state = combine(used_states) if used_states else no_rows
     values, coverage = values.where(has_number), pd.Series(pd.array(share, dtype="Float64"))
     has_number = values.notna().to_numpy(bool)

@@ -156,16 +156,11 @@ def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> A
 
 
 def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW) -> pd.DataFrame:
-    """Make columns of status, cause and reason, with one row for each code.
-
-    What is available has no reason, also where a response says its status in words.
-    """
+    """Make columns of status, cause and reason, with one row for each code."""
     texts = {
         name: [str(state.status) for state in states],
         name + CAUSE: [state.cause for state in states],
-        name + REASON: [
-            None if state.status == Status.AVAILABLE else state.reason for state in states
-        ],
+        name + REASON: [state.reason for state in states],
     }
     columns = pd.DataFrame(texts, dtype="string").take(codes).reset_index(drop=True)
     return columns.astype({name: STATUSES})
@@ -174,10 +169,9 @@ def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW
 def combine_cells(first: Cells, second: Cells) -> Cells:
     """Combine the cells of two columns row by row; not applicable if either of them is.
 
-    Where only one of them has no number, its state is that of the row. Two numbers of which one is
-    partial are so, whatever is known of the other.
+    Where only one of them has no number, its state is that of the row.
     """
-    sides = first.has_number + 2 * second.has_number
+    sides = np.where(first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2))
     pair_count = len(first.states) * len(second.states)
     pairs = (sides * len(first.states) + first.codes) * len(second.states) + second.codes
     codes, distinct = pd.factorize(pairs, sort=True)
@@ -186,10 +180,8 @@ def combine_cells(first: Cells, second: Cells) -> Cells:
         side, (code, other_code) = pair // pair_count, divmod(pair % pair_count, len(second.states))
         two_states = (first.states[code], second.states[other_code])
         not_applicable = [state for state in two_states if state.status == Status.NOT_APPLICABLE]
-        state = combine(two_states if side in (0, 3) else (two_states[2 - side],))
-        if side == 3 and Status.PARTIAL in [kind.status for kind in two_states]:
-            state = replace(state, status=Status.PARTIAL)
-        states.append(not_applicable[0] if not_applicable else state)
+        parts = two_states if not side else (two_states[2 - side],)
+        states.append(not_applicable[0] if not_applicable else combine(parts))
     return Cells(states, codes, first.has_number & second.has_number)
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from aatoolkit._util.dtypes import Reading
+from aatoolkit._util.lexicon import pairs
 from aatoolkit.jsontree.decode import EXACT_FLOAT, is_unicode
 from aatoolkit.jsontree.vectors import MISSING, Missing
 
@@ -326,14 +327,7 @@ _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:\.\d+)?)")
 _PERIOD = re.compile(r"p((?:\d+w)?(?:\d+d)?)(?:t((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?s)?))?")
 _PARTS = re.compile(r"(?:\s*\d+(?:\.\d+)?\s*[a-z]+)+\s*")
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
-_SECONDS = {
-    **dict.fromkeys(("ms", "msec", "millis", "milliseconds", "millisecond"), 0.001),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1),
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60),
-    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3600),
-    **dict.fromkeys(("d", "day", "days"), 86400),
-    "w": 604800,
-}
+_SECONDS = {unit: float(seconds) for unit, seconds in pairs("seconds_of").items()}
 
 
 def _plain(dtype: str, value: Any) -> Any:

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aatoolkit.errors import ItemNotFound
-from aatoolkit.frame.groupby import flattened
 from aatoolkit.stats.estimate import check_level, long_run_factor
 from aatoolkit.stats.results import TABLES, amount, points, refusal, result
 from aatoolkit.stats.sums import Rules, cluster_sums
@@ -53,10 +51,6 @@ def changes(
 ) -> pd.DataFrame:
     """Detect the days on which the level of a series changed; see ``df.aa.changes``."""
     check_level(level)
-    columns = flattened(frame).select_dtypes(["datetime", "datetimetz"]).columns
-    if date not in flattened(frame).columns and len(columns):
-        why = f"there is no column {date!r}; the days are in another one: date={columns[0]!r}"
-        raise ItemNotFound(why, columns={date: why})
     sums = cluster_sums(frame, column, None, date, rules, counts=True)
     order = np.argsort(sums.labels[sums.cluster])
     days, (y, n) = sums.labels[sums.cluster][order], sums.parts(order)

@@ -68,7 +68,6 @@ from aatoolkit.stats.trace import (
 INDEPENDENT: tuple[Any, Any] = (1.0, math.inf)
 """The design effect of independent answers, and its degrees of freedom."""
 
-_ENDS = ("after", "before")
 _WITHOUT_COUNTS = "nothing says how it varies: the service gives no counts of it by prompt"
 
 
@@ -175,22 +174,14 @@ def compare_measure(
     for key in dict.fromkeys([*sides[0].keys, *sides[1].keys]):
         groups = [side.keys.get(key) for side in sides]
         limitation, notes = _limitations(sides, groups, names)
-        why = refusal or limitation
         row = ComparedRow(
-            measure=measure, key=key, unit=unit, is_rate=is_rate, why=why, notes=notes
+            measure=measure, key=key, unit=unit, is_rate=is_rate, why=limitation, notes=notes
         )
-        if limitation:
-            ends = {}
-            for side, group, end, suffix in zip(sides, groups, _ENDS, "10", strict=True):
-                if group is not None and side.used_rows[group]:  # the one that was measured
-                    y, n = map(total_of, side.parts(side.pairs(group).values(), suffix))
-                    ends[end] = y if side.is_count and not cluster else y / n
-            row = replace(row, change=named(replace(UNKNOWN_CHANGE, **ends)))
-        else:
+        if None not in groups:
             change, method, why, group_notes = _compare_group(
                 sides, groups, pair, cluster, level, design
             )
-            why = refusal or why
+            why = refusal or limitation or why
             if is_rate and max(-number(change.low), number(change.high)) > 1:
                 # No rate changes by more than 100 points.
                 low, high = np.maximum(change.low, -1.0), np.minimum(change.high, 1.0)
@@ -240,7 +231,7 @@ def _compare_rows(
     for key, unit in units.items():
         after, before = (
             take(column_values(name, flat, measure, [rows[key]]), 0) if key in rows else NAN
-            for name, flat, rows in zip(_ENDS, flat_frames, rows_by_key, strict=True)
+            for name, flat, rows in zip(("after", "before"), flat_frames, rows_by_key, strict=True)
         )
         yield ComparedRow(
             measure=measure,
@@ -278,6 +269,8 @@ def _compare_group(
             )
         if not shared_count:
             return replace(UNKNOWN_CHANGE, clusters=0), "", f"no {pair} is on both sides", notes
+    elif not all(pairs):
+        return UNKNOWN_CHANGE, "", "no answers on one side or both", ()
     else:
         is_by_day = pd.api.types.is_datetime64_any_dtype(sides[0].labels.dtype)
         used_pairs = [
@@ -300,9 +293,7 @@ def _compare_group(
     if is_count and not cluster:
         after, before = total_of(y1), total_of(y0)
         name_all(after=after, before=before)
-        days = [key for key in sides[0].metadata.key if sides[0].frame[key].dtype.kind == "M"]
-        why = f"{_WITHOUT_COUNTS}; cluster={days[0]!r} compares days" if days else _WITHOUT_COUNTS
-        return Change(after - before, after=after, before=before), "", why, ()
+        return Change(after - before, after=after, before=before), "", _WITHOUT_COUNTS, ()
     if is_rate and not cluster:
         change = two_rate_change(y1, n1, y0, n0, confidence, *design)
         method = "Newcombe's interval and z test; takes answers for independent"
@@ -314,7 +305,7 @@ def _compare_group(
         return change, method, "", ()
     after, before = (
         estimate_sample(y, n, word, is_series=is_by_day)
-        for word, y, n in zip(_ENDS, (y1, y0), (n1, n0), strict=True)
+        for word, y, n in (("after", y1, n1), ("before", y0, n0))
     )
     if not cluster:  # each answer by itself
         after, before = (replace(part, df=part.size - 1, clusters=NAN) for part in (after, before))
@@ -334,10 +325,9 @@ def _compare_group(
 def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CLUSTERS) -> str:
     """Say why a change has no interval and p-value, such as too few clusters; else empty."""
     if count < min_count:
-        are = "is" if count == 1 else "are"
-        why = f"to test a change takes {min_count} {name}, and here {are} {count}"
-        hint = "; rows of answers, as aa.stats.answers gives them, compare by prompt_id"
-        return why + hint * (name == PROMPT and count == 1)
+        return (
+            f"{count} {name} on one side or both; at least {min_count} are needed to test a change"
+        )
     largest = max(abs(number(change.before)), abs(number(change.after)))
     error = number(change.error)
     if not math.isfinite(error):

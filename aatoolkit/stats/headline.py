@@ -6,9 +6,11 @@ or their counts, prompts by the key of the section ``prompts``.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,16 +33,9 @@ _MEASURES = {FRACTION: RATE, RANK: POSITION, "position": POSITION}
 """The names of measures that are computed from mentions, by unit."""
 
 _GROUPS = ("engine", "topic", "brand")
-_ROLES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
-    "figures": ("overview", ("metric", "value"), ()),
-    "trend": ("overview", ("date", RATE), ("date",)),
-    "engines": ("overview", ("engine", RATE), ("engine",)),
-    "brands": ("overview", ("brand", RATE), ("brand",)),
-    "leaders": ("ranking", ("brand", "own"), ()),
-    "voices": ("ranking", (PROMPT, "brand", VOICE), ()),
-    "prompts": ("prompts", (), ()),
-    "prompt_engines": ("prompts", ("engine", PROMPT), ()),
-}
+_ROLES: dict[str, tuple[str, list[str], list[str]]] = json.loads(
+    Path(__file__).with_name("roles.json").read_bytes()
+)
 """By role of a table: its section, columns that it must have, and its key if that matters."""
 
 
@@ -103,7 +98,7 @@ def _tables(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
     return [
         frame
         for frame in (_standard_names(tables[name]) for name in tables if tables[name] is not main)
-        if {*columns} <= {*frame.columns} and key in ((), metadata_of(frame).key)
+        if {*columns} <= {*frame.columns} and tuple(key) in ((), metadata_of(frame).key)
     ]
 
 

@@ -16,20 +16,13 @@ import pandas as pd
 from aatoolkit.availability import Status, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError
 from aatoolkit.frame.cell_status import cells_of, combine_cells
-from aatoolkit.frame.groupby import By, as_floats, check_columns, flattened
+from aatoolkit.frame.groupby import By, as_floats, check_columns
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import metadata_of
 from aatoolkit.sections.aggregation import PER_UNIT, Aggregation
 from aatoolkit.stats.estimate import MIN_CLUSTERS, NAN, check_level, estimate, wilson
 from aatoolkit.stats.results import amount, percent, refusal, result
-from aatoolkit.stats.sums import (
-    PROMPT,
-    Rules,
-    cluster_sums,
-    grouping_columns,
-    rule_of,
-    without_counts,
-)
+from aatoolkit.stats.sums import PROMPT, Rules, cluster_sums, rule_of, without_counts
 from aatoolkit.stats.trace import (
     GroupSums,
     Integers,
@@ -67,11 +60,9 @@ def interval(
     """Compute confidence intervals of a rate or mean; see ``df.aa.interval``."""
     check_level(level)
     if cluster is None:
-        if by is None and panel is None:
-            return _row_intervals(frame, column, level, rules or {})
-        if PROMPT in grouping_columns(by) or PROMPT not in flattened(frame).columns:
+        if by is not None or panel is not None:
             raise ArgumentError("by= and panel= need cluster=, such as cluster='prompt_id'")
-        cluster = PROMPT
+        return _row_intervals(frame, column, level, rules or {})
     panel = panel or "sampled"
     if panel not in PANELS:
         raise ArgumentError(f"panel={panel!r} is none of {', '.join(PANELS)}")
@@ -89,14 +80,14 @@ def interval(
             why = str(state) if state.status != Status.AVAILABLE else "no answers"
         elif panel == "sampled" and k < MIN_CLUSTERS:
             why = (
-                f"it takes {MIN_CLUSTERS} {cluster} to say how much they differ, and here are "
-                f"{k:g}; panel='fixed' asks about these alone, and without by and cluster the "
-                "interval of each row takes answers for independent"
+                f"{k:g} different values of {cluster} cannot say how much such values differ, "
+                f"which takes {MIN_CLUSTERS}; panel='fixed' is about these alone, and without "
+                "cluster the interval takes every answer for independent"
             )
         elif not np.isfinite(low):
             why = (
-                f"how much {cluster} differ cannot be said: of the {k:g} here none differ, one has "
-                "most answers, or their numbers are too large"
+                f"{k:g} values of {cluster} that do not differ, are too large, or of which one has "
+                "most answers, cannot say how much such values differ"
             )
             if panel == "fixed":
                 why = f"one number for each value of {cluster} cannot say how much answers differ"
@@ -381,21 +372,18 @@ def _icc_interval(y: Numbers, n: Numbers, clusters: Integers, level: float) -> l
 
 def samples(
     rate: float,
-    margin: float | None = None,
+    margin: float,
     icc: float = 0.3,
     runs: int | Iterable[int] = (1, 2, 3, 5, 10, 20, 30),
     level: float = 0.95,
-    *,
-    change: float | None = None,
 ) -> pd.DataFrame:
     """Compute the number of prompts that a margin of error takes, for some numbers of runs of each.
 
     With deff = 1 + (runs-1)·icc (Kish, *Survey Sampling*, 1965), k prompts of so many runs
     give the half width t·√(rate(1-rate)·deff/(k·runs)), where t has k-1 degrees of freedom. More
     runs of the same prompts help less and less: the half width never falls below that of k
-    answers times √icc. This is for the level over prompts like these. To show a change, which
-    compares each prompt with itself, it takes (``detectable`` / change)² times the answers of two
-    windows that ``df.aa.compare`` has compared. ``answers.aa.stability(by=["prompt_id"])``
+    answers times √icc. This is for the level over prompts like these; for changes, which compare
+    each prompt with itself, see ``df.aa.compare``. ``answers.aa.stability(by=["prompt_id"])``
     estimates the correlation: of answers to one prompt, whatever the engine. Try both ends of its
     interval.
 
@@ -414,8 +402,6 @@ def samples(
         How often each prompt is asked.
     level : float
         The confidence level.
-    change : float, optional
-        Refused, as it takes two windows to say how much changes differ.
 
     Returns
     -------
@@ -426,7 +412,7 @@ def samples(
     Raises
     ------
     ArgumentError
-        If a number is out of range, or there is no margin.
+        If a number is out of range.
 
     Examples
     --------
@@ -437,12 +423,6 @@ def samples(
     """
     check_level(level)
     counts = [runs] if isinstance(runs, int) else list(runs)
-    if margin is None or change is not None:
-        raise ArgumentError(
-            "samples() takes margin=, the half width of the rate's interval; to show a change, "
-            "df.aa.compare two windows and ask for "
-            f"(detectable / {change or 'change'})² times their answers"
-        )
     if not 0 < rate < 1 or not 0 < margin < 1 or not 0 <= icc <= 1:
         raise ArgumentError("rate and margin are between 0 and 1, icc from 0 to 1")
     if not counts or min(counts) < 1:

@@ -347,9 +347,6 @@ _DETAILS = (
 _MAX_REASONS = 4
 """The most reasons that are listed below the table."""
 
-PAIRS_CHANGED = r"the set of (\S+) changed"
-"""What ``why`` says where only one side has some of what is paired."""
-
 
 def view_of(frame: pd.DataFrame) -> ShowAs:
     """Return how a result is shown: key, numbers and verdict; below the table the remarks."""
@@ -363,23 +360,17 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """Write the remarks below a result: why rows have no verdict, and which are not of all rows."""
-    marks: Marks = {}
-    notes: list[str] = []
-    if not {"verdict", "why"} <= {*frame}:
-        return marks, notes
-    pairs = frame["why"].str.extract(PAIRS_CHANGED, expand=False)
-    if pairs.notna().any():
-        marks = dict.fromkeys({"before", "after"} & {*frame}, pairs.notna().to_numpy())
-        notes = [f"* over the {pairs.mode()[0]} that both sides have; .why counts them"]
-    is_unanswered = _equal(frame["verdict"], "cannot say") & ("why" not in names)
-    reasons = [*frame["why"][is_unanswered].value_counts().index]
-    for reason in reasons[:_MAX_REASONS]:
-        rows = row_ranges(frame.index, is_unanswered & _equal(frame["why"], reason))
-        notes.append(f"cannot say{f' ({rows})' * (len(reasons) > 1)}: {visible(str(reason))}")
-    if len(reasons) > _MAX_REASONS:
-        notes.append(f"cannot say: {len(reasons) - _MAX_REASONS} more reasons, in .why")
-    return marks, notes
+    """Write the remarks below a result: why rows have no verdict."""
+    notes = []
+    if {"verdict", "why"} <= {*frame} and "why" not in names:
+        is_unanswered = _equal(frame["verdict"], "cannot say")
+        reasons = [*frame["why"][is_unanswered].value_counts().index]
+        for reason in reasons[:_MAX_REASONS]:
+            rows = row_ranges(frame.index, is_unanswered & _equal(frame["why"], reason))
+            notes.append(f"cannot say{f' ({rows})' * (len(reasons) > 1)}: {visible(str(reason))}")
+        if len(reasons) > _MAX_REASONS:
+            notes.append(f"cannot say: {len(reasons) - _MAX_REASONS} more reasons, in .why")
+    return {}, notes
 
 
 def _equal(values: pd.Series, text: str) -> np.ndarray:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -312,64 +314,20 @@ class RowPlot(NamedTuple):
     axis: str = ""
     how: str = "Lines: {level}interval"
     words: str = "{change}  {verdict}"
-    names: tuple[str, ...] = ()
+    names: Sequence[str] = ()
     join: str = " · "
     colour: str = "all"
     tick: str = ""
     is_change: bool = False
     has_lead: bool = False
-    needs: tuple[str, ...] = ()
+    needs: Sequence[str] = ()
     nothing: str = "all"
 
 
 RESULTS = {
-    "comparison": RowPlot(
-        "", "change", "low", "high", "Change in {measure}{by}",
-        "", "Lines: {level}interval of each. Grey: no evidence after correction",
-        colour="verdict", is_change=True, needs=("measure", "verdict", "method"),
-    ),
-    "ranks": RowPlot(
-        "rank", "rank", "rank_low", "rank_high", "Ranks that remain possible{by}",
-        "rank, 1 is first",
-        "Lines: the ranks that remain possible, all together at {level}. Grey: not sure",
-        words="{verdict}", colour="certain", has_lead=True,
-    ),
-    "overlap": RowPlot(
-        "overlap", "jaccard", "jaccard_low", "jaccard_high",
-        "What two share, beside what repeats of one share", "Jaccard index",
-        "Lines: {level}interval. Tick: the ceiling, two answers of one. Grey: not shown to differ",
-        words="{jaccard}  {verdict}", join=" and ", colour="verdict", tick="ceiling",
-    ),
-    "effect": RowPlot(
-        "effect", "change", "low", "high", "Effect, and what the days before show of it",
-        "treated less control", "Lines: {level}interval, clustered. Grey: not shown to differ",
-        names=("kind", "on"), join=" of ", colour="verdict", is_change=True, has_lead=True,
-    ),
-    "concentration": RowPlot(
-        "concentration", "effective", "effective_low", "effective_high",
-        "Effective number of members{by}", "equal members",
-        "Lines: {level}interval, as if counts were independent", "{effective} of {members}",
-    ),
-    "decomposition": RowPlot(
-        "decompose", "effect", "low", "high", "Why it moved: other answers, or other questions",
-        "contribution to the change",
-        "Rate: other answers. Mix: other questions. Line: {level}interval of the rate alone",
-        words="{effect}", names=("part",), is_change=True,
-    ),
-    "changes": RowPlot(
-        "changes", "after", "", "", "When the rate changed", "",
-        "Days: between which it changed. Tick: the rate before",
-        "{before} to {after}  {verdict}", ("first_day", "last_day"), " to ", "verdict", "before",
-        has_lead=True, nothing="no change detected",
-    ),
-    "intervals": RowPlot("", "", "", "", ""),
-    "samples": RowPlot(
-        "samples", "answers", "", "answers",
-        "Answers needed for a margin, by runs of each prompt", "answers in all",
-        "More runs of one prompt take fewer prompts and more answers",
-        words="{answers} in {prompts} prompts", names=("runs",),
-    ),
-}  # fmt: skip
+    verb: RowPlot(**row)
+    for verb, row in json.loads(Path(__file__).with_name("results.json").read_bytes()).items()
+}
 """How the results of verbs are drawn whose rows have a number and an interval."""
 
 _COLOURS = {"up": GOOD, "down": BAD, "no evidence": REST, "cannot say": REST, "no interval": REST}
