@@ -379,8 +379,7 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
             f"rules={{{name!r}: aa.sections.weighted(COUNTS)}}, with the table of the counts "
             "joined by df.aa.merge"
         )
-    others = f", or {' or '.join(map(repr, counts[1:3]))}" if counts[1:] else ""
-    return f"rules={{{name!r}: aa.sections.weighted({counts[0]!r})}}{others}"
+    return f"rules={{{name!r}: aa.sections.weighted({counts[0]!r})}}"
 
 
 _CHANCE, _ALIKE = 0.01, 0.05

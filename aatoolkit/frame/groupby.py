@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,15 +16,13 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from aatoolkit import sections
-from aatoolkit._util.dtypes import MOMENTS
 from aatoolkit.availability import Availability, combine
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound, unknown
 from aatoolkit.frame.cell_status import Cells, Codes, Mask
 from aatoolkit.metadata.attrs import FrameMetadata, metadata_of
 from aatoolkit.scope import FILTERS
 from aatoolkit.sections.aggregation import COUNT, REQUESTS
-from aatoolkit.sections.registry import find_table, neighbours
+from aatoolkit.sections.registry import find_table
 
 By = str | pd.Grouper | Sequence[str | pd.Grouper] | None
 Floats = npt.NDArray[np.float64]
@@ -278,13 +276,11 @@ def _series_instead(of: str) -> str | None:
     table = find_table(name)
     if table is None or field in table.key:
         return None
-    counts = [column for column in table.columns if column.unit in (COUNT, REQUESTS)]
-    totals = {column.name for column in counts if column.aggregate.rule == "sum"}
-    tables = neighbours(name) or chain.from_iterable(map(sections.get, sections.names()))
-    by_day = [it for it in tables if any(it[part].dtype in MOMENTS for part in it.key)]
-    shared = {it.name: len(totals & {*it.names}) for it in by_day if totals & {*it.names}}
-    best = max(shared, key=lambda other: shared[other], default="")
-    return (best and f" ({best} has days)") if totals else None
+    is_total = any(
+        column.unit in (COUNT, REQUESTS) and column.aggregate.rule == "sum"
+        for column in table.columns
+    )
+    return " (overview_trend and crawl_timeseries have days)" if is_total else None
 
 
 def part_periods(

@@ -38,7 +38,7 @@ from aatoolkit.availability.detect.words import (
     word_of_parts,
 )
 from aatoolkit.availability.status import EMPTY, Availability
-from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path, leaf_values
+from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path
 from aatoolkit.jsontree.vectors import Vector
 from aatoolkit.sections.availability_rule import word_of
 from aatoolkit.sections.inference.relations import Relation
@@ -187,8 +187,7 @@ def candidates(
     """
     engines_by_host = engines_by_host or {}
     of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
-    constants = _constants([document, *parts.values(), *by_host.values(), empty])
-    search = _Search({*ran, *idle, *of_hosts}, shapes, constants)
+    search = _Search({*ran, *idle, *of_hosts}, shapes)
     for response in (document, *parts.values()):
         search.read(response, idle)
     for host, response in by_host.items():
@@ -294,11 +293,9 @@ def _are_alike(place: Candidate, other: Candidate) -> bool:
 class _Search:
     """The places of responses that hold words or flags, with what is beside each."""
 
-    def __init__(
-        self, engines: Collection[str], shapes: Shapes, constants: Collection[str]
-    ) -> None:
+    def __init__(self, engines: Collection[str], shapes: Shapes) -> None:
         self._engines = {*engines, *shapes.labels}
-        self._shapes, self._constants = shapes, constants
+        self._shapes = shapes
         self._sightings: dict[Path, list[Sighting]] = defaultdict(list)
         self._lists: dict[Path, list[list[Row]]] = defaultdict(list)
         self._columns: set[Path] = set()
@@ -523,7 +520,7 @@ class _Search:
         return ""
 
     def _is_no_measurement(self, key: str) -> bool:
-        return is_bookkeeping(key) or is_mark(key) or key in self._constants
+        return is_bookkeeping(key) or is_mark(key)
 
     def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
         """Whether the keys of an object are engines, each with a word, or with a grade of it."""
@@ -601,17 +598,6 @@ def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
             yield from (((Field(key), *steps), code) for steps, code in _codes(value))
         elif is_sentence or (isinstance(value, str) and _CODE.fullmatch(value)):
             yield (Field(key),), value
-
-
-def _constants(responses: Sequence[Any]) -> set[str]:
-    """The fields whose numbers are the same in all responses: periods, limits, versions."""
-    pairs = [
-        {(path.rpartition(".")[2], text) for path, text in leaf_values(response, "$")}
-        for response in responses
-        if response is not None
-    ]
-    counts = Counter(key for key, _ in set.union(*pairs))
-    return {key for key, _ in set.intersection(*pairs) if counts[key] == 1 and len(pairs) > 2}
 
 
 def is_mark(key: str) -> bool:
@@ -698,7 +684,6 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
         ),
         (3, evidence, evidence),
         (3, "a list under a name for what lacks", is_list and names(keys[-1], "negation")),
-        (3, "a list of flags", is_list and all(isinstance(item, bool) for item in first)),
         (1, why or "a code", any(_CODE.fullmatch(text) for text in texts)),
         (1, why, is_named and isinstance(first, bool | list)),
     )

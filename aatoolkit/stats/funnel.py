@@ -5,9 +5,11 @@ What a stage counts is found by what columns mean: the words of their names, in 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
@@ -35,13 +37,9 @@ STAGES = ("crawled", "cited", "visited", "converted")
 COMPLETE = "complete"
 """Visits of the days whose conversions are complete: the denominator of the conversion rate."""
 
-_COLUMNS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
-    "crawled": [("crawl", ("requests", "hits", "request_count"))],
-    "visited": [("conversions", ("sessions", "visits"))],
-    "converted": [("conversions", ("conversions",))],
-    COMPLETE: [("conversions", ("complete_sessions",))],
-    "cited": [("crawl", ("cited_answer_count",)), ("conversions", ("cited_answer_count",))],
-}
+_COLUMNS: dict[str, list[tuple[str, list[str]]]] = json.loads(
+    Path(__file__).with_name("stages.json").read_bytes()
+)
 """By stage, the sections that count it, and the names of their columns."""
 
 _NOUNS = {"crawled": "requests", "cited": "answers that cite a page", "visited": "visits"}
