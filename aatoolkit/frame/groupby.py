@@ -245,7 +245,7 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
         raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
     times = [str(name) for name, dtype in flat.dtypes.items() if dtype.kind == "M"]
     times = [name for name in times if name in metadata.key] or times
-    hint = _series_instead(metadata.columns[times[0]].of or "") if times else None
+    hint = _days_instead(metadata.columns[times[0]].of or "") if times else None
     if len(times) != 1 or hint is not None:
         why = f"needs one column of times, and there are {', '.join(times) or 'none'}; name it"
         if hint is not None:
@@ -267,10 +267,10 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
     )
 
 
-def _series_instead(of: str) -> str | None:
-    """Name the table by day of the totals that a time describes; None if it describes none.
+def _days_instead(of: str) -> str | None:
+    """Say which tables have days, where a time describes totals; None where it describes none.
 
-    Where it is in the key of its table, or the table counts nothing, it is the time of the rows.
+    A time in the key of its table, or of a table that counts nothing, is the time of the rows.
     """
     name, _, field = of.partition(".")
     table = find_table(name)

@@ -194,11 +194,11 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> None:
         place.scope == "section" and state and state.status in EMPTY
         for place, state in zip(places, of_places, strict=True)
     )
-    stated_places = []
+    stated_states = []
     for place, state in zip(places, of_places, strict=True):
         if state is None:
             continue
-        stated_places.append(state)
+        stated_states.append(state)
         if is_gone and state.status == Status.PARTIAL:
             continue  # another notice says that all of it is missing
         if place.scope == "entry":
@@ -209,16 +209,16 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> None:
             # What an engine lacks is missing of its row, which others measure.
             state = replace(state, status=Status.PARTIAL)
             facts.add("row", place.target, state, place.path, rule.name, place.value)
-    are_all_read = bool(places) and len(stated_places) == len(places)
+    are_all_read = bool(places) and len(stated_states) == len(places)
     is_of_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.numbers
-    lacks = all(state.status in EMPTY for state in stated_places)
+    lacks = all(state.status in EMPTY for state in stated_states)
     value = {place.target: place.value for place in places if place.scope in ("engine", "entry")}
     # The states of all engines, one each, are that of the whole, which they add up to.
     is_of_all = _is_of_all_engines(rule) and len(value) == len(places)
     if are_all_read and (is_of_all or (is_of_rows and lacks)):
         path = "$" + "".join(map(key_step, rule.steps)) if is_of_all else places[0].path
         facts.add(
-            "section", None, combine(stated_places), path, rule.name, value or places[0].value
+            "section", None, combine(stated_states), path, rule.name, value or places[0].value
         )
     facts.signals[signal_count_before:] = [
         replace(signal, rule=rule.name) for signal in facts.signals[signal_count_before:]
