@@ -375,6 +375,11 @@ class _Search:
             )
             if row.has_numbers and engine in ("", "{}"):  # other numbers: the row lacks a part
                 sightings.append(Sighting(word, True, {}, ()))
+        sightings += [  # a reason that is not there
+            Sighting(None, row.has_numbers, {}, row.idle, str(row.record.get(engine, row.engine)))
+            for row in chain.from_iterable(lists)
+            if engine and key in row.record and row.record[key] is None
+        ]
         if number_field and all(row.record.get(number_field) in missing for _, row, _ in rows):
             self.notices.add((*path, Field(key)))  # it says why a number is missing
         # Of an engine that ran it may be unknown whether it has numbers here.
@@ -435,7 +440,11 @@ class _Search:
             self._rows(grid, (*path, Each()))
         elif items and all(isinstance(v, str | bool) and len(str(v)) <= _LONGEST for v in items):
             self._add(path, items, self._is_counted)
-        elif len(records) <= _FEW_NOTICES and all(map(_is_notice, records)):
+        elif (
+            (*path, Each()) not in self._lists
+            and len(records) <= _FEW_NOTICES
+            and all(map(_is_notice, records))
+        ):
             for record in records:
                 named = [key for key, value in record.items() if _is_in(value, self._engines)]
                 for steps, code in _codes(record):
@@ -587,6 +596,7 @@ def _is_apart(
         is_repeated |= are_both and len(missing_words | with_number) < len(words)
     numbers = [row.record.get(number_field) for rows in lists for row in rows]
     is_number = names(key, "place") or (not is_mark(number_field) and has_numbers(numbers))
+    is_number &= not any(isinstance(number, bool | str) for number in numbers)
     return is_repeated and is_number and words_without.isdisjoint(words_with)
 
 
@@ -620,7 +630,7 @@ def has_numbers(
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
     """Whether a record gives a reason, which measurements do not."""
-    has_reason = any(names(key, "place_reason") for key in record)
+    has_reason = any(value and names(key, "place_reason") for key, value in record.items())
     return has_reason and not any(type(value) is float for value in record.values())
 
 
@@ -662,7 +672,7 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
     }
     first = sightings[0].value
     is_list = isinstance(first, list)
-    are_codes = all(_ENUM.fullmatch(str(sighting.value)) for sighting in sightings)
+    are_codes = all(_ENUM.fullmatch(str(s.value)) for s in sightings if s.value is not None)
     are_codes |= {type(sighting.value) for sighting in sightings} == {bool}
     with_numbers = {s.value for s in sightings if are_codes and s.has_numbers is not False}
     without_numbers = {s.value for s in sightings if are_codes} - with_numbers
@@ -725,7 +735,8 @@ def _meanings(
     """
     keys = [step.name for step in path if isinstance(step, Field | Named)]
     lacks |= any(names(key, "place_lack") for key in keys)
-    lacks |= any(isinstance(sighting.value, list) for sighting in sightings)
+    is_list = any(isinstance(sighting.value, list) for sighting in sightings)
+    lacks |= is_list
     entries = [entry for sighting in sightings for entry in _words(sighting)]
     if lacks and all(isinstance(entry.value, bool) for entry in entries):  # one flag for each part
         return {"false": "unavailable", "true": "available"}
@@ -757,7 +768,9 @@ def _meanings(
         engines = [engine for engine, texts in of_engine.items() if engine and text in texts]
         is_standing = not engines and all(entry.measured for entry in entries)
         named = state_of_named_flag(keys[-1], text == "true") if text in flags else None
-        if named is not None:
+        if text == "true" and {False, True} <= {*counts} and not lacks:
+            meanings[text] = SILENT  # such as support
+        elif named is not None:
             meanings[text] = _word_for(named)
         elif lacks and is_standing and " " in text and {False, True} <= {*counts}:
             meanings[text] = SILENT  # a sentence that is there whatever was measured
@@ -766,16 +779,17 @@ def _meanings(
         elif {*counts} == {False}:
             # Several engines that ran, each with this word alone, are of such a kind.
             is_nature = (
-                not lacks
+                not is_list
                 and len(engines) > 1
                 and all(of_engine[name] == {text} for name in engines)
             )
             meanings[text] = (
                 "not_run" if all(is_idle[text]) else "not_applicable" if is_nature else lack
             )
-        elif text == "true" and False in counts and not lacks:
-            meanings[text] = SILENT  # with numbers and without
-        elif text != "null":  # a reason that is not there denies nothing
+        elif text == "null":  # a reason that is not there denies nothing
+            if {*counts} == {True}:
+                meanings[text] = "available"
+        else:
             meanings[text] = "available" if text == best and not lacks else "partial"
     is_odd_flag = not (flags.keys().isdisjoint(meanings) or names(keys[-1], "place"))
     is_doubtful = is_odd_flag or "not_applicable" in meanings.values()

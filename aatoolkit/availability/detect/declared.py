@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import fold
-from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
+from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal, raw
 from aatoolkit.availability.detect.rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
     SILENT,
@@ -50,7 +50,8 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
     Only a rule about an object covers the whole response; one about rows, a map or a header
     replaces what the general rules find at its place.
     """
-    is_whole = False
+    is_whole, wholes = False, []
+    signal_count_before = len(facts.signals)
     for rule in rules or (REFERENCE,):
         if rule.kind == "object":
             stated = rule.find(facts.document)
@@ -63,8 +64,41 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
         if rule.kind != "header":  # what states is no measurement
             facts.document = _without(facts.document, parse_pattern(rule.at))
             facts.release()
-        _read_places(facts, rule, places)
+        wholes += _read_places(facts, rule, places)
+    causes = _causes_of(facts.signals[signal_count_before:])
+    facts.signals[signal_count_before:] = [
+        replace(signal, availability=_explained(signal.availability, signal, causes))
+        for signal in facts.signals[signal_count_before:]
+    ]
+    is_gone = any(s.scope == "section" and s.availability.status in EMPTY for s in facts.signals)
+    for whole in () if is_gone else wholes:
+        state = combine(_explained(state, place, causes) for place, state in whole.stated)
+        if state.status == Status.UNAVAILABLE and True in facts.numbers:
+            state = replace(state, status=Status.PARTIAL)  # something else was counted
+        facts.add("section", None, state, whole.path, whole.name, whole.value)
     return is_whole
+
+
+Causes = Mapping[tuple[str, str | None], Availability]
+
+
+def _causes_of(signals: Iterable[Signal]) -> Causes:
+    """The states of what is absent for a cause, by scope and target."""
+    return {
+        (signal.scope, signal.target): signal.availability
+        for signal in signals
+        if signal.availability.status in EMPTY and not _is_bare(signal.availability)
+    }
+
+
+def _explained(state: Availability, about: Signal | Place, causes: Causes) -> Availability:
+    """The state of a bare absence, by another statement about the same that gives a cause."""
+    return causes.get((about.scope, about.target), state) if _is_bare(state) else state
+
+
+def _is_bare(state: Availability) -> bool:
+    """Whether a state is an absence of which no cause is stated."""
+    return state.status == Status.UNAVAILABLE and state.cause is None
 
 
 def _without(value: Any, steps: Sequence[Step]) -> Any:
@@ -182,8 +216,17 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
             yield Place(scope, about, item, names, path)
 
 
-def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> None:
-    """Read the values at the places of a rule, and what they say of the whole together."""
+class Whole(NamedTuple):
+    """What all places of a rule say together, with the rule's name and the evidence."""
+
+    name: str
+    stated: Sequence[tuple[Place, Availability]]
+    path: str
+    value: Any
+
+
+def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[Whole]:
+    """Read the values at the places of a rule; return what they say of the whole together."""
     signal_count_before = len(facts.signals)
     places = [place for place in places if rule.meaning_of(place.value)[0] != SILENT]
     # As keys, 1 and True are the same.
@@ -194,11 +237,8 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> None:
         place.scope == "section" and state and state.status in EMPTY
         for place, state in zip(places, of_places, strict=True)
     )
-    stated_states = []
-    for place, state in zip(places, of_places, strict=True):
-        if state is None:
-            continue
-        stated_states.append(state)
+    stated = [(place, state) for place, state in zip(places, of_places, strict=True) if state]
+    for place, state in stated:
         if is_gone and state.status == Status.PARTIAL:
             continue  # another notice says that all of it is missing
         if place.scope == "entry":
@@ -207,22 +247,21 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> None:
             facts.add(place.scope, place.target, state, place.path, rule.name, place.value)
         elif state.status in EMPTY:
             # What an engine lacks is missing of its row, which others measure.
-            state = replace(state, status=Status.PARTIAL)
-            facts.add("row", place.target, state, place.path, rule.name, place.value)
-    are_all_read = bool(places) and len(stated_states) == len(places)
-    is_of_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.numbers
-    lacks = all(state.status in EMPTY for state in stated_states)
-    value = {place.target: place.value for place in places if place.scope in ("engine", "entry")}
-    # The states of all engines, one each, are that of the whole, which they add up to.
-    is_of_all = _is_of_all_engines(rule) and len(value) == len(places)
-    if are_all_read and (is_of_all or (is_of_rows and lacks)):
-        path = "$" + "".join(map(key_step, rule.steps)) if is_of_all else places[0].path
-        facts.add(
-            "section", None, combine(stated_states), path, rule.name, value or places[0].value
-        )
+            lack = replace(state, status=Status.PARTIAL)
+            facts.add("row", place.target, lack, place.path, rule.name, place.value)
     facts.signals[signal_count_before:] = [
         replace(signal, rule=rule.name) for signal in facts.signals[signal_count_before:]
     ]
+    is_of_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.numbers
+    lacks = all(state.status in EMPTY for _, state in stated)
+    value = {place.target: place.value for place in places if place.scope in ("engine", "entry")}
+    # The states of all engines, one each, are that of the whole, which they add up to.
+    is_of_all = _is_of_all_engines(rule) and len(value) == len(places)
+    if not 0 < len(stated) == len(places) or not (is_of_all or (is_of_rows and lacks)):
+        return []
+    path = "$" + "".join(map(key_step, rule.steps)) if is_of_all else places[0].path
+    stated = [(p._replace(scope="engine") if p.scope == "entry" else p, s) for p, s in stated]
+    return [Whole(rule.name, stated, path, value or places[0].value)]
 
 
 def _is_of_all_engines(rule: Rule) -> bool:
