@@ -40,7 +40,7 @@ from aatoolkit.availability.detect.words import (
 from aatoolkit.availability.status import EMPTY, Availability
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path
 from aatoolkit.jsontree.vectors import Vector
-from aatoolkit.sections.availability_rule import word_of
+from aatoolkit.sections.availability_rule import extent_of, word_of
 from aatoolkit.sections.inference.relations import Relation
 from aatoolkit.sections.inference.words import meaning
 from aatoolkit.sections.section import is_at
@@ -133,6 +133,8 @@ class Candidate:
         The field of its row that names an engine, ``{}`` where its key in a map does; else empty.
     is_of_section : bool
         Whether it is in notices, or in rows without numbers, which speak of the whole response.
+    total : str
+        The field beside it that says how many there should be, where it is a count.
     alike : tuple of Candidate
         Other places of the response that say the same by a field of the same name.
     """
@@ -145,6 +147,7 @@ class Candidate:
     words: Mapping[str, str]
     engine: str = ""
     is_of_section: bool = False
+    total: str = ""
     alike: tuple[Candidate, ...] = ()
 
 
@@ -187,6 +190,10 @@ def candidates(
     """
     engines_by_host = engines_by_host or {}
     of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
+    totals: dict[str, str] = {}
+    document, empty = _compared(document, totals), _compared(empty, totals)
+    parts = {engines: _compared(part, totals) for engines, part in parts.items()}
+    by_host = {host: _compared(response, totals) for host, response in by_host.items()}
     search = _Search({*ran, *idle, *of_hosts}, shapes)
     for response in (document, *parts.values()):
         search.read(response, idle)
@@ -255,7 +262,8 @@ def candidates(
         is_of_section = is_notice or path in search.of_section
         engine = search.engine_fields.get(path, "")
         place = Candidate(
-            pattern, current, why, score, values_by_host, words, engine, is_of_section
+            *(pattern, current, why, score, values_by_host, words, engine, is_of_section),
+            totals.get(path[-1].name, "") if isinstance(path[-1], Field) else "",
         )
         places.append(place)
         null_places += [place] if is_null_without_numbers else []
@@ -274,6 +282,31 @@ def candidates(
         )
         for place in kept[:MOST]
     ]
+
+
+def _compared(value: Any, totals: dict[str, str], *, is_of_data: bool = False) -> Any:
+    """Return a response with words for its counts of what was, beside what should have been.
+
+    The names of such counts are added to ``totals``, each with that of the other.
+    """
+    if isinstance(value, list):
+        return [_compared(item, totals, is_of_data=is_of_data) for item in value]
+    if not isinstance(value, dict):
+        return value
+    record = {
+        key: _compared(item, totals, is_of_data=is_of_data or names(key, "place"))
+        for key, item in value.items()
+    }
+    numbers = [key for key, item in value.items() if type(item) is int]
+    for total in numbers:
+        nouns = {*tokens(total)} - words("whole")
+        for count in numbers:
+            is_alike = names(count, "part") and nouns == {*tokens(count)} - words("part")
+            is_pair = names(total, "whole") and (is_alike or len(numbers) == 2)
+            if count != total and is_pair and (is_of_data or names(total, "due")):
+                totals[count] = total
+                record |= {count: extent_of(value[count], value[total]), total: None}
+    return {key: item for key, item in record.items() if item is not None or value[key] is None}
 
 
 def _are_alike(place: Candidate, other: Candidate) -> bool:
@@ -434,20 +467,22 @@ class _Search:
         """Add a list of words or flags, the codes of notices, or rows."""
         records = [item for item in items if isinstance(item, dict)]
         header = self._shapes.headers.get((*path, Each()))
+        is_of_gaps = _is_of_gaps((*path, Each())) and not has_numbers(records, is_mark)
         if header is not None:
             names = self._response.descend(header).values
             grid = [dict(zip(names, cells, strict=False)) for cells in items]
             self._rows(grid, (*path, Each()))
         elif items and all(isinstance(v, str | bool) and len(str(v)) <= _LONGEST for v in items):
             self._add(path, items, self._is_counted)
-        elif (
-            (*path, Each()) not in self._lists
-            and len(records) <= _FEW_NOTICES
-            and all(map(_is_notice, records))
+        elif (*path, Each()) not in self._lists and (
+            (len(records) <= _FEW_NOTICES and all(map(_is_notice, records))) or is_of_gaps
         ):
             for record in records:
                 named = [key for key, value in record.items() if _is_in(value, self._engines)]
-                for steps, code in _codes(record):
+                texts = [key for key, value in record.items() if isinstance(value, str)]
+                # That there is a gap says it, whatever is told of it.
+                codes = [*_codes(record)] or [((Field(key),), "*") for key in texts[:is_of_gaps]]
+                for steps, code in codes:
                     if named and (" " in code or steps == (Field(named[0]),)):
                         continue
                     place = (*path, Each(), *steps)
@@ -676,8 +711,9 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
     are_codes |= {type(sighting.value) for sighting in sightings} == {bool}
     with_numbers = {s.value for s in sightings if are_codes and s.has_numbers is not False}
     without_numbers = {s.value for s in sightings if are_codes} - with_numbers
-    is_trade = not is_list and any(map(is_no_state, [*filter(None, texts)][:1]))
-    if is_trade or any(names(key, "business") for key in keys):
+    is_trade = not is_list and any(map(is_no_state, [text for text in texts if text != "*"][:1]))
+    is_of_engines = any(sighting.engine for sighting in sightings)
+    if is_trade or (not is_of_engines and any(names(key, "business") for key in keys)):
         score -= 2
     why = "a name for states of data" if is_named else ""
     reasons = (
@@ -693,7 +729,11 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
             without_numbers and with_numbers,
         ),
         (3, evidence, evidence),
-        (3, "a list under a name for what lacks", is_list and names(keys[-1], "negation")),
+        (
+            3,
+            "a list under a name for what lacks",
+            (is_list and names(keys[-1], "negation")) or _is_of_gaps(path),
+        ),
         (1, why or "a code", any(_CODE.fullmatch(text) for text in texts)),
         (1, why, is_named and isinstance(first, bool | list)),
     )
@@ -701,6 +741,13 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
         if fits:
             return score + points, reason
     return (score, why) if score > 1 else (0, "")
+
+
+def _is_of_gaps(path: Path) -> bool:
+    """Whether a path leads to the records of a list that is named for what lacks."""
+    keys = [step.name for step in path if isinstance(step, Field)]
+    is_lack = any(names(key, "outage") or names(key, "negation") for key in keys)
+    return is_lack and Each() in path
 
 
 def _some(names: Collection[object]) -> str:

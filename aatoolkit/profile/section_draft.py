@@ -314,12 +314,13 @@ def proposal(place: Candidate) -> dict[str, Any]:
         rule = {"at": f"{place.at}[]", "of": "engine" if names_engine else "section"}
     elif isinstance(place.value, dict):
         rule = {"at": f"{place.at}{{}}", "of": None if {*place.at} & {*"[{"} else "engine"}
-    elif place.engine == "{}":
-        rule = {"at": parent, "status": last, "of": "engine"}
+    elif place.engine == "{}" or place.total and not place.engine:
+        rule = {"at": parent, "status": last, "of": "engine" if place.engine else None}
     elif place.engine:
         rule |= {"of": "engine", "engines": place.engine}
     elif place.is_of_section or names_engine:
         rule["of"] = "engine" if names_engine else "section"
+    rule |= {"total": place.total} if place.total else {}
     return {**rule, "words": words}
 
 

@@ -35,6 +35,10 @@ class Rule:
     fields, engines : str
         Its maps from a field's path, or an engine's id, to such an object, word or flag; of rows
         that are each ``of="engine"``, ``engines`` is the field that names it.
+    total : str, optional
+        The field beside ``status`` that says how many there should be, where both are counts, such
+        as ``status="actual", total="expected"``: as many are ``full``, fewer ``some``, and 0
+        ``none``, which are the words that are read.
     words : mapping of str, bool or int to str
         What the service's own words, flags or codes mean, in words that are known:
         ``{"amber": "partial", True: "not_run", 7: "not_connected", None: "pending"}``; ``nothing``
@@ -68,6 +72,7 @@ class Rule:
     as_of: str = "asOf"
     fields: str = "fields"
     engines: str = "engines"
+    total: str | None = None
     words: Mapping[str, str] = field(default_factory=dict, hash=False)
     of: str | None = None
 
@@ -111,7 +116,14 @@ class Rule:
         value = self._at(document)
         if isinstance(value, str | bool):
             return {self.status: value}
-        return value if isinstance(value, dict) else None
+        if not isinstance(value, dict) or (self.total and self.value_in(value) is None):
+            return None
+        return value
+
+    def value_in(self, record: Mapping[str, Any]) -> Any:
+        """Return what states something in an object: its status, or the word of its counts."""
+        value = record.get(self.status)
+        return extent_of(value, record.get(self.total)) if self.total else value
 
     def is_bare(self, document: Any) -> bool:
         """Whether there is a word or a flag at the path instead of an object."""
@@ -143,6 +155,19 @@ class Rule:
         """Whether an object has all fields of the rule."""
         names = (self.status, self.reason, self.sample_size, self.as_of)
         return isinstance(value.get(self.status), str) and all(name in value for name in names)
+
+
+def extent_of(count: object, total: object) -> str | None:
+    """Return the word of a count beside how many there should be; None where nothing should be.
+
+    Examples
+    --------
+    >>> extent_of(25, 30), extent_of(30, 30), extent_of(0, 30), extent_of(0, 0)
+    ('some', 'full', 'none', None)
+    """
+    if not (isinstance(count, int) and isinstance(total, int) and total > 0):
+        return None
+    return "full" if count >= total else "some" if count > 0 else "none"
 
 
 @lru_cache(maxsize=1024)

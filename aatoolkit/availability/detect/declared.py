@@ -24,7 +24,7 @@ from aatoolkit.availability.detect.words import (
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, key_step, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.availability_rule import REFERENCE, Rule, word_of
+from aatoolkit.sections.availability_rule import REFERENCE, Rule, extent_of, word_of
 
 Names = tuple[str, ...]
 
@@ -143,7 +143,7 @@ def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Ava
     ('unknown: False', 'unavailable')
     """
     if isinstance(value, dict):
-        return state_by(rule, value.get(rule.status), (*names, rule.status), value.get(rule.reason))
+        return state_by(rule, rule.value_in(value), (*names, rule.status), value.get(rule.reason))
     if value is MISSING or isinstance(value, list):
         return None
     text = word_of(value)
@@ -202,6 +202,8 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
                 yield Place("part", target.rpartition(".")[0], entry, (), path + key_step(name))
         elif type(item) in (str, int, bool) or (item is None and "null" in rule.words):
             record = rows.values[index]
+            if rule.total:
+                item = extent_of(item, record.get(rule.total))
             named = None
             if rule.of == "engine" and isinstance(record, dict):
                 keys = rows.level.keys
@@ -299,7 +301,8 @@ def _read_object(facts: Facts, rule: Rule, stated: Mapping[str, Any]) -> None:
             path = f"{at}{key_step(name)}{key_step(target)}"
             places.append(Place(scope, target, statement, inner_names, path))
     for scope, target, statement, inner_names, path in places:
-        word, size, as_of = map(statement.get, (rule.status, rule.sample_size, rule.as_of))
+        word = rule.value_in(statement)
+        size, as_of = map(statement.get, (rule.sample_size, rule.as_of))
         size = size if type(size) is int else None
         as_of = as_of if isinstance(as_of, str) else None
         state = state_by(rule, word, inner_names, statement.get(rule.reason)) or UNKNOWN
