@@ -292,7 +292,7 @@ def explains_absence(status: int, body: Any) -> bool:
     code = strongest_word([text for _, text in pairs if is_code(text)], STRONG)
     if code is not None and code.canonical in _SOURCE_CODES:
         # The code is decisive: its sentence may well name the domain that is not connected.
-        texts = [text for text in texts if is_code(text)] or texts
+        texts = [text for _, text in pairs if is_code(text)]
     sentence = " ".join(map(spaced, texts))
     word = word_of_error(texts)
     if _CALL.search(sentence) or word is None or word.strength < STRONG:
