@@ -27,6 +27,7 @@ from aatoolkit.availability.detect.words import (
     STATES,
     Word,
     canonical_word,
+    has_numbers,
     is_bookkeeping,
     is_code,
     is_no_state,
@@ -53,7 +54,6 @@ _LEAST, _FEW_NOTICES, _FEW_WORDS, _LONGEST, _DEEPEST = 3, 12, 6, 200, 6
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}")
 _STATE = re.compile(r"[A-Za-z][A-Za-z]*(?:[_ -][A-Za-z]+){0,3}")
-_NUMBER = re.compile(r"(?:[A-Z]{3}|[$€£])?\s?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|[$€£])?")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d.*")
 _VARYING = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
@@ -648,19 +648,6 @@ def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 def is_mark(key: str) -> bool:
     """Whether a number under a key of a row is an id or a moment, and measures nothing."""
     return meaning(key).kind in ("id", "time")
-
-
-def has_numbers(
-    value: Any, is_ignored: Callable[[str], bool] = is_bookkeeping, key: str = ""
-) -> bool:
-    """Whether a value holds a number other than 0, or its text, under a key that is not ignored."""
-    if isinstance(value, dict):
-        items = ((name, item) for name, item in value.items() if not repeats_question(name))
-        return any(has_numbers(item, is_ignored, name) for name, item in items)
-    if isinstance(value, list):
-        return any(has_numbers(item, is_ignored, key) for item in value)
-    text = "" if isinstance(value, bool) else str(value).strip()
-    return bool(_NUMBER.fullmatch(text) and re.search("[1-9]", text)) and not is_ignored(key)
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:

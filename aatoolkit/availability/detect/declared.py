@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import fold
+from aatoolkit._util.lexicon import fold, names
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal, raw
 from aatoolkit.availability.detect.rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
     SILENT,
     canonical_word,
+    has_numbers,
+    is_bookkeeping,
     named_target,
     rate_key,
     read_word,
@@ -73,7 +75,7 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
     is_gone = any(s.scope == "section" and s.availability.status in EMPTY for s in facts.signals)
     for whole in () if is_gone else wholes:
         state = combine(_explained(state, place, causes) for place, state in whole.stated)
-        if state.status == Status.UNAVAILABLE and True in facts.numbers:
+        if state.status == Status.UNAVAILABLE and has_numbers(facts.document, _is_no_count):
             state = replace(state, status=Status.PARTIAL)  # something else was counted
         facts.add("section", None, state, whole.path, whole.name, whole.value)
     return is_whole
@@ -216,6 +218,10 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
             scope, about = named or (("section", None) if rule.of else ("row", target))
             yield Place(scope, about, item, names, path)
+
+
+def _is_no_count(key: str) -> bool:
+    return is_bookkeeping(key) or names(key, "time")
 
 
 class Whole(NamedTuple):

@@ -11,7 +11,7 @@ data: ``dataCoverage``, ``sampling``, ``_shards``, ``suppressedRows``.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -66,6 +66,7 @@ _CONTRACTED = (
     (re.compile(r"(?i)\b(?:do|does|did) not have\b"), "no"),
 )
 _LONGEST = 60
+_NUMBER = re.compile(r"(?:[A-Z]{3}\s|[$€£]\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|[$€£])?")
 
 
 @dataclass(frozen=True)
@@ -396,6 +397,19 @@ def is_bookkeeping(key: str) -> bool:
     (True, True, False)
     """
     return names(key, "form") or is_whole(key, "listed")
+
+
+def has_numbers(
+    value: Any, is_ignored: Callable[[str], bool] = is_bookkeeping, key: str = ""
+) -> bool:
+    """Whether a value holds a number other than 0, or its text, under a key that is not ignored."""
+    if isinstance(value, dict):
+        items = ((name, item) for name, item in value.items() if not repeats_question(name))
+        return any(has_numbers(item, is_ignored, name) for name, item in items)
+    if isinstance(value, list):
+        return any(has_numbers(item, is_ignored, key) for item in value)
+    text = "" if isinstance(value, bool) else str(value).strip()
+    return bool(_NUMBER.fullmatch(text) and re.search("[1-9]", text)) and not is_ignored(key)
 
 
 def named_target(record: Mapping[str, object]) -> tuple[str, str] | None:
