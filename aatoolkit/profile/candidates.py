@@ -13,7 +13,7 @@ are not, beside them.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -229,8 +229,6 @@ def candidates(
         is_silent |= pattern.rpartition(".")[2] in sibling_fields
         if is_silent or all(_is_read(pattern, paths) for paths in holding or [read_paths[0][1]]):
             continue
-        if empty_value is not None and empty_value == current:  # so it is not about the engine
-            sightings = sightings[:-1] or sightings
         is_null_without_numbers = current in nothing and {s.has_numbers for s in sightings} == {
             False
         }
@@ -240,9 +238,8 @@ def candidates(
         score, why = _score(path, sightings, evidence)
         has_states = all(map(_is_state, (current, *values_by_host.values(), empty_value)))
         hosts = [host for host, value in values_by_host.items() if value != current]
-        is_new = empty_value is not None and current in nothing
-        if is_new or (empty_value not in (None, current) and (score or has_states)):
-            score += 2 if is_new else 3
+        if empty_value not in (None, current) and (score or has_states):
+            score += 3
             why = "; ".join(
                 filter(None, [why, f"is {raw(empty_value)[:60]} where nothing was measured"])
             )
@@ -255,10 +252,8 @@ def candidates(
         is_mixture = any(word_of(value_at(part, path)) != overall for part in measured)
         mixture = overall if is_mixture else ""
         words = _meanings(path, sightings, mixture, lacks=is_notice)
-        if current is None:  # in rows, where the rarest value says most, or in another response
-            values = [sighting.value for sighting in sightings]
-            counts = Counter(map(repr, values))
-            current = min(values, key=lambda value: (counts[repr(value)], repr(value)))
+        if current is None:  # in rows, or in another response
+            current = sightings[0].value
         is_of_section = is_notice or path in search.of_section
         engine = search.engine_fields.get(path, "")
         place = Candidate(

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import fold, names
+from aatoolkit._util.lexicon import fold
 from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal, raw
 from aatoolkit.availability.detect.rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
     SILENT,
     canonical_word,
     has_numbers,
-    is_bookkeeping,
     named_target,
     rate_key,
     read_word,
@@ -67,7 +66,11 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
             facts.document = _without(facts.document, parse_pattern(rule.at))
             facts.release()
         wholes += _read_places(facts, rule, places)
-    causes = _causes_of(facts.signals[signal_count_before:])
+    causes = {
+        (signal.scope, signal.target): signal.availability
+        for signal in facts.signals[signal_count_before:]
+        if signal.availability.status in EMPTY and signal.availability.cause
+    }
     facts.signals[signal_count_before:] = [
         replace(signal, availability=_explained(signal.availability, signal, causes))
         for signal in facts.signals[signal_count_before:]
@@ -75,32 +78,20 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
     is_gone = any(s.scope == "section" and s.availability.status in EMPTY for s in facts.signals)
     for whole in () if is_gone else wholes:
         state = combine(_explained(state, place, causes) for place, state in whole.stated)
-        if state.status == Status.UNAVAILABLE and has_numbers(facts.document, _is_no_count):
+        if state.status == Status.UNAVAILABLE and has_numbers(facts.document):
             state = replace(state, status=Status.PARTIAL)  # something else was counted
         facts.add("section", None, state, whole.path, whole.name, whole.value)
     return is_whole
 
 
-Causes = Mapping[tuple[str, str | None], Availability]
-
-
-def _causes_of(signals: Iterable[Signal]) -> Causes:
-    """The states of what is absent for a cause, by scope and target."""
-    return {
-        (signal.scope, signal.target): signal.availability
-        for signal in signals
-        if signal.availability.status in EMPTY and not _is_bare(signal.availability)
-    }
-
-
-def _explained(state: Availability, about: Signal | Place, causes: Causes) -> Availability:
-    """The state of a bare absence, by another statement about the same that gives a cause."""
-    return causes.get((about.scope, about.target), state) if _is_bare(state) else state
-
-
-def _is_bare(state: Availability) -> bool:
-    """Whether a state is an absence of which no cause is stated."""
-    return state.status == Status.UNAVAILABLE and state.cause is None
+def _explained(
+    state: Availability,
+    about: Signal | Place,
+    causes: Mapping[tuple[str, str | None], Availability],
+) -> Availability:
+    """The state of an absence without a cause, by another statement about the same that has one."""
+    is_bare = state.status == Status.UNAVAILABLE and state.cause is None
+    return causes.get((about.scope, about.target), state) if is_bare else state
 
 
 def _without(value: Any, steps: Sequence[Step]) -> Any:
@@ -218,10 +209,6 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
             scope, about = named or (("section", None) if rule.of else ("row", target))
             yield Place(scope, about, item, names, path)
-
-
-def _is_no_count(key: str) -> bool:
-    return is_bookkeeping(key) or names(key, "time")
 
 
 class Whole(NamedTuple):

@@ -396,7 +396,7 @@ def is_bookkeeping(key: str) -> bool:
     >>> is_bookkeeping("totalCount"), is_bookkeeping("pageLimit"), is_bookkeeping("citationCount")
     (True, True, False)
     """
-    return names(key, "form") or is_whole(key, "listed")
+    return names(key, "form") or is_whole(key, "listed") or ends(key, "time")
 
 
 def has_numbers(
