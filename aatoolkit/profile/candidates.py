@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
@@ -201,14 +201,9 @@ def candidates(
         search.read(response, engines_by_host.get(host, ((), ()))[1])
     search.read(empty, idle)
     responses = [document, *by_host.values()]
-    signals = [detect(response).signals for response in responses]
     read_paths = [
-        (response, [signal.path for signal in signals_of_response])
-        for response, signals_of_response in zip(responses, signals, strict=True)
+        (response, [signal.path for signal in detect(response).signals]) for response in responses
     ]
-    sibling_fields = {
-        signal.path.rpartition(".")[2] for signal in chain(*signals) if signal.rule == "sibling"
-    }
     measured = [part for part in parts.values() if has_numbers(part)]
     nothing: tuple[Any, ...] = (None, "", [], {})
     places, null_places = [], []
@@ -226,7 +221,6 @@ def candidates(
             and current is not None
             and not isinstance(current, dict)
         )
-        is_silent |= pattern.rpartition(".")[2] in sibling_fields
         if is_silent or all(_is_read(pattern, paths) for paths in holding or [read_paths[0][1]]):
             continue
         is_null_without_numbers = current in nothing and {s.has_numbers for s in sightings} == {
@@ -265,8 +259,7 @@ def candidates(
     # Of the places inside each other the likeliest is kept, and of those alike.
     kept: list[Candidate] = []
     for place in sorted(places, key=lambda place: -place.score):
-        is_within = any(f"{place.at}.".startswith(f"{other.at}.") for other in kept)
-        if not (is_within or any(_are_alike(place, other) for other in kept)):
+        if not any(_are_alike(place, other) for other in kept):
             kept.append(place)
     return [
         replace(
@@ -415,11 +408,9 @@ class _Search:
             s.value for s in sightings if s.has_numbers or (engine and s.has_numbers is None)
         }
         without_numbers = words - with_numbers
-        denies = is_named and with_numbers and any(_denies(str(word)) for word in without_numbers)
         is_sure = {s.has_numbers for s in sightings if s.value in without_numbers} == {False}
         is_separate = bool(with_numbers and without_numbers and is_sure and (is_named or engine))
-        is_about_data = names(key, "place_data") or names(key, "place_reason")
-        if number_field is None and not (is_separate or denies or is_about_data):
+        if number_field is None and not is_separate:
             return
         header = self._shapes.headers.get(path)
         in_list = path in self._columns or any(
