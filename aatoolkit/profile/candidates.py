@@ -50,7 +50,7 @@ _ONLY_UNMEASURED = "is there only where nothing was measured"
 MOST = 3
 """So many places of a section are pointed out at most."""
 
-_LEAST, _FEW_NOTICES, _FEW_WORDS, _LONGEST, _DEEPEST = 3, 12, 6, 200, 6
+_LEAST, _FEW_NOTICES, _FEW_WORDS, _SHORT, _LONGEST, _DEEPEST = 3, 12, 6, 40, 200, 6
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}")
 _STATE = re.compile(r"[A-Za-z][A-Za-z]*(?:[_ -][A-Za-z]+){0,3}")
@@ -256,7 +256,7 @@ def candidates(
         )
         places.append(place)
         null_places += [place] if is_null_without_numbers else []
-    # Of the places inside each other the likeliest is kept, and of those alike.
+    # Of places alike the likeliest is kept.
     kept: list[Candidate] = []
     for place in sorted(places, key=lambda place: -place.score):
         if not any(_are_alike(place, other) for other in kept):
@@ -401,8 +401,6 @@ class _Search:
             for row in chain.from_iterable(lists)
             if engine and key in row.record and row.record[key] is None
         ]
-        if number_field and all(row.record.get(number_field) in missing for _, row, _ in rows):
-            self.notices.add((*path, Field(key)))  # it says why a number is missing
         # Of an engine that ran it may be unknown whether it has numbers here.
         with_numbers = {
             s.value for s in sightings if s.has_numbers or (engine and s.has_numbers is None)
@@ -684,7 +682,9 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
     are_codes |= {type(sighting.value) for sighting in sightings} == {bool}
     with_numbers = {s.value for s in sightings if are_codes and s.has_numbers is not False}
     without_numbers = {s.value for s in sightings if are_codes} - with_numbers
-    is_trade = not is_list and any(map(is_no_state, [text for text in texts if text != "*"][:1]))
+    is_trade = not is_list and any(
+        map(is_no_state, [text[:_SHORT] for text in texts if text not in ("", "*")][:1])
+    )
     is_of_engines = any(sighting.engine for sighting in sightings)
     if is_trade or (not is_of_engines and any(names(key, "business") for key in keys)):
         score -= 2
@@ -772,7 +772,6 @@ def _meanings(
         ):
             of_engine[entry.engine].add(text)
     flags = {"true": "false", "false": "true"}
-    prefix = _shared(keys[-1], [text for text in numbers if is_code(text)])
     available_words = [
         text
         for text, counts in numbers.items()
@@ -783,7 +782,7 @@ def _meanings(
     lack = _word_for(state_of_flag(False, keys[-1]))
     meanings = {}
     for text, counts in sorted(numbers.items()):
-        word = canonical_word(text) or _word_in(text, prefix)
+        word = canonical_word(text) or _word_in(text)
         is_beside = True in counts and word is not None and word.availability.status in EMPTY
         engines = [engine for engine, texts in of_engine.items() if engine and text in texts]
         is_standing = not engines and all(entry.measured for entry in entries)
@@ -829,22 +828,11 @@ def _word_for(state: Availability) -> str:
     return next(word for word, meaning in STATES.items() if meaning == state)
 
 
-def _shared(key: str, codes: Sequence[str]) -> int:
-    """How many first words all codes share, or a single code has from the name of its field."""
-    parts = [*map(tokens, codes)]
-    length = 0
-    for column in zip(*parts, strict=False):
-        if not (len({*column}) == 1 and (len(parts) > 1 or column[0] in tokens(key))):
-            break
-        length += 1
-    return length
-
-
-def _word_in(text: str, prefix: int) -> Word | None:
-    """The word that a sentence means, or a code, by what follows its prefix or its last part."""
+def _word_in(text: str) -> Word | None:
+    """The word that a sentence means, or a code, by all of it or its last part."""
     if not is_code(text):
         return word_in_sentences(text)
-    parts = tokens(text)[prefix:]
+    parts = tokens(text)
     return word_of_parts(parts) or word_in_sentences(" ".join(parts)) or word_of_parts(parts[-1:])
 
 
