@@ -758,8 +758,6 @@ def _meanings(
     is_list = any(isinstance(sighting.value, list) for sighting in sightings)
     lacks |= is_list
     entries = [entry for sighting in sightings for entry in _words(sighting)]
-    if lacks and all(isinstance(entry.value, bool) for entry in entries):  # one flag for each part
-        return {"false": "unavailable", "true": "available"}
     numbers: dict[str, list[bool | None]] = defaultdict(list)
     is_idle: dict[str, list[bool]] = defaultdict(list)
     of_engine: dict[str, set[str]] = defaultdict(set)
@@ -771,7 +769,7 @@ def _meanings(
             not entry.measured or True in entry.measured.values()
         ):
             of_engine[entry.engine].add(text)
-    flags = {"true": "false", "false": "true"}
+    flags = {"true", "false"}
     available_words = [
         text
         for text, counts in numbers.items()
@@ -810,7 +808,7 @@ def _meanings(
                 meanings[text] = "available"
         else:
             meanings[text] = "available" if text == best and not lacks else "partial"
-    is_odd_flag = not (flags.keys().isdisjoint(meanings) or names(keys[-1], "place"))
+    is_odd_flag = not (flags.isdisjoint(meanings) or names(keys[-1], "place"))
     is_doubtful = is_odd_flag or "not_applicable" in meanings.values()
     if is_doubtful and {*of_engine} == {""}:
         # That something applies, or a flag of unknown name, does not say that it was measured.
@@ -818,9 +816,6 @@ def _meanings(
             text: SILENT if word == "available" or (word == "partial" and text in flags) else word
             for text, word in meanings.items()
         }
-    for text in flags.keys() & meanings.keys():
-        other = "partial" if meanings[text] == "available" else "available"
-        meanings.setdefault(flags[text], other)
     return meanings
 
 
@@ -829,11 +824,11 @@ def _word_for(state: Availability) -> str:
 
 
 def _word_in(text: str) -> Word | None:
-    """The word that a sentence means, or a code, by all of it or its last part."""
+    """The word that a sentence means, or a code, by its words or the last one."""
     if not is_code(text):
         return word_in_sentences(text)
     parts = tokens(text)
-    return word_of_parts(parts) or word_in_sentences(" ".join(parts)) or word_of_parts(parts[-1:])
+    return word_in_sentences(" ".join(parts)) or word_of_parts(parts[-1:])
 
 
 def _words(sighting: Sighting) -> Iterator[Sighting]:
