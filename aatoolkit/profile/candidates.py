@@ -206,7 +206,7 @@ def candidates(
     ]
     measured = [part for part in parts.values() if has_numbers(part)]
     nothing: tuple[Any, ...] = (None, "", [], {})
-    places, null_places = [], []
+    places = []
     for path, sightings in search.places().items():
         pattern = format_path(path)
         holding = [paths for response, paths in read_paths if value_at(response, path) is not None]
@@ -255,7 +255,6 @@ def candidates(
             totals.get(path[-1].name, "") if isinstance(path[-1], Field) else "",
         )
         places.append(place)
-        null_places += [place] if is_null_without_numbers else []
     # Of places alike the likeliest is kept.
     kept: list[Candidate] = []
     for place in sorted(places, key=lambda place: -place.score):
@@ -264,9 +263,7 @@ def candidates(
     return [
         replace(
             place,
-            alike=tuple(
-                p for p in places if p is not place and (p in null_places or _are_alike(p, place))
-            ),
+            alike=tuple(p for p in places if p is not place and _are_alike(p, place)),
         )
         for place in kept[:MOST]
     ]
@@ -636,8 +633,7 @@ def is_mark(key: str) -> bool:
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
     """Whether a record gives a reason, which measurements do not."""
-    has_reason = any(value and names(key, "place_reason") for key, value in record.items())
-    return has_reason and not any(type(value) is float for value in record.values())
+    return any(value and names(key, "place_reason") for key, value in record.items())
 
 
 def _is_state(value: Any) -> bool:
