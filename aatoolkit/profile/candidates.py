@@ -51,10 +51,11 @@ MOST = 3
 """So many places of a section are pointed out at most."""
 
 _LEAST, _FEW_NOTICES, _FEW_WORDS, _SHORT, _LONGEST, _DEEPEST = 3, 12, 6, 40, 200, 6
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}")
-_STATE = re.compile(r"[A-Za-z][A-Za-z]*(?:[_ -][A-Za-z]+){0,3}")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d.*")
+_FLAGS = {"true", "false"}
 _VARYING = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
 Path = tuple[Step, ...]
@@ -205,66 +206,77 @@ def candidates(
         (response, [signal.path for signal in detect(response).signals]) for response in responses
     ]
     measured = [part for part in parts.values() if has_numbers(part)]
-    nothing: tuple[Any, ...] = (None, "", [], {})
     places = []
     for path, sightings in search.places().items():
         pattern = format_path(path)
+        values = _Values(
+            value_at(document, path),
+            value_at(empty, path),
+            {host: value_at(response, path) for host, response in by_host.items()},
+        )
+        current = values.current
         holding = [paths for response, paths in read_paths if value_at(response, path) is not None]
-        current, empty_value = value_at(document, path), value_at(empty, path)
-        values_by_host = {host: value_at(response, path) for host, response in by_host.items()}
-        is_same = all(
-            value == current for value in [*values_by_host.values(), empty_value or current]
-        )
-        is_silent = (
-            bool(values_by_host)
-            and is_same
-            and current is not None
-            and not isinstance(current, dict)
-        )
-        if is_silent or all(_is_read(pattern, paths) for paths in holding or [read_paths[0][1]]):
+        is_read = all(_is_read(pattern, paths) for paths in holding or [read_paths[0][1]])
+        if is_read or values.are_same:
             continue
-        is_null_without_numbers = current in nothing and {s.has_numbers for s in sightings} == {
-            False
-        }
-        evidence = search.evidence.get(
-            path, _ONLY_UNMEASURED if is_null_without_numbers and has_numbers(document) else ""
-        )
-        score, why = _score(path, sightings, evidence)
-        has_states = all(map(_is_state, (current, *values_by_host.values(), empty_value)))
-        hosts = [host for host, value in values_by_host.items() if value != current]
-        if empty_value not in (None, current) and (score or has_states):
-            score += 3
-            why = "; ".join(
-                filter(None, [why, f"is {raw(empty_value)[:60]} where nothing was measured"])
-            )
-        elif hosts and score + has_states > 0:
-            score += has_states
-            why = "; ".join(filter(None, [why, f"differs for {', '.join(hosts)}"]))
+        is_null = current in _NOTHING and {s.has_numbers for s in sightings} == {False}
+        only_unmeasured = _ONLY_UNMEASURED if is_null and has_numbers(document) else ""
+        evidence = search.evidence.get(path, only_unmeasured)
+        score, why = values.contrast(*_score(path, sightings, evidence))
         if score < _LEAST:
             continue
         overall, is_notice = word_of(current), path in search.notices
         is_mixture = any(word_of(value_at(part, path)) != overall for part in measured)
-        mixture = overall if is_mixture else ""
-        words = _meanings(path, sightings, mixture, lacks=is_notice)
-        if current is None:  # in rows, or in another response
-            current = sightings[0].value
-        is_of_section = is_notice or path in search.of_section
-        engine = search.engine_fields.get(path, "")
         place = Candidate(
-            *(pattern, current, why, score, values_by_host, words, engine, is_of_section),
+            pattern,
+            sightings[0].value if current is None else current,  # in rows, or another response
+            why,
+            score,
+            values.by_host,
+            _meanings(path, sightings, overall if is_mixture else "", lacks=is_notice),
+            search.engine_fields.get(path, ""),
+            is_notice,
             totals.get(path[-1].name, "") if isinstance(path[-1], Field) else "",
         )
         places.append(place)
-    # Of places alike the likeliest is kept.
+    return _likeliest(places)
+
+
+class _Values(NamedTuple):
+    """What a place has in the response, where nothing was measured, and in those of other hosts."""
+
+    current: Any
+    empty: Any
+    by_host: Mapping[str, Any]
+
+    @property
+    def are_same(self) -> bool:
+        """Whether the same word is everywhere, which tells hosts and responses not apart."""
+        is_word = self.current is not None and not isinstance(self.current, dict)
+        values = [*self.by_host.values(), self.empty or self.current]
+        return bool(self.by_host) and is_word and all(value == self.current for value in values)
+
+    def contrast(self, score: int, why: str) -> tuple[int, str]:
+        """Add what speaks for the place by what differs; return the score and the reasons."""
+        hosts = [host for host, value in self.by_host.items() if value != self.current]
+        reason = ""
+        if self.empty not in (None, self.current):
+            score += 3
+            reason = f"is {raw(self.empty)[:60]} where nothing was measured"
+        elif hosts and score > 0:
+            score += 1
+            reason = f"differs for {', '.join(hosts)}"
+        return score, "; ".join(filter(None, [why, reason]))
+
+
+def _likeliest(places: list[Candidate]) -> list[Candidate]:
+    """Keep the likeliest places, and of those that are alike the likeliest, with the others."""
     kept: list[Candidate] = []
     for place in sorted(places, key=lambda place: -place.score):
         if not any(_are_alike(place, other) for other in kept):
             kept.append(place)
     return [
-        replace(
-            place,
-            alike=tuple(p for p in places if p is not place and _are_alike(p, place)),
-        )
+        replace(place, alike=tuple(p for p in places if p is not place and _are_alike(p, place)))
         for place in kept[:MOST]
     ]
 
@@ -322,7 +334,6 @@ class _Search:
         self.engine_fields: dict[Path, str] = {}
         """The field that names an engine, beside a place in rows of one engine each, or ``{}``."""
         self.notices: set[Path] = set()
-        self.of_section: set[Path] = set()
         self._maps_of_engines: set[Path] = set()
 
     def read(self, response: Any, idle: Collection[str] = ()) -> None:
@@ -344,10 +355,7 @@ class _Search:
         for path, lists in self._lists.items():
             fields = dict.fromkeys(key for rows in lists for row in rows for key in row.record)
             engine = "{}" if path in self._maps_of_engines else self._engine_field(fields, lists)
-            has_any = any(has_numbers(row.record, is_mark) for rows in lists for row in rows)
             for key in fields:
-                if not (engine or has_any) and len(path) == 2:
-                    self.of_section.add((*path, Field(key)))
                 if key != engine:
                     self._field(path, key, fields, lists, engine)
         return self._sightings
@@ -636,12 +644,6 @@ def _is_notice(record: Mapping[str, Any]) -> bool:
     return any(value and names(key, "place_reason") for key, value in record.items())
 
 
-def _is_state(value: Any) -> bool:
-    """Whether a value may name a state: a flag, nothing, or a few words in letters."""
-    is_word = isinstance(value, str) and _STATE.fullmatch(value) is not None
-    return value is None or isinstance(value, bool) or is_word
-
-
 def value_at(document: Any, path: Sequence[Step]) -> Any:
     """Return the value at a path of fields; None where there is none."""
     for step in path:
@@ -749,70 +751,75 @@ def _meanings(
     sentence, an entry of a list, or what stands under a key that denies never does; nor does the
     word of all engines, ``mixture``, where some engine alone has another.
     """
-    keys = [step.name for step in path if isinstance(step, Field | Named)]
-    lacks |= any(names(key, "place_lack") for key in keys)
-    is_list = any(isinstance(sighting.value, list) for sighting in sightings)
-    lacks |= is_list
-    entries = [entry for sighting in sightings for entry in _words(sighting)]
-    numbers: dict[str, list[bool | None]] = defaultdict(list)
-    is_idle: dict[str, list[bool]] = defaultdict(list)
-    of_engine: dict[str, set[str]] = defaultdict(set)
-    for entry in entries:
-        text = word_of(entry.value)
-        numbers[text].append(entry.has_numbers)
-        is_idle[text].append(entry.engine in entry.idle)
-        if entry.engine not in entry.idle and (
-            not entry.measured or True in entry.measured.values()
-        ):
-            of_engine[entry.engine].add(text)
-    flags = {"true", "false"}
-    available_words = [
-        text
-        for text, counts in numbers.items()
-        if False not in counts and text.count(" ") < 3 and text != mixture and not _denies(text)
-        if len(numbers) > 1
-    ]
-    best = max(available_words, key=lambda text: len(numbers[text]), default="")
-    lack = _word_for(state_of_flag(False, keys[-1]))
-    meanings = {}
-    for text, counts in sorted(numbers.items()):
-        word = canonical_word(text) or _word_in(text)
-        is_beside = True in counts and word is not None and word.availability.status in EMPTY
-        engines = [engine for engine, texts in of_engine.items() if engine and text in texts]
-        is_standing = not engines and all(entry.measured for entry in entries)
-        named = state_of_named_flag(keys[-1], text == "true") if text in flags else None
-        if text == "true" and {False, True} <= {*counts} and not lacks:
-            meanings[text] = SILENT  # such as support
-        elif named is not None:
-            meanings[text] = _word_for(named)
-        elif lacks and is_standing and " " in text and {False, True} <= {*counts}:
-            meanings[text] = SILENT  # a sentence that is there whatever was measured
-        elif word and text not in flags and not (lacks and word.canonical == "available"):
-            meanings[text] = "partial" if is_beside and lacks else word.canonical
-        elif {*counts} == {False}:
-            # Several engines that ran, each with this word alone, are of such a kind.
-            is_nature = (
-                not is_list
-                and len(engines) > 1
-                and all(of_engine[name] == {text} for name in engines)
-            )
-            meanings[text] = (
-                "not_run" if all(is_idle[text]) else "not_applicable" if is_nature else lack
-            )
-        elif text == "null":  # a reason that is not there denies nothing
-            if {*counts} == {True}:
-                meanings[text] = "available"
-        else:
-            meanings[text] = "available" if text == best and not lacks else "partial"
-    is_odd_flag = not (flags.isdisjoint(meanings) or names(keys[-1], "place"))
+    evidence = _Evidence(path, sightings, mixture, lacks=lacks)
+    meanings = {
+        text: meaning
+        for text in sorted(evidence.numbers)
+        if (meaning := evidence.meaning_of(text)) is not None
+    }
+    is_odd_flag = not (_FLAGS.isdisjoint(meanings) or names(evidence.key, "place"))
     is_doubtful = is_odd_flag or "not_applicable" in meanings.values()
-    if is_doubtful and {*of_engine} == {""}:
+    if is_doubtful and {*evidence.words_by_engine} == {""}:
         # That something applies, or a flag of unknown name, does not say that it was measured.
         return {
-            text: SILENT if word == "available" or (word == "partial" and text in flags) else word
+            text: SILENT if word == "available" or (word == "partial" and text in _FLAGS) else word
             for text, word in meanings.items()
         }
     return meanings
+
+
+class _Evidence:
+    """The words of a place, with the numbers and the engines beside each."""
+
+    def __init__(self, path: Path, sightings: list[Sighting], mixture: str, *, lacks: bool) -> None:
+        keys = [step.name for step in path if isinstance(step, Field | Named)]
+        self.key = keys[-1]
+        self._is_list = any(isinstance(sighting.value, list) for sighting in sightings)
+        self._lacks = lacks or self._is_list or any(names(key, "place_lack") for key in keys)
+        self.numbers: dict[str, list[bool | None]] = defaultdict(list)
+        self.words_by_engine: dict[str, set[str]] = defaultdict(set)
+        self._is_idle: dict[str, list[bool]] = defaultdict(list)
+        entries = [entry for sighting in sightings for entry in _words(sighting)]
+        for value, number, measured, idle, engine in entries:
+            text = word_of(value)
+            self.numbers[text].append(number)
+            self._is_idle[text].append(engine in idle)
+            if engine not in idle and (not measured or True in measured.values()):
+                self.words_by_engine[engine].add(text)
+        self._is_standing = all(entry.measured for entry in entries)
+        available_words = [
+            text
+            for text, counts in self.numbers.items()
+            if False not in counts and text.count(" ") < 3 and text != mixture and not _denies(text)
+            if len(self.numbers) > 1 and not self._lacks
+        ]
+        self._best = max(available_words, key=lambda text: len(self.numbers[text]), default="")
+
+    def meaning_of(self, text: str) -> str | None:
+        """What a word probably means; None if it denies and affirms nothing."""
+        counts, is_flag, lacks = {*self.numbers[text]}, text in _FLAGS, self._lacks
+        word = canonical_word(text) or _word_in(text)
+        engines = [name for name, texts in self.words_by_engine.items() if name and text in texts]
+        is_mixed = {False, True} <= counts
+        if is_mixed and text == "true" and not lacks:
+            return SILENT  # such as support
+        if is_flag and (named := state_of_named_flag(self.key, text == "true")) is not None:
+            return _word_for(named)
+        if is_mixed and lacks and " " in text and self._is_standing and not engines:
+            return SILENT  # a sentence that is there whatever was measured
+        if word and not is_flag and not (lacks and word.canonical == "available"):
+            is_beside = True in counts and word.availability.status in EMPTY
+            return "partial" if is_beside and lacks else word.canonical
+        if counts == {False}:
+            if all(self._is_idle[text]):
+                return "not_run"
+            # Several engines that ran, each with this word alone, are of such a kind.
+            are_alone = all(self.words_by_engine[name] == {text} for name in engines)
+            is_nature = are_alone and len(engines) > 1 and not self._is_list
+            return "not_applicable" if is_nature else _word_for(state_of_flag(False, self.key))
+        if text == "null":  # a reason that is not there denies nothing
+            return "available" if counts == {True} else None
+        return "available" if text == self._best else "partial"
 
 
 def _word_for(state: Availability) -> str:
