@@ -20,7 +20,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
-from aatoolkit._util.lexicon import names, tokens, words
+from aatoolkit._util.lexicon import names, spaced, tokens, words
 from aatoolkit.availability.detect import detect, raw
 from aatoolkit.availability.detect.words import (
     SILENT,
@@ -51,7 +51,6 @@ MOST = 3
 """So many places of a section are pointed out at most."""
 
 _LEAST, _FEW_NOTICES, _FEW_WORDS, _SHORT, _LONGEST, _DEEPEST = 3, 12, 6, 40, 200, 6
-_NOTHING: tuple[Any, ...] = (None, "", [], {})
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d.*")
@@ -219,7 +218,7 @@ def candidates(
         is_read = all(_is_read(pattern, paths) for paths in holding or [read_paths[0][1]])
         if is_read or values.are_same:
             continue
-        is_null = current in _NOTHING and {s.has_numbers for s in sightings} == {False}
+        is_null = current in (None, "", [], {}) and {s.has_numbers for s in sightings} == {False}
         only_unmeasured = _ONLY_UNMEASURED if is_null and has_numbers(document) else ""
         evidence = search.evidence.get(path, only_unmeasured)
         score, why = values.contrast(*_score(path, sightings, evidence))
@@ -236,7 +235,7 @@ def candidates(
             _meanings(path, sightings, overall if is_mixture else "", lacks=is_notice),
             search.engine_fields.get(path, ""),
             is_notice,
-            totals.get(path[-1].name, "") if isinstance(path[-1], Field) else "",
+            totals.get(pattern.rpartition(".")[2], ""),
         )
         places.append(place)
     return _likeliest(places)
@@ -404,7 +403,7 @@ class _Search:
         sightings += [  # a reason that is not there
             Sighting(None, row.has_numbers, {}, row.idle, str(row.record.get(engine, row.engine)))
             for row in chain.from_iterable(lists)
-            if engine and key in row.record and row.record[key] is None
+            if engine and row.record.get(key, "") is None
         ]
         # Of an engine that ran it may be unknown whether it has numbers here.
         with_numbers = {
@@ -717,8 +716,7 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
 def _is_of_gaps(path: Path) -> bool:
     """Whether a path leads to the records of a list that is named for what lacks."""
     keys = [step.name for step in path if isinstance(step, Field)]
-    is_lack = any(names(key, "outage") or names(key, "negation") for key in keys)
-    return is_lack and Each() in path
+    return Each() in path and any(names(key, "gaps") for key in keys)
 
 
 def _some(names: Collection[object]) -> str:
@@ -830,8 +828,7 @@ def _word_in(text: str) -> Word | None:
     """The word that a sentence means, or a code, by its words or the last one."""
     if not is_code(text):
         return word_in_sentences(text)
-    parts = tokens(text)
-    return word_in_sentences(" ".join(parts)) or word_of_parts(parts[-1:])
+    return word_in_sentences(spaced(text)) or word_of_parts(tokens(text)[-1:])
 
 
 def _words(sighting: Sighting) -> Iterator[Sighting]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import fold
-from aatoolkit.availability.detect.facts import Facts, Hint, Member, Signal, raw
+from aatoolkit.availability.detect.facts import Facts, Hint, Member, raw
 from aatoolkit.availability.detect.rules import Entry, add_entry
 from aatoolkit.availability.detect.words import (
     SILENT,
@@ -67,31 +67,29 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
             facts.release()
         wholes += _read_places(facts, rule, places)
     causes = {
-        (signal.scope, signal.target): signal.availability
+        signal.target: signal.availability
         for signal in facts.signals[signal_count_before:]
         if signal.availability.status in EMPTY and signal.availability.cause
     }
     facts.signals[signal_count_before:] = [
-        replace(signal, availability=_explained(signal.availability, signal, causes))
+        replace(signal, availability=_explained(signal.availability, signal.target, causes))
         for signal in facts.signals[signal_count_before:]
     ]
     is_gone = any(s.scope == "section" and s.availability.status in EMPTY for s in facts.signals)
-    for whole in () if is_gone else wholes:
-        state = combine(_explained(state, place, causes) for place, state in whole.stated)
+    for states, path, name, value in () if is_gone else wholes:
+        state = combine(_explained(state, target, causes) for target, state in states)
         if state.status == Status.UNAVAILABLE and has_numbers(facts.document):
             state = replace(state, status=Status.PARTIAL)  # something else was counted
-        facts.add("section", None, state, whole.path, whole.name, whole.value)
+        facts.add("section", None, state, path, name, value)
     return is_whole
 
 
 def _explained(
-    state: Availability,
-    about: Signal | Place,
-    causes: Mapping[tuple[str, str | None], Availability],
+    state: Availability, target: str | None, causes: Mapping[str | None, Availability]
 ) -> Availability:
     """The state of an absence without a cause, by another statement about the same that has one."""
     is_bare = state.status == Status.UNAVAILABLE and state.cause is None
-    return causes.get((about.scope, about.target), state) if is_bare else state
+    return causes.get(target, state) if is_bare else state
 
 
 def _without(value: Any, steps: Sequence[Step]) -> Any:
@@ -211,13 +209,8 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
             yield Place(scope, about, item, names, path)
 
 
-class Whole(NamedTuple):
-    """What all places of a rule say together, with the rule's name and the evidence."""
-
-    name: str
-    stated: Sequence[tuple[Place, Availability]]
-    path: str
-    value: Any
+Whole = tuple[list[tuple[str | None, Availability]], str, str, Any]
+"""What a rule says of the whole: the states by target, the path, the rule's name, the evidence."""
 
 
 def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[Whole]:
@@ -255,8 +248,14 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[Whol
     if not 0 < len(stated) == len(places) or not (is_of_all or (is_of_rows and lacks)):
         return []
     path = "$" + "".join(map(key_step, rule.steps)) if is_of_all else places[0].path
-    stated = [(p._replace(scope="engine") if p.scope == "entry" else p, s) for p, s in stated]
-    return [Whole(rule.name, stated, path, value or places[0].value)]
+    return [
+        (
+            [(place.target, state) for place, state in stated],
+            path,
+            rule.name,
+            value or places[0].value,
+        )
+    ]
 
 
 def _is_of_all_engines(rule: Rule) -> bool:

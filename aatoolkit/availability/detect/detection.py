@@ -212,10 +212,9 @@ def _read_silence(facts: Facts) -> None:
     signals = facts.signals
     states = [signal.availability for signal in signals]
     has_nulls = any(type(None) in fact.values.kinds for fact in facts.facts)
-    is_of_any_engine = any(signal.scope == "engine" for signal in signals)
     is_of_engines = len(signals) > 1 and (
         all(map(_is_of_each_engine, signals))
-        or (is_of_any_engine and has_nulls and not facts.numbers)
+        or ("engine" in {signal.scope for signal in signals} and has_nulls and not facts.numbers)
     )
     is_to_come = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
     is_silent = (is_of_engines and True not in facts.numbers) or is_to_come
