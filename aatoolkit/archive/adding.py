@@ -282,7 +282,7 @@ def plan(
     )
 
 
-def fetch_groups(client: Client, targets: Sequence[Target]) -> Generator[Group]:
+def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Generator[Group]:
     """Send requests concurrently; yield their outcomes in order."""
     calls = [(project, scope, name) for project, scope, names in targets for name in names]
     if not calls:
@@ -290,7 +290,7 @@ def fetch_groups(client: Client, targets: Sequence[Target]) -> Generator[Group]:
 
     def ask(call: tuple[Project, Scope, str]) -> Payload:
         project, scope, name = call
-        return fetched(client, project, name, scope)
+        return fetched(client, project, name, scope, refresh)
 
     with closing(in_order(ask, calls, min(client.workers, len(calls)))) as results:
         for (project, scope, name), future in results:
@@ -305,9 +305,9 @@ def outcome(result: Callable[[], Payload]) -> Payload | AAToolkitError:
         return error
 
 
-def fetched(client: Client, project: Project, name: str, scope: Scope) -> Payload:
+def fetched(client: Client, project: Project, name: str, scope: Scope, refresh: bool) -> Payload:
     """Fetch a response; raise DecodeError if it repeats the token of its request."""
-    payload = project.fetch(name, scope)
+    payload = project.fetch(name, scope, refresh=refresh)
     refuse_token(client._source, payload.body, payload.url, payload.headers)
     return payload
 
@@ -324,7 +324,11 @@ _clients: dict[Any, Client] = {}
 
 
 def fetch_by_workers(
-    client: Client, targets: Sequence[Target], executor: Executor, options: ReadingOptions
+    client: Client,
+    targets: Sequence[Target],
+    executor: Executor,
+    options: ReadingOptions,
+    refresh: bool,
 ) -> Generator[Group]:
     """Fetch in the workers of an executor; yield the groups as they finish.
 
@@ -341,7 +345,7 @@ def fetch_by_workers(
             argument="executor",
         )
     service = (client.base_url, tuple(sorted(client._settings.items())))
-    tasks = ((options, project.host, scope, names) for project, scope, names in targets)
+    tasks = ((options, refresh, project.host, scope, names) for project, scope, names in targets)
     max_running = _AHEAD * int(getattr(executor, "_max_workers", 8) or 8)
     futures: set[Any] = set()
     try:
@@ -372,14 +376,22 @@ def fetch_by_workers(
 
 
 def fetch_task(
-    service: Any, options: ReadingOptions, host: str, scope: Scope, names: list[str]
+    service: Any,
+    options: ReadingOptions,
+    refresh: bool,
+    host: str,
+    scope: Scope,
+    names: list[str],
 ) -> Group:
     """Fetch and normalise in a worker."""
     if service not in _clients:
         _clients[service] = Client(service[0], profile=options.profile, **dict(service[1]))
     client = _clients[service]
     project = client.project(host)
-    results = [outcome(lambda name=name: fetched(client, project, name, scope)) for name in names]  # type: ignore[misc]
+    results = [
+        outcome(lambda name=name: fetched(client, project, name, scope, refresh))  # type: ignore[misc]
+        for name in names
+    ]
     outcomes = [
         ((host, name, scope._to_query()), result)
         for name, result in zip(names, results, strict=True)

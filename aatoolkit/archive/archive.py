@@ -122,7 +122,7 @@ class Archive(metaclass=Chaptered):
         sections : str or iterable of str, optional
             The sections; by default all.
         refresh : bool
-            Ask also for what has a response of today.
+            Ask the service, and not its cached responses, also for what has a response of today.
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal.
         executor : concurrent.futures.Executor, optional
@@ -178,9 +178,11 @@ class Archive(metaclass=Chaptered):
             )
             counts = {"total": total, "resumed": resumed, "skipped": skipped}
             if executor is None:
-                groups = fetch_groups(source, pending)
+                groups = fetch_groups(source, pending, refresh)
             else:
-                groups = fetch_by_workers(source, pending, executor, ReadingOptions(profile))
+                groups = fetch_by_workers(
+                    source, pending, executor, ReadingOptions(profile), refresh
+                )
         else:
             allowed = {
                 "host": Selection.of(hosts).hosts,

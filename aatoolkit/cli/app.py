@@ -588,7 +588,11 @@ def record(args: Args) -> int:
             except AAToolkitError as error:
                 errors["scope options"] = str(error)
                 note(f"aatoolkit: scope options failed: {error}")
-            errors |= _errors(recorded.read_all(args.section or None, scope_of(args)))
+            dataset = recorded.read_all(args.section or None, scope_of(args))
+            errors |= _errors(dataset)
+    payloads = (tables.payload for tables in dataset.values())
+    if cached := sum(payload is not None and payload.from_cache for payload in payloads):
+        note(f"{counted(cached, 'response')} came from the cache; --no-cache asks the service anew")
     facts = _facts(study)
     show(args, {"digest": study.digest, **facts}, _lines(facts))
     note(f"the study is in {folder}; cite it by its digest, {study.digest}")
@@ -712,7 +716,7 @@ def _facts(study: aa.Study) -> dict[str, Any]:
     "add [HOST]...",
     _DIR,
     option("--hosts FILE", "A file, one host a line."),
-    option("--refresh", "Request also what has a response of today."),
+    option("--refresh", "Ask the service also for what has a response of today."),
     WORKERS_OPTION,
     ONLY,
     *FILTER_OPTIONS,

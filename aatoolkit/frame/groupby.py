@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -88,6 +87,9 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     check_columns(frame, names)
     if not keys_by:
         return Groups(np.zeros(len(frame), np.int64), pd.DataFrame(index=range(1)))
+    zoned = _with_zone_by_day(keys_by, frame)  # days have no time zone
+    naive = {name: frame[name].dt.tz_convert("UTC").dt.tz_localize(None) for name in zoned}
+    frame = frame.assign(**naive)
     try:  # pandas bins no times of Arrow
         times = {n: numpy_times(frame[n]) for n in _binned(keys_by) if n in frame.columns}
         grouped = frame.assign(**times).groupby(
@@ -123,6 +125,17 @@ def _binned(by: By) -> list[str]:
     """Return the columns of times that are grouped into periods."""
     keys = (key for key in _as_list(by) if isinstance(key, pd.Grouper) and key.freq is not None)
     return [str(key.key) for key in keys]
+
+
+def _with_zone_by_day(by: By, frame: pd.DataFrame) -> list[str]:
+    """Return the columns of times with a zone that are grouped into days, weeks or longer."""
+    return [
+        str(key.key)
+        for key in _as_list(by)
+        if isinstance(key, pd.Grouper)
+        and not isinstance(key.freq, pd.offsets.Tick | None)
+        and getattr(getattr(frame.get(key.key), "dt", None), "tz", None) is not None
+    ]
 
 
 def numpy_times(values: pd.Series) -> pd.Series:
@@ -322,20 +335,6 @@ def part_periods(
             description = f"{day_count} of the {size} days from {start.date()} to {end.date()}"
             parts[i] = (day_count / size, description)
     return parts
-
-
-def is_part_period(reason: str | None) -> bool:
-    """Return whether a reason is that days of a period are missing.
-
-    Examples
-    --------
-    >>> is_part_period("3 of the 7 days from 2026-11-16 to 2026-11-22")
-    True
-    """
-    return reason is not None and _DAYS_OF_PERIOD.search(reason) is not None
-
-
-_DAYS_OF_PERIOD = re.compile(r"\b\d+ of the \d+ days from \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d")
 
 
 def _days(values: pd.Series) -> pd.Series | None:

@@ -24,10 +24,11 @@ def test_an_archive_from_the_command_line(
     where = ("--dir", str(tmp_path / "history"))
     hosts = tmp_path / "hosts.txt"
     hosts.write_text("# ours\nacme.example\n\nglobex.example  # theirs\n")
-    add = ("add", "--hosts", str(hosts), "--days", "7", "--section", "domains", "--no-cache")
+    add = ("add", "--hosts", str(hosts), "--days", "7", "--section", "domains")
     done: Any = json.loads(output(capsys, *add, *where, "--json"))
     assert (done["responses"], done["skipped"], done["failures"]) == (2, 0, [])
     assert json.loads(output(capsys, *add, *where, "--json"))["skipped"] == 2
+    assert json.loads(output(capsys, *add, "--refresh", *where, "--json"))["responses"] == 2
     tables = json.loads(output(capsys, "sql", *where, "--json"))
     assert {row["table"] for row in tables} == {table.name for table in aa.sections.get("domains")}
     query = "SELECT count(DISTINCT host) AS hosts FROM source_domains"

@@ -50,8 +50,10 @@ def test_a_part_week_says_how_many_days_it_has() -> None:
     hours = pd.DataFrame(
         {"at": pd.date_range("2026-11-02", periods=240, freq="h", tz="UTC"), "n": 1}
     )
-    assert hours.aa.aggregate(freq="W", rules=SUM)["n_availability"].tolist()[1] == "partial"
-    assert "n_availability" not in hours.aa.aggregate(freq="h", rules=SUM)
+    weeks, by_hour = (hours.aa.aggregate(freq=freq, rules=SUM) for freq in ("W", "h"))
+    assert weeks["n_availability"].tolist()[1] == "partial"
+    assert "n_availability" not in by_hour
+    assert [weeks["at"].dt.tz, str(by_hour["at"].dt.tz)] == [None, "UTC"], "days have no zone"
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ from aatoolkit.display.plot.style import (
     in_words,
     styles_for,
 )
-from aatoolkit.frame.groupby import is_part_period
+from aatoolkit.frame.cell_status import COVERAGE
 from aatoolkit.sections.aggregation import FRACTION, RANK
 from aatoolkit.stats.interval import Bounds
 
@@ -256,9 +256,9 @@ def _marks_of_line(data: PlotData, line: _Line, at: Numbers, days: Sequence[str]
     tips = _tips(data, line.column, rows, names, line.ends)
     mark = Mark("line", at, line.values, line.style, size=size, tips=tips)
     # Parts of a period are hollow.
-    part = ~np.isnan(line.values) & [
-        is_part_period(data.state_of(line.column, row).reason) for row in rows
-    ]
+    name = line.column + COVERAGE
+    coverage = data.values(name) if name in data.frame else np.ones(len(data))
+    part = ~np.isnan(line.values) & (coverage[line.rows] < 1)
     style = replace(line.style, look="hollow")
     dots = Mark("dots", at[part], line.values[part], style, size=4.5)
     return [mark, dots] if part.any() else [mark]
