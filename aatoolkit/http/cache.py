@@ -206,7 +206,9 @@ class ResponseCache:
         if time.monotonic() < max(self._reads_from, self._writes_from if writes else 0.0):
             return None
         try:
-            with self._opened().connection(commit=commit) as connection:
+            table = self._opened()
+            # From Python 3.12 on, threads that share a statement can get each other's rows.
+            with table._lock, table.connection(commit=commit) as connection:
                 return action(connection)
         except FAULTS as error:
             self._fail(error, writes)
