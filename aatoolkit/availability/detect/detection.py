@@ -244,11 +244,13 @@ def _failure(error: Exception) -> str:
 _EXPLAINING = frozenset({402, 403, 404, 409, 410, 422, 423, 424, 425, 428, 451, 501, 503})
 """The error statuses under which a service may explain why a section could not be measured."""
 
+_HOST = re.compile(r"\b(domain|host(name)?)s?\b(?!.*\b(gateway|cname|dcv)\b)")
 _CALL = re.compile(
-    r"\b(domain|host(name)?|account|user|token|api key|credentials?|route|endpoint|url|parameter"
+    r"\b(account|user|token|api key|credentials?|route|endpoint|url|parameter"
     r"|argument|method|rate limit|too many requests|maintenance|overloaded|capacity)s?\b"
 )
-"""What an error names that is about the call, and not about the section's data."""
+"""What an error names that is about the call, and not about the section's data; so does a host
+that is not said to lack the gateway of the API document."""
 
 _SOURCE_CODES = ("not_connected", "not_configured", "not_run")
 """Codes that are about what a section is measured from, and never about the call."""
@@ -288,6 +290,8 @@ def explains_absence(status: int, body: Any) -> bool:
     [True, False]
     >>> [explains_absence(404, {"detail": text}) for text in ("No data yet.", "Unknown domain.")]
     [True, False]
+    >>> explains_absence(409, {"message": "The domain is not connected to the gateway."})
+    True
     """
     if status not in _EXPLAINING or not isinstance(body, dict) or _names_parameter(body):
         return False
@@ -299,7 +303,8 @@ def explains_absence(status: int, body: Any) -> bool:
         texts = [text for _, text in pairs if is_code(text)]
     sentence = " ".join(map(spaced, texts))
     word = word_of_error(texts)
-    if _CALL.search(sentence) or word is None or word.strength < STRONG:
+    is_of_call = _CALL.search(sentence) or _HOST.search(sentence)
+    if is_of_call or word is None or word.strength < STRONG:
         return False
     if word.canonical == "forbidden":
         return _PLAN.search(sentence) is not None
