@@ -52,6 +52,7 @@ MOST = 3
 
 _LEAST, _FEW_NOTICES, _FEW_WORDS, _SHORT, _LONGEST, _DEEPEST = 3, 12, 6, 40, 200, 6
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
+_STATE = re.compile(r"[A-Za-z]+(?:[_ -][A-Za-z]+){0,3}")
 _ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d.*")
 _FLAGS = {"true", "false"}
@@ -259,7 +260,8 @@ class _Values(NamedTuple):
         """Add what speaks for the place by what differs; return the score and the reasons."""
         hosts = [host for host, value in self.by_host.items() if value != self.current]
         reason = ""
-        if self.empty not in (None, self.current):
+        are_states = all(map(_is_state, (self.current, self.empty, *self.by_host.values())))
+        if self.empty not in (None, self.current) and (score > 0 or are_states):
             score += 3
             reason = f"is {raw(self.empty)[:60]} where nothing was measured"
         elif hosts and score > 0:
@@ -634,8 +636,14 @@ def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 
 def is_mark(key: str) -> bool:
-    """Whether a number under a key of a row is an id or a moment, and measures nothing."""
-    return meaning(key).kind in ("id", "time")
+    """Whether a number under a key measures nothing: an id, a moment, or how much is missing."""
+    return meaning(key).kind in ("id", "time") or names(key, "lack_count")
+
+
+def _is_state(value: Any) -> bool:
+    """Whether a value may name a state: a flag, nothing, or a few words in letters."""
+    is_word = isinstance(value, str) and _STATE.fullmatch(value) is not None
+    return value is None or isinstance(value, bool) or is_word
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
