@@ -1,7 +1,7 @@
 """Units of numbers, and the rules by which rows of a column are aggregated.
 
-Units are those of `aatoolkit._util.units`. A rule says how rows of a column combine; where they
-must not, it says why.
+Units are those of `aatoolkit._util.units`. A rule says how rows of a column combine, or why they
+must not be combined.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ class Aggregation:
     counts : tuple of str, optional
         Numerator and denominator of a rate whose rows do not combine as a ratio, for its interval.
     among : tuple of str
-        The rows that the rule is about: ``(count,)``, those where this column of counts is not 0,
-        or ``(column, value, …)``, those where the column has one of the values. Other rows are
-        left out where they have no value, and nothing is missing in them.
+        The rows that the rule is about. ``(count,)`` are the rows where this column of counts is
+        not 0; ``(column, value, …)`` are the rows where the column has one of the values. A row
+        that is not among them and has no value is left out, without making the result incomplete.
 
     Raises
     ------
@@ -127,7 +127,7 @@ class Aggregation:
 
 
 def rule_of(rule: Aggregation | str) -> Aggregation:
-    """Return a rule; a text such as ``sum`` names a plain one."""
+    """Return a rule as it is, or the rule of a name such as ``sum``."""
     return rule if isinstance(rule, Aggregation) else Aggregation(rule)
 
 
@@ -161,5 +161,5 @@ def share(
 
 
 def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
-    """Return the rule that rows are not combined, with the reason."""
+    """Return the rule that rows must not be combined, with the reason."""
     return Aggregation("none", why=why, counts=counts)

@@ -14,48 +14,49 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, Position, parse_patte
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule where a service states availability: an object, a map, a field of rows or a header.
+    """Where a service states availability: in an object, a map, a field of rows or a header.
 
-    Given to a `Section`, a rule about an object wins over detection: where a response has what it
-    describes, nothing else of the response is read as availability. Where a response lacks it, the
-    general rules are tried. A rule about a map, rows or a header wins at its place, and the general
-    rules read the rest.
+    Given to a `Section`, a rule about an object wins over detection: where a response has the
+    object, nothing else of the response is read as availability. Where a response lacks the object,
+    the general rules are tried. A rule about a map, rows or a header wins for its own path only,
+    and the general rules read the rest.
 
     Parameters
     ----------
     name : str
-        The rule's name, kept with what it reads.
+        The rule's name, stored with each availability that it reads.
     at : str
         The path to the object, such as ``meta.dataStatus``; a word or a flag may be there
         instead. ``engineStates{}`` is a map from engines or fields to such objects or words,
-        ``rows[].quality`` a field that speaks of its row, ``header x-data-state`` a response
+        ``rows[].quality`` a field that is about its row, ``header x-data-state`` a response
         header.
     status, reason, sample_size, as_of : str
-        The object's fields.
+        The names of the object's fields.
     fields, engines : str
-        Its maps from a field's path, or an engine's id, to such an object, word or flag; of rows
-        that are each ``of="engine"``, ``engines`` is the field that names it.
+        The names of the object's maps: from the path of a field, or from the id of an engine, to
+        such an object, word or flag. For rows with ``of="engine"``, ``engines`` is the field of
+        the row that names its engine.
     total : str, optional
         The field beside ``status`` that says how many there should be, where both are counts, such
         as ``status="actual", total="expected"``: as many are ``full``, fewer ``some``, and 0
         ``none``, which are the words that are read.
     words : mapping of str, bool or int to str
-        What the service's own words, flags or codes mean, in words that are known:
-        ``{"amber": "partial", True: "not_run", 7: "not_connected", None: "pending"}``; ``nothing``
-        for what does not say what was measured. They are kept as text. In a word ``*`` stands for
-        any text, and ``{engine}`` for the name of the engine that the text is about:
-        ``{"{engine}: late since *": "partial", "*": "available"}``. A flag without a word says
-        something only where its name is known.
+        What the service's own words, flags or codes mean, in words that the package knows:
+        ``{"amber": "partial", True: "not_run", 7: "not_connected", None: "pending"}``. ``nothing``
+        is for a word that does not say what was measured. Keys are kept as text. In a key, ``*``
+        stands for any text, and ``{engine}`` for the name of the engine that the text is about:
+        ``{"{engine}: late since *": "partial", "*": "available"}``. A flag that is no key is read
+        only where the name of its field is known.
     of : str, optional
-        What the keys of a map are: ``engine`` or ``field``. By default each is what it is known as;
-        ids of engines that only this service has are known by this alone. Of rows: ``engine`` if
-        each is about the engine that it names, or that is its key in a map. ``section`` if the
-        entries or rows are notices about the whole.
+        What the keys of a map are: ``engine`` or ``field``. By default each key is looked up among
+        the known engines and fields; say ``engine`` if the service has engines of its own. For
+        rows: ``engine`` if each row is about the engine that it names, or that is its key in a
+        map. ``section`` if the entries or rows are notices about the whole section.
 
     Raises
     ------
     ArgumentError
-        If ``at`` is no such path, or ``of`` none of these.
+        If ``at`` is no such path, or ``of`` is none of these words.
 
     Examples
     --------
@@ -92,7 +93,7 @@ class Rule:
 
     @property
     def kind(self) -> Literal["object", "map", "rows", "header"]:
-        """What the path of the rule leads to."""
+        """What the path of the rule leads to: an object, a map, rows or a header."""
         if self.at.startswith("header "):
             return "header"
         repeated = [step for step in parse_pattern(self.at) if isinstance(step, Each | Entries)]
@@ -135,7 +136,9 @@ class Rule:
         return document
 
     def meaning_of(self, value: object) -> tuple[str | None, str | None]:
-        """Return what a value means by the rule's words, and the engine that it names, if any.
+        """Return what a value means by the rule's words, and the engine that it names.
+
+        Both are None if the words do not have the value.
 
         Examples
         --------
@@ -172,14 +175,14 @@ def extent_of(count: object, total: object) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _pattern(word: str) -> re.Pattern[str] | None:
-    """The pattern of a word that holds ``*`` or ``{engine}``; None for all others."""
+    """Return the regular expression of a word with ``*`` or ``{engine}``; None for other words."""
     pattern = re.escape(word).replace(r"\*", ".*")
     pattern = pattern.replace(r"\{engine\}", r"(?P<engine>\S.*?)", 1)
     return re.compile(pattern, re.DOTALL) if pattern != re.escape(word) else None
 
 
 def rules_of(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
-    """Return rules as a tuple: none, one or several.
+    """Return no rule, one rule or several rules as a tuple.
 
     Examples
     --------
@@ -190,19 +193,19 @@ def rules_of(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
 
 
 def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
-    """Add a rule to rules, in place of one with the same path.
+    """Return the rules with one more, which replaces a rule with the same path.
 
     Examples
     --------
     >>> rules = Rule(at="meta.state"), Rule(at="rows[].q")
-    >>> [one.at for one in with_rule(rules, Rule(at="rows[].q", words={"x": "pending"}))]
+    >>> [rule.at for rule in with_rule(rules, Rule(at="rows[].q", words={"x": "pending"}))]
     ['meta.state', 'rows[].q']
     """
     return tuple({**{old.at: old for old in rules}, rule.at: rule}.values())
 
 
 def word_of(value: object) -> str:
-    """Format a value of a response as a rule's `words` have it: text as it is, others as JSON.
+    """Format a value of a response like a key of a rule's `words`: text as it is, others as JSON.
 
     Examples
     --------
@@ -217,4 +220,4 @@ def word_of(value: object) -> str:
 
 
 REFERENCE = Rule("reference")
-"""The reference service's own rule; a response that fits it whole is read by it alone."""
+"""The rule of the reference service; a response with all its fields is read by no other rule."""

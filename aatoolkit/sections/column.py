@@ -1,9 +1,9 @@
 """Columns of tables: where their values are, how they are parsed, dtype, unit and meaning.
 
-`Column` says all of it; short forms, one a kind of value, make declarations that read like a table.
-Each takes a name, what the column says, where its values are located if not under that name, and
-whatever else `Column` takes. A path in the place of the name gives both:
-``count("totals.hitCount")`` is the column ``totals_hit_count``.
+`Column` declares a column. The functions `count`, `fraction`, `text` and so on are short forms of
+it, one for each kind of value. Each takes the column's name, its description, the path to its
+values where that is not the name in camelCase, and the other parameters of `Column`. A path in the
+place of the name gives both: ``count("totals.hitCount")`` is the column ``totals_hit_count``.
 
 >>> count("citation_count", "Citations of the domain.").unit
 'count'
@@ -48,7 +48,7 @@ PARSES: Mapping[str, tuple[str, ...]] = {
     parse: tuple(name for name, dtype in DTYPES.items() if parse in dtype.parses)
     for parse in dict.fromkeys(parse for dtype in DTYPES.values() for parse in dtype.parses)
 }
-"""The ways in which a value may be written, and the dtypes that each gives."""
+"""The dtypes that each way of parsing a value (`Column.parse`) can give."""
 
 
 @dataclass(frozen=True)
@@ -63,23 +63,24 @@ class Column(Described):
         ``string``, ``Int64``, ``Float64``, ``boolean``, ``date``, ``timestamp`` (UTC),
         ``category`` or ``list<string>``.
     doc : str
-        What it says, in a sentence.
+        What its values say, in a sentence.
     source : str, optional
-        Where its values are, from the row: a path (``metric.key``); ``.`` for the row
-        itself; ``^path`` for the record that encloses it, ``^^path`` for the one beyond;
-        ``$.path`` for the response; ``#0`` or ``#1`` for the row's position in its array,
-        counted from 0 or 1, and ``^#0`` for that of the record that encloses it; ``[0]`` or
-        ``[name]`` for a position of a row that is an array, by its number or its header;
-        ``&path`` for the element at the row's own position of an array beside. By default
-        a label of the row of the same name, else the name in camelCase.
+        The path from the row to its values, such as ``metric.key``. ``.`` is the row itself.
+        ``^path`` starts at the record that encloses the row, ``^^path`` at the record that
+        encloses this one, ``$.path`` at the response. ``#0`` or ``#1`` is the row's position in
+        its array, counted from 0 or 1; ``^#0`` is the position of the enclosing record.
+        ``[0]`` or ``[name]`` is an element of a row that is an array, by its number or by its
+        name in the header. ``&path`` is an element of another array at that path: the one at
+        the row's own position. By default the row's label of the same name, else the name in
+        camelCase.
     unit : str, optional
         The unit; None where there is none or it is in another column.
     levels : tuple of str, optional
-        The known levels of a category.
+        The values that a category is known to have.
     ordered : bool
         Whether the levels are in order, the lowest first.
     aggregate : Aggregation, optional
-        How rows become one.
+        The rule by which rows are aggregated; by default they are not.
     null : str, optional
         The value that null is replaced with in a key.
     optional : bool
@@ -98,16 +99,17 @@ class Column(Described):
         ``utc`` (an instant written without a zone). A percent sign is passed over: say
         ``scale=0.01`` for a fraction.
     year : str, optional
-        For ``month day``: where the response has the year, or a day not before any of the
-        column's, such as ``$.window.end``.
+        For ``month day``: the path to the year in the response, or to a day that is no earlier
+        than any day of the column, such as ``$.window.end``.
     scale : float, optional
-        What numbers are multiplied by: 0.01 for percent, or cents.
+        The factor that numbers are multiplied by: 0.01 for percent, or cents.
     missing : tuple, optional
-        Values that mean that there is none, such as ``(-1, "n/a")``. They are missing in the
-        column, and in ``extra`` as they were.
+        Values that stand for a missing value, such as ``(-1, "n/a")``. They are missing in the
+        column, and stay in ``extra`` as they were.
     valid : str, optional
-        The source of a flag that says whether there is a value, as in a validity mask: where it is
-        false or 0, or true or 1 if ``!`` comes before it, the value is treated like ``missing``.
+        The source of a flag that says whether the row has a value, as in a validity mask. Where
+        the flag is false or 0, the value is treated like one of ``missing``. ``!`` before the
+        source reverses the flag.
     units : mapping of str to str, optional
         Where ``unit`` is "per `metric`": the unit for each word of that column.
 
@@ -137,12 +139,12 @@ class Column(Described):
 
     @property
     def is_label(self) -> bool:
-        """Whether the values are keys or positions of the rows, and not values of the response."""
+        """Whether the values are the keys or positions of the rows instead of field values."""
         return (self.source or "").lstrip("^")[:1] in ("@", "#")
 
     @property
     def unit_by(self) -> str | None:
-        """The column that has the unit, or the metric, of each row; None if there is none.
+        """The name of the column that says each row's unit or metric; None without such a column.
 
         Examples
         --------
@@ -154,7 +156,7 @@ class Column(Described):
 
     @property
     def reading(self) -> Reading | None:
-        """How values are parsed that are not plain JSON of the dtype; None if all are."""
+        """How values are parsed; None if they are plain JSON values of the dtype."""
         if self.parse is None and self.scale is None and not self.missing:
             return None
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)
@@ -245,14 +247,14 @@ timestamp = _form("timestamp", "A column of instants, in UTC.", "timestamp")
 integer = _form("integer", "A column of whole numbers, without a unit or rule.", "Int64")
 number = _form("number", "A column of numbers, without a unit or rule.", "Float64")
 score = _form("score", "A column of scores from 0 to 100.", "Float64", unit=SCORE)
-rank = _form("rank", "A column of whole places, counted from 1.", "Int64", unit=RANK)
-position = _form("position", "A column of places, or means of them.", "Float64", unit=RANK)
+rank = _form("rank", "A column of ranks: whole numbers from 1.", "Int64", unit=RANK)
+position = _form("position", "A column of ranks or of mean ranks.", "Float64", unit=RANK)
 
 
 def category(
     name: str, doc: str = "", levels: tuple[str, ...] = (), source: str | None = None, **more: Any
 ) -> Column:
-    """Return a column of a category, whose levels may be listed."""
+    """Return a column of few different texts; ``levels`` lists those that are known."""
     return _column(name, "category", doc, source, levels=levels, **more)
 
 
@@ -265,9 +267,11 @@ def count(
     across: tuple[str, ...] = (),
     **more: Any,
 ) -> Column:
-    """Return a column of counts, which are summed over all rows, or over some dimensions only.
+    """Return a column of counts, which are summed.
 
-    Of no ``among``, another count, there is nothing to add.
+    ``across`` names the dimensions over which they may be summed; by default all. ``among`` names
+    another column of counts: a row where that is 0 has nothing to add, so a missing count there
+    does not make the sum incomplete.
     """
     rule = Aggregation("sum", across=across, among=() if among is None else (among,))
     return _column(name, "Int64", doc, source, **{"unit": COUNT, "aggregate": rule, **more})
@@ -281,11 +285,17 @@ def fraction(
     over: tuple[str, str] | None = None,
     **more: Any,
 ) -> Column:
-    """Return a column of fractions from 0 to 1; ``over`` names numerator and denominator."""
+    """Return a column of fractions from 0 to 1.
+
+    ``over`` names the columns of the numerator and the denominator.
+    """
     rule = NONE if over is None else ratio(*over)
     return _column(name, "Float64", doc, source, **{"unit": FRACTION, "aggregate": rule, **more})
 
 
 def ref(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
-    """Return a column with a field of the record that encloses a row, by default of its name."""
+    """Return a text column that repeats a field of the enclosing record in each row.
+
+    By default the field has the column's name.
+    """
     return _column(name, "string", doc, source or f"^{camel(name)}", **more)

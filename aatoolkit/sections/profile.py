@@ -38,17 +38,17 @@ class Profile(Described, Mapping[str, Section]):
     *sections : Section
         The declarations.
     doc : str
-        What service it is of, and how it was made.
+        Which service it describes, and how it was made.
     baseline : mapping, optional
-        What responses looked like when the profile was made, to notice changes by.
+        What responses looked like when the profile was made; later responses are compared with it.
     tentative : collection of str
-        The sections whose declaration is no more than a guess at what services answer. An answer
-        that it does not fit at all is read by a draft made of the response itself.
+        The sections whose declaration is only a guess. A response that does not fit it at all is
+        read with a draft that is made from the response itself.
 
     Raises
     ------
     ArgumentError
-        If the name cannot be one, or two sections or two tables have one name.
+        If the name has other characters, or two sections or two tables have the same name.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Profile(Described, Mapping[str, Section]):
 
     @classmethod
     def over(cls, name: str, sections: Mapping[str, Section], *, doc: str = "") -> Profile:
-        """Create a profile of tentative declarations, which are loaded on first access."""
+        """Create a profile from a mapping of tentative declarations, which it reads when needed."""
         profile = cls(name, doc=doc, tentative=sections)
         profile._sections = sections
         return profile
@@ -95,8 +95,8 @@ class Profile(Described, Mapping[str, Section]):
     def load(cls, source: ProfileSource) -> Profile:
         """Load a profile from a Python file, which is run, or from a module.
 
-        The file has a `Profile` as ``PROFILE``; without one, its `Section` objects are the
-        profile, under the file's name.
+        The file defines a `Profile` as ``PROFILE``. If it does not, a profile is made of its
+        `Section` objects and named after the file.
 
         Parameters
         ----------
@@ -171,14 +171,14 @@ class Profile(Described, Mapping[str, Section]):
         Raises
         ------
         ScopeError
-            If there is none of that name; it suggests names that look alike.
+            If no section has that name; it suggests names that look alike.
         """
         if name not in self:
             raise not_found("section", name, sorted(self))
         return self[name]
 
     def table(self, name: str) -> Table:
-        """Return the declaration of a table, whichever section it is in.
+        """Return the declaration of a table of any section.
 
         Raises
         ------
@@ -202,10 +202,10 @@ class Profile(Described, Mapping[str, Section]):
 
 
 ProfileSource = Profile | ModuleType | str | os.PathLike[str]
-"""A profile, or what one is loaded from."""
+"""A profile, or the module or file that a profile is loaded from."""
 
 SCOPE_OPTIONS = "scope_options"
-"""The section of scope options; the API has it at an address of its own."""
+"""The name of the section that lists the values of filters; it has an API path of its own."""
 
 
 @lru_cache(maxsize=1024)
@@ -223,7 +223,7 @@ def fingerprint(section: Section) -> str:
 
 
 def not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
-    """Return the error for a name that is not declared, with near matches."""
+    """Return the error for a name that is not declared; it suggests similar names."""
     text = str(name)[:80]  # it may be of any kind
     suggestions = near_matches(text, names)
     message = unknown(kind, text, names)

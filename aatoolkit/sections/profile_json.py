@@ -1,8 +1,9 @@
-"""Declarations as JSON: complete profiles, and tables without how their values are read.
+"""Declarations as JSON: complete profiles, and tables without the details of reading responses.
 
 A study stores the profile that it was recorded with in this form, so that a replay reads the same
-tables without running Python code; a file of one table describes its columns. An object is a dict
-of its fields that differ from their defaults; a path is its text, and the keys it is limited to.
+tables without running Python code. A file of one table describes its columns in this form. A
+declaration becomes a dict of the fields that differ from their defaults. A path becomes its text
+and the keys that its steps are limited to.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from aatoolkit.sections.profile import Profile
 from aatoolkit.sections.row_shapes import Rows
 from aatoolkit.sections.section import Section, Table
 
-_INNER: Mapping[str, Any] = {
+_DECLARATION_FIELDS: Mapping[str, Any] = {
     "tables": Table,
     "rows": Rows,
     "columns": Column,
     "availability": Rule,
     "aggregate": Aggregation,
 }
-"""The fields that hold declarations themselves, one or several."""
+"""The fields that hold one or several declarations, and the class of these."""
 
-_PATHS = ("steps", "header")
-_READING = ("source", "null", "optional", "parse", "year", "scale", "missing", "valid")
+_PATH_FIELDS = ("steps", "header")
+_PARSING_FIELDS = ("source", "null", "optional", "parse", "year", "scale", "missing", "valid")
 
 
 def is_portable(section: Section) -> bool:
@@ -65,37 +66,37 @@ def load_profile(facts: Any) -> Profile:
     Raises
     ------
     ValueError, TypeError, KeyError, AttributeError, AAToolkitError
-        If that is no such profile.
+        If the value is no such profile.
     """
     return Profile(
         facts["name"],
         *(_load(Section, section) for section in facts["sections"]),
         doc=facts["doc"],
         baseline=dict(facts["baseline"]),
-        tentative=_frozen(facts["tentative"]),
+        tentative=_as_tuples(facts["tentative"]),
     )
 
 
 def dump_table(table: Table) -> dict[str, Any]:
-    """Convert a table's declaration to a JSON value, without how its values are read.
+    """Convert a table's declaration to a JSON value, to describe the columns of a frame.
 
-    How rows are filtered, and values read, is left out: only reading answers needs it.
+    What only reading responses needs is left out: filters of rows, and how values are parsed.
     """
     facts = _dump(table)
-    default = Rows(table.rows.steps, table.rows.labels, table.rows.positional, table.rows.one)
+    unfiltered = Rows(table.rows.steps, table.rows.labels, table.rows.positional, table.rows.one)
     for column in facts["columns"]:
-        for name in _READING:
+        for name in _PARSING_FIELDS:
             column.pop(name, None)
-    return {**facts, "rows": _dump(default)}
+    return {**facts, "rows": _dump(unfiltered)}
 
 
 def load_table(facts: Mapping[str, Any]) -> Table:
-    """Return the table that `dump_table` wrote; its columns cannot read responses.
+    """Return the table that `dump_table` wrote; it cannot be used to read responses.
 
     Raises
     ------
     ValueError, TypeError, KeyError
-        If that is no such table.
+        If the value is no such table.
 
     Examples
     --------
@@ -118,31 +119,31 @@ def _dump(value: Any) -> Any:
             if field.default_factory is not MISSING:
                 default = field.default_factory()
             if field.compare and (fact != default or type(fact) is not type(default)):
-                facts[field.name] = _dump_path(fact) if field.name in _PATHS else _dump(fact)
+                facts[field.name] = _dump_path(fact) if field.name in _PATH_FIELDS else _dump(fact)
         return facts
     if isinstance(value, Mapping):
         return {str(name): _dump(item) for name, item in value.items()}
     return [*map(_dump, value)] if isinstance(value, list | tuple) else value
 
 
-def _load(kind: Any, facts: Any) -> Any:
-    """Create an object from its fields."""
-    if not isinstance(facts, dict) or not {*facts} <= {field.name for field in fields(kind)}:
-        raise ValueError(f"no {kind.__name__}")
-    if kind is Aggregation and facts["rule"] not in RULES:
+def _load(cls: Any, facts: Any) -> Any:
+    """Create a declaration of a class from the dict of its fields."""
+    if not isinstance(facts, dict) or not {*facts} <= {field.name for field in fields(cls)}:
+        raise ValueError(f"no {cls.__name__}")
+    if cls is Aggregation and facts["rule"] not in RULES:
         return Aggregation("none", why=f"its rule, {facts['rule']}, is of a newer version")
     values = {}
     for name, fact in facts.items():
-        kinds = _INNER.get(name)
-        if kinds is None:
-            values[name] = _load_path(fact) if name in _PATHS else _frozen(fact)
+        inner_cls = _DECLARATION_FIELDS.get(name)
+        if inner_cls is None:
+            values[name] = _load_path(fact) if name in _PATH_FIELDS else _as_tuples(fact)
         elif isinstance(fact, list):
-            values[name] = tuple(_load(kinds, item) for item in fact)
+            values[name] = tuple(_load(inner_cls, item) for item in fact)
         else:
-            values[name] = fact and _load(kinds, fact)
-    if kind is Section:
+            values[name] = fact and _load(inner_cls, fact)
+    if cls is Section:
         return Section(values.pop("name"), values.pop("doc"), *values.pop("tables"), **values)
-    return kind(**values)
+    return cls(**values)
 
 
 def _dump_path(steps: Any) -> list[Any] | None:
@@ -160,14 +161,14 @@ def _load_path(fact: Any) -> Any:
     text, limits = fact
     steps = [*parse_pattern(text)]
     for index, keys in limits.items():
-        steps[int(index)] = Entries(_frozen(keys))
+        steps[int(index)] = Entries(_as_tuples(keys))
     return tuple(steps)
 
 
-def _frozen(value: Any) -> Any:
-    """Convert arrays of a JSON value to tuples."""
+def _as_tuples(value: Any) -> Any:
+    """Convert the arrays of a JSON value to tuples; raise TypeError if one holds an object."""
     if isinstance(value, list):
-        values = tuple(map(_frozen, value))
+        values = tuple(map(_as_tuples, value))
         hash(values)
         return values
     return value

@@ -1,6 +1,6 @@
 """The default profile, its sections and tables by name, and `scope_options`.
 
-A service may list the values of filters elsewhere: `scope_options` declares where.
+A service may list the values of filters at other paths: `scope_options` declares these.
 """
 
 from __future__ import annotations
@@ -49,12 +49,14 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Section:
-    """Return the declaration of a section, or of ``scope_options``, also spelt ``scope-options``.
+    """Return the declaration of a section (its tables, their columns and where these are).
+
+    ``scope_options``, also spelt ``scope-options``, is the section that lists filter values.
 
     Raises
     ------
     ScopeError
-        If there is none of that name; it suggests names that look alike.
+        If no section has that name; it suggests names that look alike.
 
     Examples
     --------
@@ -78,8 +80,8 @@ def all() -> Mapping[str, Section]:
 def table(name: str) -> Table:
     """Return the declaration of a table by its name.
 
-    Metadata of frames names tables of other profiles than the default one as
-    ``profile#fingerprint:table``; they are found too.
+    The metadata of frames refers to a table of another profile than the default one as
+    ``profile#fingerprint:table``; such a name is understood as well.
 
     Raises
     ------
@@ -105,27 +107,31 @@ def find_table(name: str) -> Table | None:
     """
     if not isinstance(name, str):
         return None
-    declared = _seen.get(name)
+    declared = _other_tables.get(name)
     return PROFILE._tables.get(name) if declared is None else declared
 
 
 def neighbours(name: str) -> list[Table]:
-    """Return the tables of the section that has a table of another profile.
+    """Return the tables of the section to which a table of another profile belongs.
+
+    The name is ``profile#fingerprint:table``; for a table of the default profile the list is empty.
 
     Examples
     --------
     >>> neighbours("crawl_bots")
     []
     """
-    before, mark, _ = name.rpartition(":")
-    return [table for other, table in [*_seen.items()] if mark and other.startswith(before + mark)]
+    prefix, colon, _ = name.rpartition(":")
+    return [
+        table for key, table in [*_other_tables.items()] if colon and key.startswith(f"{prefix}:")
+    ]
 
 
 def propose(responses: Any, name: str | None = None) -> Proposal:
     """Draft a declaration from one or several responses; it prints as Python code.
 
-    Units and rules of aggregation are in it where one response proves or suggests them, with
-    the evidence in comments; `aa.profile.draft` asks a service for more.
+    It has units and rules of aggregation where a single response proves or suggests them, with
+    the evidence in comments. `aa.profile.draft` asks the service for more responses.
 
     Parameters
     ----------
@@ -137,7 +143,7 @@ def propose(responses: Any, name: str | None = None) -> Proposal:
     Returns
     -------
     Proposal
-        Prints as code; ``.section`` is the declaration, for a `Profile`.
+        The draft: it prints as code, and ``.section`` is the declaration, for a `Profile`.
 
     Raises
     ------
@@ -199,9 +205,10 @@ def default_profile() -> Profile:
 
 
 def qualifier(section: Section, owner: str) -> str:
-    """Return the prefix of a section's tables in metadata; empty in the default profile.
+    """Return the prefix that names of a section's tables have in metadata.
 
-    Nothing where the default profile has the section; else the owner's name and a fingerprint.
+    It is empty if the section is in the default profile. Otherwise it holds the name of its owner
+    (the profile) and a fingerprint of the section.
 
     Examples
     --------
@@ -214,26 +221,26 @@ def qualifier(section: Section, owner: str) -> str:
     """
     if PROFILE.get(section.name) is section:
         return ""
-    before = f"{owner}#{fingerprint(section)}:"
+    prefix = f"{owner}#{fingerprint(section)}:"
     for declared in section:
-        remember(before + declared.name, declared)
-    return before
+        remember(prefix + declared.name, declared)
+    return prefix
 
 
 def remember(name: str, declared: Table) -> None:
     """Register a table of another profile by its qualified name; the oldest are evicted."""
-    if name not in _seen:
-        with _changing:
-            while len(_seen) >= _MOST:
-                _seen.pop(next(iter(_seen)))
-            _seen[name] = declared
+    if name not in _other_tables:
+        with _lock:
+            while len(_other_tables) >= _MAX_TABLES:
+                _other_tables.pop(next(iter(_other_tables)))
+            _other_tables[name] = declared
 
 
-_seen: dict[str, Table] = {}
-"""The tables of profiles other than the default one, by qualified name: what frames refer to."""
+_other_tables: dict[str, Table] = {}
+"""The tables of profiles other than the default one, by the names that metadata has for them."""
 
-_MOST = 8192
-_changing = Lock()
+_MAX_TABLES = 8192
+_lock = Lock()
 
 
 # --- scope options of another shape ---------------------------------------------------------------
@@ -242,8 +249,8 @@ _changing = Lock()
 def scope_options(**paths: str) -> Section:
     """Declare where the scope options of a service list the values of each filter.
 
-    The section belongs into the service's profile. What is left out is looked for where the
-    reference service has it.
+    The section belongs into the service's profile. The values of a filter that is left out are
+    expected where the reference service has them.
 
     Parameters
     ----------
@@ -255,7 +262,7 @@ def scope_options(**paths: str) -> Section:
     Raises
     ------
     ArgumentError
-        If there is no such filter, or one is no such path.
+        If there is no such filter, or a path does not lead to a list of values.
 
     Examples
     --------
@@ -267,13 +274,13 @@ def scope_options(**paths: str) -> Section:
         if name not in FILTERS:
             raise ArgumentError(unknown("filter", name, FILTERS), argument=name)
     declared = PROFILE["scope_options"]
-    tables = [_at(declared[f"scope_{FILTERS[n]}"], n, paths.get(n, "")) for n in FILTERS]
+    tables = [_table_at(declared[f"scope_{FILTERS[n]}"], n, paths.get(n, "")) for n in FILTERS]
     first = dict.fromkeys(re.split(r"[.[{]", path)[0] for path in paths.values() if path)
     return Section(declared.name, declared.doc, *tables, kept=(*declared.kept, *first))
 
 
-def _at(table: Table, name: str, path: str) -> Table:
-    """Return a table of scope options whose values are at a path; other columns are optional."""
+def _table_at(table: Table, name: str, path: str) -> Table:
+    """Return a table of scope options with its values at a path and all its columns optional."""
     columns = tuple(replace(column, optional=True) for column in table.columns)
     if not path:
         return replace(table, columns=columns)

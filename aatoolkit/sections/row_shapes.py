@@ -13,7 +13,7 @@ Scalar = str | float | bool | None
 """A plain JSON value."""
 
 Filter = tuple[tuple[str, tuple[Scalar, ...]], ...]
-"""Pairs of a source and the values of it by which rows are filtered."""
+"""Pairs of a column's source and the values of it that a row must, or must not, have."""
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,17 @@ class Rows:
     steps
         The path to the rows.
     labels
-        Names for the keys of its ``{}`` steps, in order. A column of that name takes them.
+        Names for the keys of its ``{}`` steps, in order. A column with such a name has the keys.
     positional
-        Names for the positions of rows that are arrays.
+        For rows that are arrays: a name for each position.
     one
-        Whether there is a single row, of whatever value.
+        Whether there is a single row, whatever its value is.
     function
         The function that computes the rows, where none of the shapes fits.
     header
-        The path to the names of the positions of rows that are arrays.
+        For rows that are arrays: the path to the array that names their positions.
     without, only
-        Filters of rows, by values of sources: rows to drop, and the only rows to keep.
+        Filters: the rows to drop, and the only rows to keep, by values of sources.
     first
         The position of the first row in its array: 1 where the first element is a header.
     """
@@ -61,18 +61,18 @@ class Rows:
         without: Mapping[str, tuple[Scalar, ...]] | None = None,
         only: Mapping[str, tuple[Scalar, ...]] | None = None,
     ) -> Rows:
-        """Filter the rows by values, such as a total among its parts.
+        """Return the rows with a filter, such as one that drops the total among its parts.
 
-        A row that is left out belongs to a table with ``only``, if there is one; else its
-        values are in ``extra``, as ``left out``.
+        A row that is left out may be a row of another table, by its ``only``. If it is not, its
+        values are in ``extra``, with the reason ``left out``.
 
         Parameters
         ----------
         without : mapping of str to tuple
-            Sources, as those of columns, and the values of rows to leave out; None is null,
-            or nothing there.
+            The rows to leave out: values by source, which is written like a column's. None stands
+            for null and for a field that is not there.
         only : mapping of str to tuple
-            The same of rows to take alone.
+            The rows to take, in the same form; all others are left out.
 
         Examples
         --------
@@ -81,13 +81,13 @@ class Rows:
         """
         if self.one:
             raise ArgumentError("a single row cannot be filtered; filter rows of records or keyed")
-        more = {**dict(self.without), **(without or {})}, {**dict(self.only), **(only or {})}
-        for values in (*more[0].values(), *more[1].values()):
+        filters = {**dict(self.without), **(without or {})}, {**dict(self.only), **(only or {})}
+        for values in (*filters[0].values(), *filters[1].values()):
             if not isinstance(values, tuple):
                 raise ArgumentError(
                     f"{values!r} is no tuple; filter rows by tuples, such as (None, 'all')"
                 )
-        return replace(self, without=tuple(more[0].items()), only=tuple(more[1].items()))
+        return replace(self, without=tuple(filters[0].items()), only=tuple(filters[1].items()))
 
 
 def records(
@@ -95,9 +95,9 @@ def records(
 ) -> Rows:
     """Declare rows that are the elements of an array.
 
-    ``key`` names the columns of the keys of ``{}`` steps in the path. If every element wraps its
-    record, ``inside`` is the path to the record: columns are read from it, and ``^`` leads to the
-    wrapper. ``first=1`` skips a first element that only names the columns of the others.
+    If the path has ``{}`` steps, ``key`` names the columns for their keys. If every element wraps
+    its record, ``inside`` is the path to the record: columns are read from it, and ``^`` leads to
+    the wrapper. ``first=1`` skips a first element that only names the columns of the others.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def records(
 
 
 def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
-    """Declare rows that are the entries of an object, or of objects within it.
+    """Declare rows that are the entries of an object, or of nested objects if there are more keys.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def pairs(path: str, *names: str) -> Rows:
 
 
 def grid(rows: str, *, header: str) -> Rows:
-    """Declare rows that are arrays, with the names of the positions in another array.
+    """Declare rows that are arrays, where another array names their positions.
 
     A column's source is a name in the header, ``[name]``; by default the column's own name.
     The order of the header may change from response to response.

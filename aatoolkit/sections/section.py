@@ -1,10 +1,12 @@
-"""Declarations of sections and tables.
+"""Declarations of sections and tables: which rows and columns a response has, and where.
 
-A declaration is data, not code, so that 17 small differences stay visible. Where rows
-are located is a path: names joined by dots, ``[]`` for the elements of an array, ``{}`` for the
-entries of an object whose keys are data (``{a,b}`` for some of its keys only). Where a column is
-located is a path from the row, ``^`` from the record around it, or ``$`` from the response, where
-``[@0]`` and ``{@0}`` lead to the position or key of the row's first array or object.
+A declaration is data, not code, so that the small differences of 17 sections stay visible. The
+rows of a table are at a path: names joined by dots, ``[]`` for the elements of an array, ``{}``
+for the entries of an object whose keys are data (``{a,b}`` for some of its keys only). The values
+of a column are at a path that starts at the row, with ``^`` at the record that encloses the row, or
+with ``$`` at the response. In a path from the response, ``[@0]`` is the element at the row's
+position, and ``{@0}`` the entry with the row's key, in the first array or object on the path to
+the row.
 
 >>> Table(
 ...     "source_domain_engines",
@@ -82,7 +84,7 @@ class Table(Described):
     name : str
         Its name.
     doc : str
-        Its grain, in a sentence: "One row per cited domain."; if empty, the key says it.
+        What a row is, in a sentence: "One row per cited domain."; if empty, made from the key.
     rows : Rows
         Where its rows are: `records`, `keyed`, `grid`, `pairs`, `single` or `computed`.
     key : str or tuple of str
@@ -167,16 +169,18 @@ class Section(Described):
     *tables : Table
         Its tables; the first is its main table.
     kept : tuple of str
-        Paths that are known and in no table: they stay in ``extra`` and are no drift.
+        Paths of fields that are known but in no table. They stay in ``extra`` and are not reported
+        as drift, i.e. as differences from the declaration.
     availability : Rule or tuple of Rule, optional
-        Where the service states the section's availability; it then wins over recognition. One
-        rule for each place.
+        Where the service states the section's availability, one rule for each path. A rule wins
+        over what the package would detect by itself.
     watched : tuple of str
         Paths that may be about availability and have no rule yet: ``tables.hints`` lists the values
         there.
     emptied : tuple of str
-        Where the rows are gone, without a word, when nothing was measured: ``tables.hints`` points
-        out a response that is empty there, for that may not mean none. ``$`` is the response.
+        Paths whose rows the service omits, without saying so, when nothing was measured. Where a
+        response has no rows there, ``tables.hints`` warns that this may not mean zero. ``$`` is
+        the whole response.
 
     Examples
     --------
@@ -239,9 +243,9 @@ class Section(Described):
         return f"{self.name}: {self.doc}", [f"{table.name}: {table.doc}" for table in self.tables]
 
     def with_rule(self, **rule: Any) -> Section:
-        """Return the section with another rule for its availability.
+        """Return the section with a further rule for its availability.
 
-        A rule of the same place, ``at``, is replaced; those of other places stay.
+        The rule replaces a rule with the same path, ``at``; rules with other paths stay.
 
         Parameters
         ----------
@@ -251,7 +255,7 @@ class Section(Described):
         Returns
         -------
         Section
-            To normalise with.
+            A new section, to normalise responses with.
 
         Examples
         --------
@@ -266,7 +270,7 @@ class Section(Described):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules for its availability, as a tuple."""
+        """The rules for the section's availability, as a tuple."""
         return rules_of(self.availability)
 
     @property
@@ -275,28 +279,28 @@ class Section(Described):
         return tuple(table.name for table in self.tables)
 
 
-def is_at(path: str, place: str) -> bool:
-    """Whether a path is equal to, inside of or around the path of a rule."""
-    path, place = path.replace("{}", ""), place.replace("{}", "")
-    return f"{path}.".startswith(f"{place}.") or f"{place}.".startswith(f"{path}.")
+def is_at(path: str, rule_path: str) -> bool:
+    """Whether a path equals the path of a rule, leads on from it, or is the beginning of it."""
+    path, rule_path = path.replace("{}", ""), rule_path.replace("{}", "")
+    return f"{path}.".startswith(f"{rule_path}.") or f"{rule_path}.".startswith(f"{path}.")
 
 
 def pattern_of(rows: Rows, source: str) -> str:
-    """Return the path pattern of the values at a source of a row, from the document."""
+    """Return the path pattern, from the document, of the values that a source names."""
     if source.startswith("$"):
-        return format_path(_of_many(parse_path(source[1:].lstrip("."))))
+        return format_path(_to_all_elements(parse_path(source[1:].lstrip("."))))
     steps = rows.steps
     while source.startswith("^"):
-        steps, source = _enclosing(steps), source[1:]
+        steps, source = _enclosing_steps(steps), source[1:]
     if source == "." or source[0] in "@#":
         return format_path(steps)
     if source.startswith("[") and (rows.positional or rows.header is not None):
         return format_path(steps) + "[]"
-    return format_path(_of_many((*steps, *parse_path(source))))
+    return format_path(_to_all_elements((*steps, *parse_path(source))))
 
 
-def _of_many(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Replace steps to single elements by steps to all elements."""
+def _to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Replace the steps to single elements by steps to all elements."""
     return tuple(
         Each() if isinstance(s, Each | Position | Named)
         else Entries(s.only) if isinstance(s, Entries) else s
@@ -304,7 +308,7 @@ def _of_many(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     )  # fmt: skip
 
 
-def _enclosing(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def _enclosing_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Return the path of the record that encloses the rows at a path."""
     arrays = [index for index, step in enumerate(steps[:-1]) if isinstance(step, Each)]
     if not arrays:

@@ -1,4 +1,4 @@
-"""Declared tables as types for editors and type checkers."""
+"""Write the declared tables as types, for editors and type checkers."""
 
 from __future__ import annotations
 
@@ -129,8 +129,8 @@ _FILTERS = "".join(
 def typed_module(profile: Profile) -> str:
     """Generate a Python module with a type for each table of a profile.
 
-    Editors complete names of sections, tables, columns and ``df.aa`` by it, and type checkers
-    find those that are mistyped. It holds no data, and needs no more than this package to run.
+    With it, editors complete the names of sections, tables, columns and ``df.aa``, and type
+    checkers find mistyped names. The module holds no data, and needs only this package to run.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def _tables(section: Section, name: str, frames: Mapping[str, str]) -> str:
 
 
 def _classes(names: Iterable[str], suffix: str) -> dict[str, str]:
-    """Map names to class names; duplicates are numbered."""
+    """Return the class name of each name; duplicates are numbered."""
     classes: dict[str, str] = {}
     for name in names:
         classes[name] = fresh(f"{_class_name(name)}{suffix}", classes.values())

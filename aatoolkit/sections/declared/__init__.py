@@ -1,7 +1,7 @@
-"""The profile ``reference``: the shapes of the reference service, one module for each section.
+"""The profile ``reference``: the sections of the reference service, one module for each.
 
-A module of this package whose name has no leading underscore declares one ``SECTION``. It
-is named after the section, is found by looking, and is imported when it is first asked for.
+A module of this package without a leading underscore declares one ``SECTION`` and has its name.
+Modules are found in the folder, and imported when their section is first needed.
 """
 
 from __future__ import annotations

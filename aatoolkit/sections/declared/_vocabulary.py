@@ -1,7 +1,7 @@
-"""What declarations are written with: all of it is imported by a star, here alone.
+"""Names that the modules of the declared sections import with ``*``, which only they do.
 
-The words that categories of several sections share are those of the reference shapes and of the
-reference service. A service may use others: an unknown value is no error, it follows the known ones.
+Besides the functions of ``sections``, these are values that categories of several sections share.
+A service may use other values: an unknown value is no error, and is sorted after the known ones.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ DOMAIN_TYPES = (
     "social",
     "other",
 )
-"""What kind of site a source domain is."""
+"""Kinds of sites that a source domain can be."""
 
 INTENTS = ("informational", "navigational", "commercial", "comparison")
-"""What somebody who asks is after."""
+"""The aims that a prompt can have."""
 
 LOW_TO_HIGH = ("low", "medium", "high")
-"""Three degrees, the lowest first."""
+"""Three levels, the lowest first."""
 
 METRICS = (
     "visibilityScore",
@@ -46,10 +46,10 @@ METRICS = (
 """Metrics that a row can be about, as the API spells them."""
 
 METRIC_UNITS = ("fraction", "score", "rank", "count")
-"""Units of such metrics: 0-1, 0-100, 1-based with lower better, and integers from 0."""
+"""Units of these metrics: 0 to 1, 0 to 100, ranks from 1 (lower is better), whole numbers from 0."""
 
 PURPOSES = ("training", "indexing", "live_retrieval", "agent", "unknown")
-"""What a crawler fetches pages for."""
+"""The purposes for which a crawler fetches pages."""
 
 TONES = ("positive", "neutral", "negative")
 """How an answer speaks of a brand."""
@@ -57,15 +57,15 @@ TONES = ("positive", "neutral", "negative")
 NO_SAMPLE = refused("measured once, or of all there is: no sample")
 JUDGED = refused("a judgement of the service, and no share of counts")
 OWN_INTERVAL = refused("the service gives its own interval or verdict, with the sizes it rests on")
-"""Rules of numbers that neither combine nor have an interval, and why."""
+"""Rules, with the reason, of numbers that are not aggregated and get no confidence interval."""
 
 
 def optional(*columns: Column) -> tuple[Column, ...]:
-    """Columns whose field an answer may leave out."""
+    """Return columns as optional: a response may leave out their fields."""
     return tuple(replace(column, optional=True) for column in columns)
 
 
 def whole(name: str, doc: str, things: str) -> Column:
-    """A count of all there are, the same in every row: the sample size of shares."""
+    """Return a column of the total that shares are of; it is the same in every row."""
     rule = refused(f"the same {things} in every row")
     return count(name, doc, aggregate=rule, optional=True)

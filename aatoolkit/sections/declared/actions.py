@@ -1,4 +1,4 @@
-"""Actions: optimisation actions, their steps and what calls for them."""
+"""Actions: optimisation actions, their steps and the reasons for them."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

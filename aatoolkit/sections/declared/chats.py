@@ -1,4 +1,4 @@
-"""Chats: sampled answers as the engines gave them, with what they mention, cite and asked."""
+"""Chats: sampled answers of the engines, with their mentions, citations and searches."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

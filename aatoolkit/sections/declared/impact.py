@@ -1,4 +1,4 @@
-"""Impact: what completed actions moved, by comparing windows of answers before and after."""
+"""Impact: what completed actions changed, by comparing answers from before and after them."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

@@ -1,4 +1,4 @@
-"""Perception: how answers describe brands, what they ascribe to them, what they claim."""
+"""Perception: how answers describe brands, with which attributes and which claims."""
 
 from aatoolkit.sections.declared._vocabulary import *
 

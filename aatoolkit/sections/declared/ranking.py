@@ -1,6 +1,6 @@
-"""Ranking: where brands stand among each other.
+"""Ranking: the positions of brands in answers, and their shares of mentions.
 
-A position counts only where a brand is mentioned, so it is to be read beside the mentions.
+A brand has a position only in answers that mention it, so read positions beside the mentions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from aatoolkit.sections.declared._vocabulary import *
 _OVER_PROMPTS = Aggregation("sum", across=("prompt_id",))
 
 def _share_of(numerator: str, denominator: str) -> Aggregation:
-    """A share of mentions, which every brand has of the same ones."""
+    """Return the rule of a share of all mentions.
+
+    Both counts are summed over prompts, but not over brands, which share one denominator.
+    """
     return Aggregation("ratio", over=(numerator, denominator), across=("prompt_id",))
 
 SECTION = Section(

@@ -1,4 +1,7 @@
-"""Scope options: the values that the filters of a project take. The answer has no envelope."""
+"""Scope options: the values that the filters of a project can take.
+
+The response has only these lists, without the fields that other sections share.
+"""
 
 from aatoolkit.sections.declared._vocabulary import *
 

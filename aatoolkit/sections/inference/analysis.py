@@ -1,8 +1,9 @@
-"""The analysis of one section, and the declaration that is made of it.
+"""The analysis of one section, and the declaration that is made from it.
 
-Proved and likely findings are applied, others are left open. A column of a known meaning is
-called as it is everywhere: pictures, notebooks and comparisons look for ``citation_count``,
-whatever a service calls it. Its path stays in the declaration, and two columns never get one name.
+Proved and likely findings are applied, others are left open. A column whose meaning is known gets
+its standard name, such as ``citation_count``, whatever the service calls it, since pictures,
+notebooks and comparisons look for that name. The declaration keeps the path of the service's field,
+and two columns never get the same name.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from aatoolkit.sections.inference.words import Vocabulary, singular, specific_na
 
 _ROWS = 10
 _DIMENSIONS = ("engine", "topic", "category", "brand")
-# What only a proved rule tells apart: positions by what weights them, rates by their parts.
+# Only a proved rule tells these apart: positions by their weights, rates by their counts.
 _MEANS = {"mention_count": "average_position", "citation_count": "average_citation_position"}
 _RATIOS = {
     ("mention_count", "answer_count"): "mention_rate",
@@ -60,16 +61,16 @@ class Analysis:
     Attributes
     ----------
     section : str
-        Its name.
+        The section's name.
     relations : list of Relation
-        Its tables, the main one first, with the findings of their columns.
+        Its tables, the main one first, with the findings about their columns.
     notes : list of str
-        What a person should look at.
+        Notes on what a person should check.
     rules : tuple of Rule
-        Where the service states the section's availability, as far as a person said so.
+        Where the service states the section's availability, as confirmed by a person.
     watched, emptied : tuple of str
-        Places that may be about availability, and where the rows are gone without a word when
-        nothing was measured.
+        Paths that may be about availability, and paths whose rows the service omits when nothing
+        was measured; see `Section`.
     """
 
     section: str
@@ -81,7 +82,7 @@ class Analysis:
 
     @property
     def maps(self) -> set[tuple[Step, ...]]:
-        """The paths at which there are objects whose keys are data."""
+        """The paths of the objects whose keys are data."""
         return {
             relation.steps[:at]
             for relation in self.relations
@@ -91,12 +92,12 @@ class Analysis:
 
     @property
     def declared(self) -> Section:
-        """The declaration, as far as it is known.
+        """The declaration of the section; what is open is left out.
 
         Raises
         ------
         ValueError
-            If there is nothing that can be made a table.
+            If the section has no tables.
         """
         return Section(
             self.section,
@@ -126,13 +127,14 @@ def analyse(
     document : object
         Its decoded response without filters.
     parts : mapping
-        Its responses by the engines they were narrowed to; together they are all that ran.
+        Its decoded responses for some of the engines, by these engines. Together they cover all
+        engines that ran.
     vocabulary : Vocabulary
-        What the keys of maps may be.
+        The known engines, topics and so on, by which keys that are data are recognised.
     others : sequence
         Further responses, of other windows or hosts.
     measures : bool
-        Whether to look for units and rules; without, all of them are left open.
+        Whether to look for units and rules; if not, all of them are left open.
     """
     documents = [document, *parts.values(), *others]
     relations = find_relations(documents, section, vocabulary)
@@ -148,11 +150,12 @@ def analyse(
 
 
 def _rank(relation: Relation) -> float:
-    """Sort key of tables: many columns first, deep ones later, single-row tables last.
+    """Return the sort key of a table: tables with many columns first, single-row tables last.
 
-    Rows beyond some are no reason: what has a row each day is seldom what a section is about.
+    Nested tables come later. More than `_ROWS` rows make no difference, since a table with a row
+    for each day is seldom the main table.
     """
-    depth = sum(len(around.steps) > 0 for around, _ in relation.chain())
+    depth = sum(len(ancestor.steps) > 0 for ancestor, _ in relation.chain())
     return -min(len(relation), _ROWS) * len(relation.columns) / depth if relation.steps else 0.0
 
 
@@ -160,7 +163,7 @@ def _rank(relation: Relation) -> float:
 
 
 def table_of(relation: Relation) -> Table:
-    """Build the declaration of a table; rows that are totals are left out."""
+    """Return the declaration of a table, with a filter that leaves out rows that are totals."""
     without = {relation[name].source: values for name, values in relation.without.items()}
     rows = relation.rows.where(without=without) if without else relation.rows
     columns = tuple(map(column_of, relation.columns))
@@ -168,7 +171,7 @@ def table_of(relation: Relation) -> Table:
 
 
 def column_of(column: ColumnFinding) -> Column:
-    """Build the declaration of a column."""
+    """Return the declaration of a column, without a unit or rule that is open."""
     return Column(
         column.name,
         column.dtype,
@@ -188,26 +191,26 @@ def column_of(column: ColumnFinding) -> Column:
 
 
 def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
-    """Rename columns to standard names, where one column of a table has that meaning.
+    """Rename columns to standard names, where only one column of a table has that meaning.
 
-    Counts come first: what they weight, and what is made of them, is named after them.
+    It runs twice, since a rate or a mean is recognised by the standard names of its counts.
     """
     for relation in [*analysis.relations, *analysis.relations]:
-        wanted = {
+        standard_names = {
             column: name
             for column in relation.columns
             if (name := _standard_name(column) or _dimension(column, vocabulary)) is not None
         }
-        times, taken = Counter(wanted.values()), {*relation.names}
-        for column, name in wanted.items():
-            if name not in taken and times[name] == 1:
+        name_counts, used_names = Counter(standard_names.values()), {*relation.names}
+        for column, name in standard_names.items():
+            if name not in used_names and name_counts[name] == 1:
                 evidence = f"{column.reading.evidence}; the standard name for {column.name}"
                 column.reading = replace(column.reading, evidence=evidence)
                 rename(column, name)
 
 
 def _standard_name(column: ColumnFinding) -> str | None:
-    """The standard name of a number by its unit and words; None if there is none."""
+    """Return the standard name of a number by its unit and the words of its name, or None."""
     unit, rule = column.unit.value or "", column.rule.value
     if column.is_key or column.unit.confidence == OPEN:
         return None
@@ -222,24 +225,26 @@ def _standard_name(column: ColumnFinding) -> str | None:
 
 
 def _form(name: str) -> str:
-    """The words of a name in their common forms, without those that mean nothing."""
+    """Return a name in singular and standard words, without filler words."""
     words = (pairs("same").get(word, word) for word in map(singular, tokens(name)))
     return "_".join(w for w in "_".join(words).split("_") if w not in lexicon("filler"))
 
 
 def _dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
-    """The dimension that a text names: engine, topic, category or brand; None if not sure."""
+    """Return the dimension of a text column: engine, topic, category or brand; None if not sure."""
     words = [singular(word) for word in tokens(column.name) if word not in lexicon("labelling")]
     if column.dtype != "string" or len(words) != 1 or words[0] not in _DIMENSIONS:
         return None
-    kept, missing = column.relation.kept, column.reading.missing
-    values = {v for at, v in enumerate(column.values) if isinstance(v, str) and kept[at]}
+    is_kept, missing = column.relation.is_kept, column.reading.missing
+    values = {
+        value for row, value in enumerate(column.values) if isinstance(value, str) and is_kept[row]
+    }
     texts = values.difference(missing)
     return words[0] if texts and texts <= vocabulary.members.get(words[0], set()) else None
 
 
 def rename(column: ColumnFinding, name: str) -> None:
-    """Rename a column, also in the key and the rules of its table."""
+    """Rename a column, and its name in the key and the rules of its table."""
     relation, old = column.relation, column.name
     relation.key = tuple(name if key == old else key for key in relation.key)
     relation.without = {name if k == old else k: v for k, v in relation.without.items()}
@@ -264,14 +269,14 @@ def _renamed(rule: Aggregation, old: str, new: str) -> Aggregation:
 
 
 def of_responses(responses: Any, name: str | None, *, measures: bool = True) -> Analysis:
-    """Analyse a response, or several of one section, without a service to ask.
+    """Analyse one or several responses of a section, without asking the service for more.
 
     Raises
     ------
     DecodeError
         If a response is not one JSON document.
     PayloadError
-        If nothing in the responses can be made a table, or an object is no JSON value.
+        If nothing in the responses can be made a table, or a Python object is no JSON value.
     """
     responses = responses if isinstance(responses, list | tuple) else [responses]
     documents = [
@@ -294,7 +299,7 @@ def of_responses(responses: Any, name: str | None, *, measures: bool = True) -> 
 
 
 def outline(response: Any, name: str) -> Section:
-    """Draft the declaration of one response as it is written; units and rules stay open.
+    """Draft the declaration of one response, without units and rules.
 
     Raises
     ------

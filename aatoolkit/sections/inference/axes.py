@@ -1,9 +1,11 @@
 """Axes and variables: the structure of responses that nobody described.
 
-Every list and every map opens an axis below those around it; every plain value is a variable over
-an axis. Arrays side by side share an axis; an array elsewhere names the positions of others, or
-labels an axis. What has the same axis is a table. Structure decides, so that names in any language
-lead to the same tables; words only break ties.
+An axis is a set of rows: the elements of the lists at one path, or the entries of the maps there
+(objects whose keys are data). The axis that holds these lists or maps is its parent; the responses
+themselves are the first axis. A variable is the values at one path, one for each row of an axis.
+Lists of equal lengths in one record share an axis. Another list may name the positions in rows (a
+header), or the rows themselves (a label). The variables of an axis are the columns of one table.
+Structure decides, so that names in any language lead to the same tables; words only break ties.
 
 >>> from aatoolkit.jsontree.paths import format_path
 >>> trend = {"days": ["2026-11-03", "2026-11-04"], "hits": [3, 1]}
@@ -40,45 +42,45 @@ _HEADER = re.compile(
     r"|info|dimensions?|metrics?|definitions?|ids)(_(entries|list))?"
 )
 _PAIRS = {"num", "den"}, {"numerator", "denominator"}, {"units", "nanos"}
-_ALIKE, _WIDEST_TUPLE, _SAMPLE = 0.55, 12, 200
+_MIN_AGREEMENT, _WIDEST_TUPLE, _SAMPLE = 0.55, 12, 200
 
 Path = tuple[Step, ...]
 Stream = tuple[Path, list[Any]]
-"""A path, and the value at it for each row of an axis; `MISSING` where there is none."""
+"""A path, and the value there for each row of an axis; `MISSING` where there is none."""
 
 Header = tuple[Path, list[list[str]]]
-"""The path to the names of positions, and these names for each row of an axis."""
+"""The path to the list that names positions, and its names for each row of an axis."""
 
 
 @dataclass(eq=False)
 class Axis:
-    """The rows that a list or a map opens, of all responses and of all rows around it.
+    """Rows: the elements of the lists, or the entries of the maps, at one path of all responses.
 
     Attributes
     ----------
     steps : tuple of Step
-        The path to its members; empty for the responses themselves.
+        The path to the rows; empty for the responses themselves.
     parent : Axis, optional
-        The axis around it.
-    above : list of int
-        For each row, its row of the parent.
+        The axis whose rows hold these lists or maps.
+    parent_rows : list of int
+        For each row, the row of the parent that holds it.
     keys : list
         The position of each row in its list, or its key in its map.
     holder : tuple of Step
-        The path to what holds it: more than its own list where arrays run side by side.
+        The path to what holds the rows: their list, or the record of several lists side by side.
     first : int
-        The position of the first row; 1 where the first element is a header.
+        The position of the first row in its list; 1 if the first element is a header.
     is_labelled : bool
-        Whether a list around its rows labels their positions.
+        Whether another list names the rows by their positions.
     only : dict of str to tuple
-        Which of the rows at its path are meant: the values that some sources have.
+        A filter, if the axis has only some of the rows at its path: values by source.
     arrays, maps : list
-        The lists and maps on it, which open axes below or become columns.
+        The lists and maps in its rows, which become further axes or columns.
     """
 
     steps: Path
     parent: Axis | None
-    above: list[int]
+    parent_rows: list[int]
     keys: list[Any]
     holder: Path
     first: int = 0
@@ -91,27 +93,28 @@ class Axis:
         return len(self.keys)
 
     def chain(self) -> Iterator[Axis]:
-        """Yield the axis and those around it, the responses last."""
+        """Yield the axis, its parent, the parent of that and so on; the responses last."""
         axis: Axis | None = self
         while axis is not None:
             yield axis
             axis = axis.parent
 
     def rows_of(self, ancestor: Axis) -> list[int]:
-        """For each row, its row of an axis around it."""
+        """Return, for each row, the row of an enclosing axis that holds it."""
         rows = list(range(len(self)))
         for axis in self.chain():
             if axis is ancestor:
                 break
-            rows = [axis.above[row] for row in rows]
+            rows = [axis.parent_rows[row] for row in rows]
         return rows
 
 
 @dataclass(eq=False)
 class Variable:
-    """Values over an axis: one for each row, `MISSING` where there is none.
+    """The values at one path: one for each row of an axis, `MISSING` where there is none.
 
-    Its path may lead past the axis, and says then by which of its lists and maps.
+    If the path does not begin with that of the rows, it refers to the rows by their positions or
+    keys, as in ``trend.hits[@0]``.
     """
 
     axis: Axis
@@ -120,7 +123,7 @@ class Variable:
 
 
 class Arrays:
-    """The lists at one path, for each row of an axis; `MISSING` where there is none."""
+    """The lists at one path: one for each row of an axis, `MISSING` where there is none."""
 
     def __init__(self, steps: Path, lists: list[Any]) -> None:
         self.steps, self.lists = steps, lists
@@ -133,7 +136,11 @@ class Arrays:
 
     @cached_property
     def names(self) -> tuple[str | None, list[list[Any]]] | None:
-        """The names that it may give to positions: its texts, or a field of its records."""
+        """The texts by which the lists may name positions; None if they cannot.
+
+        The texts are the elements, or a field of the elements if these are records. The result is
+        the name of that field, or None, and the texts of each list.
+        """
         fields = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
         for name in fields:
             texts = [
@@ -147,7 +154,8 @@ class Arrays:
 
 
 Label = tuple[Arrays, list[int]]
-"""A list around an array that labels its positions, and its row for each row of the array."""
+"""A list of an enclosing axis that names the positions of an array, and the row of that axis for
+each row of the array."""
 
 
 class Structure:
@@ -156,18 +164,18 @@ class Structure:
     Parameters
     ----------
     documents : sequence
-        Decoded responses; more of them show more.
+        Decoded responses; more of them show more fields.
     vocabulary : Vocabulary
-        What keys of maps may be.
+        The known engines, topics and so on, by which keys that are data are recognised.
 
     Attributes
     ----------
     axes : list of Axis
-        Those around others first; the first is that of the responses.
+        Enclosing axes first; the first is that of the responses.
     variables : list of Variable
         In the order of the responses.
     headers : set of tuple of Step
-        The paths of arrays that only name positions of others.
+        The paths of lists that only name the positions of other lists.
     """
 
     def __init__(self, documents: Sequence[Any], vocabulary: Vocabulary) -> None:
@@ -185,7 +193,7 @@ class Structure:
         self._settle(axis, streams)
 
     def _settle(self, axis: Axis, streams: Iterable[Stream]) -> None:
-        """Read what is on an axis first, since that may name or label what is below."""
+        """Add the variables of an axis, then the axes below it, which they may name or label."""
         arrays, maps = len(axis.arrays), len(axis.maps)
         for steps, values in streams:
             self._read(axis, steps, values)
@@ -193,7 +201,10 @@ class Structure:
         self._open_arrays(axis, axis.arrays[arrays:])
 
     def _read(self, axis: Axis, steps: Path, values: list[Any]) -> None:
-        """Read the values at a path: objects field by field, plain ones as a variable."""
+        """Add the values at a path: objects field by field, scalars as a variable.
+
+        Lists and maps are put aside on the axis.
+        """
         kinds = {*map(type, values)} - {Missing}
         if dict in kinds:
             dicts = _only(dict, values)
@@ -225,11 +236,11 @@ class Structure:
             self.variables.append(Variable(axis, steps, rest))
 
     def _split(self, axis: Axis) -> None:
-        """Split an axis whose lists hold rows of different kinds, such as several tables."""
+        """Split an axis by its enclosing rows if these hold records of different kinds."""
         variables = [variable for variable in self.variables if variable.axis is axis]
         is_held = any(other.parent is axis for other in self.axes)
-        for around in [*axis.chain()][1:-1] if not is_held else ():
-            keys = [around.keys[row] for row in axis.rows_of(around)]
+        for ancestor in [*axis.chain()][1:-1] if not is_held else ():
+            keys = [ancestor.keys[row] for row in axis.rows_of(ancestor)]
             fields: dict[Any, set[Path]] = {}
             for variable in variables:
                 for key, value in zip(keys, variable.values, strict=True):
@@ -245,22 +256,21 @@ class Structure:
             if 1 < len(groups) <= _WIDEST_TUPLE:
                 self.axes.remove(axis)
                 for group in groups:
-                    self._part(axis, variables, around, *group)
+                    self._add_part(axis, variables, ancestor, *group)
                 return
 
-    def _part(
-        self, axis: Axis, variables: list[Variable], around: Axis, paths: set[Path], keys: list[Any]
+    def _add_part(
+        self, axis: Axis, variables: list[Variable], outer: Axis, paths: set[Path], keys: list[Any]
     ) -> None:
-        """Add an axis of the rows of another that are below some rows, or keys, around it."""
-        source = (
-            "^" * sum(isinstance(step, Each) for step in axis.steps[len(around.steps) :]) + "#0"
-        )
-        if isinstance(around.steps[-1], Entries):
-            source = f"@{sum(isinstance(step, Entries) for step in around.steps) - 1}"
-        rows = [at for at, row in enumerate(axis.rows_of(around)) if around.keys[row] in keys]
-        above, own = [axis.above[row] for row in rows], [axis.keys[row] for row in rows]
+        """Add an axis with those rows of another whose enclosing row has one of some keys."""
+        source = "^" * sum(isinstance(step, Each) for step in axis.steps[len(outer.steps) :]) + "#0"
+        if isinstance(outer.steps[-1], Entries):
+            source = f"@{sum(isinstance(step, Entries) for step in outer.steps) - 1}"
+        rows = [at for at, row in enumerate(axis.rows_of(outer)) if outer.keys[row] in keys]
+        parent_rows = [axis.parent_rows[row] for row in rows]
+        own_keys = [axis.keys[row] for row in rows]
         only = {**axis.only, source: tuple(keys)}
-        part = replace(axis, above=above, keys=own, only=only, arrays=[], maps=[])
+        part = replace(axis, parent_rows=parent_rows, keys=own_keys, only=only, arrays=[], maps=[])
         self.axes.append(part)
         self.variables += [
             Variable(part, variable.steps, [variable.values[row] for row in rows])
@@ -271,7 +281,7 @@ class Structure:
     # --- maps -----------------------------------------------------------------------------------
 
     def _is_map(self, objects: list[dict[str, Any]], steps: Path) -> bool:
-        """Whether the keys of objects are data: their members are alike, and there is evidence."""
+        """Whether the keys of objects are data: the values are alike, and the keys look like it."""
         keys = list(dict.fromkeys(key for value in objects for key in value))
         if not keys:
             return False
@@ -279,12 +289,12 @@ class Structure:
         if dimension not in (None, "domain") or all(map(_DATA_KEY.fullmatch, keys)):
             return True
         if len(keys) == 1 or (steps and isinstance(steps[-1], Each)):
-            return False  # what a list holds are records
+            return False  # elements of a list are records
         members = [member for value in objects for member in value.values()]
         members = [member for member in members if member not in (None, {}, [])]
         shapes = [frozenset(_shapes(value.get(key) for value in objects)) for key in keys]
         are_fields = len(objects) > 1 and {*map(len, shapes)} == {1} != {len({*shapes})}
-        if are_fields or _alike(members) < _ALIKE:
+        if are_fields or _mean_agreement(members) < _MIN_AGREEMENT:
             return False
         if dimension is not None:
             return True
@@ -297,7 +307,7 @@ class Structure:
         return are_records or (is_text and not is_measure) or last.startswith(("by_", "per_"))
 
     def _open_maps(self, axis: Axis, maps: list[Stream]) -> None:
-        """Open the maps of an axis; those of equal keys in every row share one."""
+        """Add an axis for the maps in the rows of an axis; maps with equal keys share one."""
         groups: dict[tuple[Any, ...], list[Stream]] = {}
         for steps, dicts in maps:
             keys = tuple(None if row is MISSING else frozenset(row) for row in dicts)
@@ -308,10 +318,10 @@ class Structure:
     # --- arrays ---------------------------------------------------------------------------------
 
     def _open_arrays(self, axis: Axis, arrays: list[Arrays]) -> None:
-        waiting = [array for array in arrays if not self._are_columns(axis, array)]
+        row_arrays = [array for array in arrays if not self._are_columns(axis, array)]
         groups: dict[Any, list[Arrays]] = {}
         labelled: dict[Any, tuple[Label, list[Arrays]]] = {}
-        for array in waiting:
+        for array in row_arrays:
             if array.is_used and array.kinds != {"dict"}:
                 continue
             label = self._label(axis, array)
@@ -321,8 +331,8 @@ class Structure:
             # Of a square grid a list beside it may name the rows or the columns.
             sizes = {len(item or ()) for item in array.items if array.kinds == {"list"}}
             is_alone = array.longest < 2 or array.kinds == {"dict"} or sizes == {array.longest}
-            beside = (key for key in groups if not is_alone and _fits(array.lengths, key))
-            key = next(beside, array.steps if is_alone else (*array.lengths,))
+            alike = (key for key in groups if not is_alone and _are_alike_long(array.lengths, key))
+            key = next(alike, array.steps if is_alone else (*array.lengths,))
             groups.setdefault(key, []).append(array)
         for label, group in labelled.values():
             self._open_side_by_side(axis, group, label)
@@ -339,7 +349,7 @@ class Structure:
         self._open_below(axis, streams, (spine.steps, spine.lists), Each, label, first)
 
     def _open_columns(self, axis: Axis, array: Arrays, streams: list[Stream]) -> None:
-        """Open the rows of columns, which are the elements of an array."""
+        """Add an axis for lists that are whole columns: the rows are the positions in them."""
         steps, lists = self._elements(array, None, ())[0]
         label = self._label(axis, Arrays(steps, lists), is_own=True)
         self._open_below(axis, streams, (steps, lists), Each, label, only={"^#0": (0,)})
@@ -354,7 +364,11 @@ class Structure:
         first: int = 0,
         only: dict[str, tuple[Any, ...]] | None = None,
     ) -> None:
-        """Open an axis along parallel lists or maps, also along one of an enclosing record."""
+        """Add the axis of lists or maps with equal lengths or keys in the rows of an axis.
+
+        ``spine`` is the list or map that gives the positions or keys. ``label`` is a list of an
+        enclosing row that names them.
+        """
         rows = [
             (at, key)
             for at, inner in enumerate(spine[1])
@@ -362,30 +376,30 @@ class Structure:
             for key in (inner if step is Entries else range(first, len(inner)))
         ]
         # A step to a single element leads to all of its array.
-        around = (Each() if isinstance(at, Position | Named) else at for at in spine[0])
-        steps = (*around, step())
-        above, keys = [at for at, _ in rows], [key for _, key in rows]
-        beside = [*group]
+        elements = (Each() if isinstance(at, Position | Named) else at for at in spine[0])
+        steps = (*elements, step())
+        parent_rows, keys = [at for at, _ in rows], [key for _, key in rows]
+        members = [*group]
         if label is not None:
             array, places = label
             array.is_used = True
-            beside.append((array.steps, [array.lists[row] for row in places]))
-        holder = _shared([path for path, _ in beside])
-        below = Axis(steps, axis, above, keys, holder, first, label is not None, only or {})
+            members.append((array.steps, [array.lists[row] for row in places]))
+        holder = _shared([path for path, _ in members])
+        opened = Axis(steps, axis, parent_rows, keys, holder, first, label is not None, only or {})
         number = sum(isinstance(step, Each | Entries) for step in steps) - 1
         streams = [
             (steps if path == spine[0] and not only else (*bound(path), step(at=number)),
              [MISSING if lists[at] is MISSING else lists[at][key] for at, key in rows])
-            for path, lists in beside
+            for path, lists in members
         ]  # fmt: skip
         if first:
             header = (*bound(spine[0]), Position(0), Each())
-            names = [spine[1][at][0] for at in above]
+            names = [spine[1][at][0] for at in parent_rows]
             streams = self._elements(Arrays(steps, streams[0][1]), header, names)
-        self._open(below, streams)
+        self._open(opened, streams)
 
     def _read_header(self, axis: Axis, header: Header | None) -> None:
-        """Read what the records of a header say of the rows, where that is not always the same."""
+        """Add the fields of a header's records as variables, if they differ between the rows."""
         steps = header[0][:-2] if header is not None else None
         arrays = (array for array in axis.arrays if bound(array.steps) == steps)
         array = next((array for array in arrays if array.kinds == {"dict"}), None)
@@ -401,7 +415,7 @@ class Structure:
             ]
 
     def _are_whole(self, axis: Axis, array: Arrays, *, is_mixed: bool) -> bool:
-        """Whether the elements of an array may be columns: equally long, and each of one kind."""
+        """Whether the elements of lists may be columns: lists of equal length, each of one kind."""
         sizes = [{len(item or ()) for item in values} for values in array.filled]
         if array.longest < 2 or any(len(size) != 1 or size == {0} for size in sizes):
             return False
@@ -409,13 +423,13 @@ class Structure:
             size == {len(values)} for size, values in zip(sizes, array.filled, strict=True)
         )
         inner = [len(row[0]) if row is not MISSING and row else None for row in array.lists]
-        beside = (other.lengths for other, _ in _around(axis, array, is_whole=True))
-        is_grid = is_square or any(lengths == inner for lengths in beside)
+        arrays = (other.lengths for other, _ in _arrays_around(axis, array, is_whole=True))
+        is_grid = is_square or any(lengths == inner for lengths in arrays)
         is_even = all(len(_kinds(item or ())) <= 1 for item in array.items)
         return is_even and (is_mixed or not is_grid)
 
     def _are_columns(self, axis: Axis, array: Arrays) -> bool:
-        """Whether the positions of an array are columns; if so, read them."""
+        """Whether the elements of lists are columns by their positions; if so, add them."""
         kinds = [_shapes(cells) for cells in zip_longest(*array.filled)]
         is_mixed = all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1
         is_whole = array.kinds == {"list"}
@@ -437,7 +451,11 @@ class Structure:
         return False
 
     def _are_cells(self, axis: Axis, array: Arrays) -> bool:
-        """Whether lists stay in cells, as lists of texts do; tuples of many rows become columns."""
+        """Whether lists need no axis of their own; if so, add them as columns.
+
+        Lists of texts become one column of lists; tuples in many rows become one column for each
+        position.
+        """
         if _is_tuple(axis, array, max(4, 2 * array.longest)):
             self._settle(axis, self._elements(array, None, ()))
             return True
@@ -450,7 +468,7 @@ class Structure:
     def _elements(
         array: Arrays, header: Path | None, names: Sequence[Sequence[str]]
     ) -> list[Stream]:
-        """The elements at each position of an array, or under each name."""
+        """Return the elements of lists at each position or, with a header, under each name."""
         places = [{name: at for at, name in enumerate(row)} for row in names]
         if header is None:
             places = [{at: at for at in range(array.longest)}] * len(array.lists)  # type: ignore[misc]
@@ -469,9 +487,9 @@ class Structure:
     def _header(
         self, axis: Axis, array: Arrays, *, is_mixed: bool, is_whole: bool = False
     ) -> Header | None:
-        """Find what names the positions of an array: texts around its rows, as many as it has."""
-        fitting = []
-        for other, rows in _around(axis, array, is_whole=is_whole):
+        """Return the list that names the positions of others: as many texts as these are long."""
+        candidates = []
+        for other, rows in _arrays_around(axis, array, is_whole=is_whole):
             if other.names is None:
                 continue
             name, texts = other.names
@@ -488,54 +506,55 @@ class Structure:
             if array.kinds == {"text"} and is_alike:
                 is_header |= _is_tuple(axis, array, max(4, 2 * array.longest))
             if is_exact and is_header:
-                fitting.append((rank, other, name, names))
-        if not fitting:
+                candidates.append((rank, other, name, names))
+        if not candidates:
             return None
-        _, other, name, names = max(fitting, key=lambda fit: fit[0])
+        _, other, name, names = max(candidates, key=lambda fit: fit[0])
         other.is_used = True
         self.headers.add(other.steps)
         return (*bound(other.steps), Each(), *([Field(name)] if name is not None else [])), names
 
     def _label(self, axis: Axis, array: Arrays, *, is_own: bool = False) -> Label | None:
-        """Find what labels the positions of an array: the nearest list of its length around it."""
+        """Return the nearest list of an enclosing axis that has the same lengths; None if none."""
         if array.longest < 2:
             return None
-        fitting = []
-        for other, rows in _around(axis, array, is_whole=is_own):
+        candidates = []
+        for other, rows in _arrays_around(axis, array, is_whole=is_own):
             pairs = zip(array.lengths, rows, strict=True)
             is_plain = other.kinds.isdisjoint(("dict", "list")) and not (is_own and other.is_used)
             if is_plain and all(length in (None, other.lengths[row]) for length, row in pairs):
-                fitting.append((other, rows))
-        return max(fitting, key=lambda fit: _common(fit[0].steps, array.steps), default=None)
+                candidates.append((other, rows))
+        return max(candidates, key=lambda fit: _common(fit[0].steps, array.steps), default=None)
 
 
 # --- paths --------------------------------------------------------------------------------------
 
 
-def _around(
+def _arrays_around(
     axis: Axis, array: Arrays, *, is_whole: bool = False
 ) -> Iterator[tuple[Arrays, list[int]]]:
-    """Yield arrays on the axes around that do not hold an array, with the row there of each row.
+    """Yield the lists of enclosing axes, each with the row of that axis for each row of this one.
 
-    What names whole columns may be on their own axis.
+    Lists that hold ``array`` itself are left out. With ``is_whole``, the lists of the axis itself
+    are included, since the names of whole columns may be among them.
     """
-    for around in [*axis.chain()][not is_whole :]:
-        rows = axis.rows_of(around)
-        for other in around.arrays:
+    for ancestor in [*axis.chain()][not is_whole :]:
+        rows = axis.rows_of(ancestor)
+        for other in ancestor.arrays:
             if other.steps != array.steps[: len(other.steps)]:
                 yield other, rows
 
 
 def _are_alike(group: set[Path], paths: set[Path]) -> bool:
-    """Whether rows have most of their paths in common, or those of one are among the other's."""
+    """Whether two sets of paths have most in common, or one contains the other."""
     return len(group & paths) >= min(0.5 * len(group | paths), len(group), len(paths))
 
 
-def _fits(lengths: list[int | None], others: Sequence[Any]) -> bool:
-    """Whether arrays are as long as others, wherever both are."""
+def _are_alike_long(lengths: list[int | None], others: Sequence[Any]) -> bool:
+    """Whether the lengths of lists equal those of others in all rows that have both."""
     pairs = {*zip(lengths, others, strict=False)}
-    known = [length == other for length, other in pairs if None not in (length, other)]
-    return len(lengths) == len(others) and any(known) and all(known)
+    comparisons = [length == other for length, other in pairs if None not in (length, other)]
+    return len(lengths) == len(others) and any(comparisons) and all(comparisons)
 
 
 def _last_name(steps: Path) -> str:
@@ -543,7 +562,7 @@ def _last_name(steps: Path) -> str:
 
 
 def bound(steps: Iterable[Step]) -> Path:
-    """Bind the lists and maps on a path to those of a row, in order.
+    """Return a path whose lists and maps refer to the positions and keys of a row, in order.
 
     Examples
     --------
@@ -561,7 +580,7 @@ def bound(steps: Iterable[Step]) -> Path:
 
 
 def _shared(paths: list[Path]) -> Path:
-    """The longest path that some paths begin with."""
+    """Return the longest path with which all paths begin."""
     first = paths[0]
     return first[: min(_common(first, path) for path in paths)]
 
@@ -582,7 +601,7 @@ def _only(kind: type, values: list[Any]) -> list[Any]:
 
 
 def _kind(value: Any) -> str:
-    """Name what a value is: text that looks like a number or a day is one."""
+    """Return the kind of a value; text that looks like a number or a day counts as such."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int | float):
@@ -593,7 +612,7 @@ def _kind(value: Any) -> str:
 
 
 def _shapes(values: Iterable[Any]) -> set[str]:
-    """The kinds of values, and the fields of objects."""
+    """Return the kinds of values, with the fields of objects and the kinds of elements as text."""
     values = [*values]
     shapes = {str(sorted(value)) for value in values if isinstance(value, dict)}
     items = {f"[{kind}" for value in values if isinstance(value, list) for kind in _kinds(value)}
@@ -605,8 +624,8 @@ def _kinds(values: Iterable[Any]) -> set[str]:
     return kinds - {"moment"} if "number" in kinds else kinds
 
 
-def _alike(members: list[Any]) -> float:
-    """The mean share of members that share a field's name and kind, over all fields."""
+def _mean_agreement(members: list[Any]) -> float:
+    """Return the share of members that have a field with a given name and kind, as a mean."""
     leaves = []
     for member in members[:_SAMPLE]:
         named = member.items() if isinstance(member, dict) else [(0, member)]
@@ -618,14 +637,14 @@ def _alike(members: list[Any]) -> float:
 
 
 def _plain(value: Any) -> Any:
-    """The value that objects of one field wrap."""
+    """Return the value inside nested objects of one field, or a value of another kind as it is."""
     while isinstance(value, dict) and len(value) == 1:
         (value,) = value.values()
     return value
 
 
 def _is_tuple(axis: Axis, array: Arrays, rows: int) -> bool:
-    """Whether arrays are tuples: short, equally long, plain, and at least as many as rows."""
+    """Whether lists are tuples: short, of one length, without nesting, and in enough rows."""
     is_even = len({*map(len, array.filled)}) == 1 and array.longest <= _WIDEST_TUPLE
     is_plain = {*map(_kind, map(_plain, array.items))}.isdisjoint({"dict", "list"})
     return axis.parent is not None and is_even and is_plain and len(array.filled) >= rows

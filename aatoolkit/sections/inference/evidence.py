@@ -1,9 +1,9 @@
-"""Gather the evidence of a section: identities, sums and experiments, column by column.
+"""Gather the evidence about the columns of a section: identities, sums and experiments.
 
-Everything is a group of rows beside a total: the rows of a response beside its totals, of a list
-beside the record around it, of the parts of a response beside the whole. An identity is tested on
-all rows at once, within the rounding of what is printed; one that holds may still be chance, or one
-of several that these rows cannot tell apart.
+Each test compares groups of rows with a total: the rows of a response with its total, the rows of a
+list with the record that encloses it, the responses for single engines with the one for all. An
+identity is tested on all rows at once, within the rounding of the printed numbers. An identity that
+holds may still hold by chance, or be one of several that these rows cannot tell apart.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from aatoolkit.sections.inference.relations import ColumnFinding, Places, Relati
 from aatoolkit.sections.inference.words import singular
 
 FEWEST = 5
-"""Fewer different rows than this may satisfy an identity by chance; ``_SMALL`` of tiny counts."""
+"""Fewer different rows may satisfy an identity by chance; for counts up to 3, fewer than _SMALL."""
 
 _SMALL, _PARTS, _LARGE, _RESPONSES, _MOST_SIBLINGS = 20, 3, 50, 64, 7
 _CHANCE, _SLACK = 1e-4, 1e-9
 
 
 def gather(relations: list[Relation], parts: int) -> None:
-    """Gather the evidence of identities and experiments for the columns of a section.
+    """Add the evidence of identities and experiments to the columns of a section.
 
     Parameters
     ----------
     relations : list of Relation
-        The tables, with their keys and readings; their columns take the evidence.
+        The tables, whose keys and dtypes are known.
     parts : int
-        How many responses after the first one divide it among them.
+        How many of the responses after the first are parts of it, i.e. for single engines.
     """
     for relation in relations:
         _find_ratios(relation)
         _find_siblings(relation)
         if parts > 1:
-            _experiment(relation, parts)
+            _compare_parts(relation, parts)
     for relation in relations:
         if relation.steps:
             _find_sums(relation, relations)
@@ -55,19 +55,19 @@ class Totals:
 
     Attributes
     ----------
-    place : array of int
+    groups : array of int
         The group of each row.
     numbers : array of float
-        The totals, by group.
+        The total of each group.
     label, where : str
-        The totals, and what a group is, in words.
+        What the totals are, and what a group is, in words.
     over : set of str
         The columns of the key that are summed over.
     target : ColumnFinding, optional
-        The column of the totals.
+        The column that has the totals.
     """
 
-    place: Places
+    groups: Places
     numbers: Numbers
     label: str
     where: str
@@ -76,72 +76,72 @@ class Totals:
 
 
 def _find_sums(relation: Relation, relations: list[Relation]) -> None:
-    """Record the totals that the rows of each column sum to."""
+    """Add to each column's evidence which totals its rows sum to."""
     totals = [*_totals_around(relation)]
-    for column in relation.columns if relation.kept.any() else ():
+    for column in relation.columns if relation.is_kept.any() else ():
         if not column.may_add:
             continue
         for total in [*totals, *_totals_of(column, relations)]:
             if not _sums_to(column, total):
                 continue
-            column.seen.sums.append(f"its rows sum to {total.label} in {total.where}")
-            column.seen.across |= total.over
+            column.facts.sums.append(f"its rows sum to {total.label} in {total.where}")
+            column.facts.across |= total.over
             if total.target is not None:
-                column.seen.equals.append(total.target)
-                total.target.seen.sums.append(f"the rows of {relation.name} sum to it")
+                column.facts.totals.append(total.target)
+                total.target.facts.sums.append(f"the rows of {relation.name} sum to it")
 
 
 def _totals_around(relation: Relation) -> Iterator[Totals]:
-    """Yield the counts of the rows that enclose these."""
-    for other, place in [*relation.chain()][1:]:
+    """Yield the counts of enclosing rows as totals that the rows of a table may sum to."""
+    for other, groups in [*relation.chain()][1:]:
         paths = {other[name].path for name in other.key}
         over = {name for name in relation.key if relation[name].path not in paths}
         where = "rows" if other.steps else "responses"
         for column in other.columns:
             if column.may_add:
                 label = f"{other.name}.{column.name}"
-                yield Totals(place, column.numbers, label, where, over, column)
+                yield Totals(groups, column.numbers, label, where, over, column)
 
 
 def _totals_of(column: ColumnFinding, relations: list[Relation]) -> Iterator[Totals]:
-    """Yield the row labelled as the total, and sums of the same count in other tables."""
-    relation, place = column.relation, column.relation.response
+    """Yield the totals that a column may sum to: its total row, and its sums in other tables."""
+    relation, responses = column.relation, column.relation.response
     key = {*relation.key}
-    if len(relation.omitted):
-        total = np.full(int(place.max()) + 1, np.nan)
-        total[place[relation.omitted]] = column.numbers[relation.omitted]
-        yield Totals(place, total, "their total", "responses", key)
-    sums = _by_response(column)
+    if len(relation.total_rows):
+        total = np.full(int(responses.max()) + 1, np.nan)
+        total[responses[relation.total_rows]] = column.numbers[relation.total_rows]
+        yield Totals(responses, total, "their total", "responses", key)
+    sums = _sums_by_response(column)
     is_nested = any(other.steps for other, _ in [*relation.chain()][1:])
     for other in relations if not is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
         is_top = other.parent is None or not other.parent.steps
         is_apart = other.steps and is_top and other is not relation and not {*other.key} & key
         if is_apart and column.name in other.names and other[column.name].may_add:
-            beside = _by_response(other[column.name])
-            if np.array_equal(beside > 0, sums > 0):
-                yield Totals(place, beside, f"those of {other.name}", "responses", key)
+            other_sums = _sums_by_response(other[column.name])
+            if np.array_equal(other_sums > 0, sums > 0):
+                yield Totals(responses, other_sums, f"those of {other.name}", "responses", key)
 
 
-def _by_response(column: ColumnFinding) -> Numbers:
-    keep = column.relation.kept & ~np.isnan(column.numbers)
-    place = column.relation.response[keep]
-    sums = np.bincount(place, column.numbers[keep], _size(column.relation))
+def _sums_by_response(column: ColumnFinding) -> Numbers:
+    is_counted = column.relation.is_kept & ~np.isnan(column.numbers)
+    responses = column.relation.response[is_counted]
+    sums = np.bincount(responses, column.numbers[is_counted], _array_length(column.relation))
     return sums.astype(np.float64)
 
 
-def _size(relation: Relation) -> int:
-    """A number of responses that few are asked for, or more where a relation has rows of more."""
+def _array_length(relation: Relation) -> int:
+    """Return the length of arrays with one entry per response: 64, or more for more responses."""
     return max(_RESPONSES, int(relation.response.max(initial=0)) + 1)
 
 
 def _sums_to(column: ColumnFinding, total: Totals) -> bool:
-    """Whether rows sum to totals so often, or to totals so large, that it is no coincidence."""
-    keep, size = column.relation.kept & ~np.isnan(column.numbers), len(total.numbers)
-    place, numbers = total.place[keep], column.numbers[keep]
-    sums = np.bincount(place, numbers, minlength=size)[:size]
-    parts = np.bincount(place, numbers != 0, minlength=size)[:size]
+    """Whether the rows of a column sum to totals, too often or too large for a coincidence."""
+    is_counted, size = column.relation.is_kept & ~np.isnan(column.numbers), len(total.numbers)
+    groups, numbers = total.groups[is_counted], column.numbers[is_counted]
+    sums = np.bincount(groups, numbers, minlength=size)[:size]
+    parts = np.bincount(groups, numbers != 0, minlength=size)[:size]
     is_known = ~np.isnan(total.numbers) & (parts > 0)
-    slack = column.half * np.maximum(parts, 1) + _SLACK
+    slack = column.half_unit * np.maximum(parts, 1) + _SLACK
     if not is_known.any() or (np.abs(sums - total.numbers)[is_known] > slack[is_known]).any():
         return False
     # A single part equals its total whatever the rule is.
@@ -156,25 +156,25 @@ def _sums_to(column: ColumnFinding, total: Totals) -> bool:
 
 @dataclass(frozen=True)
 class Operand:
-    """A column of counts aligned to the rows of a relation, its own or another's."""
+    """The counts of a column, aligned to the rows of a relation; ``is_own`` if it is its column."""
 
     name: str
     numbers: Numbers
-    own: bool
+    is_own: bool
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio that holds on every row.
+    """A ratio of two counts that equals a column on every row.
 
     Attributes
     ----------
     numerator, denominator : Operand
-        What is divided, and by what.
+        The two counts.
     factor : float
         100 for per cent, else 1.
     rows : int
-        The different rows, without zeros, that it held on.
+        The number of different rows that show it, without zeros.
     """
 
     numerator: Operand
@@ -187,38 +187,41 @@ class Ratio:
 
     @property
     def over(self) -> tuple[str, str]:
-        """The names of what is divided, and by what."""
+        """The names of the numerator and the denominator."""
         return self.numerator.name, self.denominator.name
 
 
 def _find_ratios(relation: Relation) -> None:
-    counts = list(_operands(relation))
+    counts = list(_count_operands(relation))
     for column in relation.columns:
-        reading, named, seen = column.reading, column.meaning, column.seen
+        reading, named, facts = column.reading, column.meaning, column.facts
         # A whole percentage is too coarse: it is left to experiments.
         if not (reading.is_number and column.is_own and reading.decimals):
             continue
-        numbers = np.where(relation.kept, column.numbers, np.nan)
-        half, largest, least = column.half + _SLACK, np.nanmax(numbers), np.nanmin(numbers)
+        numbers = np.where(relation.is_kept, column.numbers, np.nan)
+        half_unit = column.half_unit + _SLACK
+        largest, smallest = np.nanmax(numbers), np.nanmin(numbers)
         is_share = named.kind not in ("position", "rank", "milliseconds", "seconds", "money")
         factors = [100.0] if reading.percent or largest > 1.5 else [1.0, 100.0]
-        for factor in factors if is_share and least >= 0 else ():
-            ratios = [*_ratios(numbers, half, factor, counts, column.name)]
-            seen.ratios += ratios
+        for factor in factors if is_share and smallest >= 0 else ():
+            ratios = [*_ratios(numbers, half_unit, factor, counts, column.name)]
+            facts.ratios += ratios
             for ratio in ratios:
-                above = ratio.numerator
-                if above.own and ratio.denominator.name == f"sum of {above.name}":
-                    relation[above.name].seen.sums.append(f"{column.name} is its share of its sum")
-                    relation[above.name].seen.across |= {*relation.key}
+                numerator = ratio.numerator
+                if numerator.is_own and ratio.denominator.name == f"sum of {numerator.name}":
+                    relation[numerator.name].facts.sums.append(
+                        f"{column.name} is its share of its sum"
+                    )
+                    relation[numerator.name].facts.across |= {*relation.key}
             if not ratios and named.kind == "share" and not named.points:
-                seen.wholes |= _whole_numerators(numbers, half, factor, counts)
+                facts.denominators |= _find_denominators(numbers, half_unit, factor, counts)
         if named.kind in ("position", "rank") or named.mean:
-            seen.wholes |= _whole_numerators(numbers, half, 1.0, counts)
+            facts.denominators |= _find_denominators(numbers, half_unit, 1.0, counts)
 
 
-def _operands(relation: Relation) -> Iterator[Operand]:
-    """Yield counts that a ratio may be made of: the rows' own, enclosing ones, and sums."""
-    seen: list[Numbers] = []
+def _count_operands(relation: Relation) -> Iterator[Operand]:
+    """Yield the counts of which ratios may be made: of the rows, of enclosing rows, and sums."""
+    earlier_sums: list[Numbers] = []
     for other, places in relation.chain():
         for column in other.columns:
             if not column.may_be_counted:
@@ -226,62 +229,66 @@ def _operands(relation: Relation) -> Iterator[Operand]:
             is_own = other is relation
             name = column.name if is_own else f"{other.name}.{column.name}"
             yield Operand(name, column.numbers[places], is_own)
-            sums = _by_response(column)[relation.response]
-            is_new = not any(np.array_equal(sums, numbers, equal_nan=True) for numbers in seen)
+            sums = _sums_by_response(column)[relation.response]
+            is_new = not any(
+                np.array_equal(sums, numbers, equal_nan=True) for numbers in earlier_sums
+            )
             if is_own and relation.steps and is_new:
-                seen.append(sums)
+                earlier_sums.append(sums)
                 yield Operand(f"sum of {column.name}", sums, False)
 
 
 def _ratios(
-    numbers: Numbers, half: float, factor: float, counts: list[Operand], name: str
+    numbers: Numbers, half_unit: float, factor: float, counts: list[Operand], name: str
 ) -> Iterator[Ratio]:
     """Yield the ratios of two counts that equal numbers on all rows, within their rounding.
 
-    A column that names its numerator is proof on a row less.
+    If the name of the column has that of the numerator, one row less is enough.
     """
-    for below in counts:
-        usable = ~np.isnan(numbers) & (below.numbers > 0)
-        for above in counts if usable.any() else ():
-            if above is below or above.name.startswith("sum of "):
+    for denominator in counts:
+        usable = ~np.isnan(numbers) & (denominator.numbers > 0)
+        for numerator in counts if usable.any() else ():
+            if numerator is denominator or numerator.name.startswith("sum of "):
                 continue
-            rows = usable & ~np.isnan(above.numbers)
+            rows = usable & ~np.isnan(numerator.numbers)
             with np.errstate(divide="ignore", invalid="ignore"):
-                error = np.abs(factor * above.numbers / below.numbers - numbers)
-            if (error[rows] > half).any():
+                error = np.abs(factor * numerator.numbers / denominator.numbers - numbers)
+            if (error[rows] > half_unit).any():
                 continue
-            # What has a count and no rate, or a rate and no count, is no row to test on.
-            rows &= (numbers != 0) & (above.numbers != below.numbers)
-            stack = np.stack([numbers, above.numbers, below.numbers])[:, rows]
+            # Rates of 0 and counts that are equal prove nothing.
+            rows &= (numbers != 0) & (numerator.numbers != denominator.numbers)
+            stack = np.stack([numbers, numerator.numbers, denominator.numbers])[:, rows]
             count = np.unique(stack, axis=1).shape[1] if rows.any() else 0
-            is_small = count and above.numbers[rows].max() <= 3
-            stem = singular(above.name.removesuffix("_count").rpartition(".")[2])
-            is_named = stem in name and half < 0.001
+            is_small = count and numerator.numbers[rows].max() <= 3
+            stem = singular(numerator.name.removesuffix("_count").rpartition(".")[2])
+            is_named = stem in name and half_unit < 0.001
             if count >= (_SMALL if is_small else FEWEST - is_named):
-                yield Ratio(above, below, factor, count)
+                yield Ratio(numerator, denominator, factor, count)
 
 
-def _whole_numerators(
-    numbers: Numbers, half: float, factor: float, counts: list[Operand]
+def _find_denominators(
+    numbers: Numbers, half_unit: float, factor: float, denominators: list[Operand]
 ) -> dict[str, int]:
-    """Find denominators by which the numbers become whole on every row, and on how many.
+    """Return the counts that, times the numbers, give whole numbers, and on how many rows.
 
-    It proves rates whose numerator is not shown, and the weights of means of whole numbers.
+    Such a count is the denominator of a rate whose numerator is not in the response, or the weight
+    of a mean of whole numbers.
     """
-    wholes = {}
-    for below in counts:
-        rows = ~np.isnan(numbers) & (below.numbers > 0) & (numbers != 0)
-        pairs = np.unique(np.stack([numbers[rows], below.numbers[rows]]), axis=1)
-        low, high = (pairs[0] - half) * pairs[1] / factor, (pairs[0] + half) * pairs[1] / factor
+    row_counts = {}
+    for denominator in denominators:
+        rows = ~np.isnan(numbers) & (denominator.numbers > 0) & (numbers != 0)
+        pairs = np.unique(np.stack([numbers[rows], denominator.numbers[rows]]), axis=1)
+        low = (pairs[0] - half_unit) * pairs[1] / factor
+        high = (pairs[0] + half_unit) * pairs[1] / factor
         chance = float(np.prod(np.clip(high - low, 0.0, 1.0)))
         is_whole = (np.floor(high) >= np.ceil(low)).all()
         if is_whole and pairs.shape[1] >= FEWEST and chance <= _CHANCE:
-            wholes[below.name] = pairs.shape[1]
-    return wholes
+            row_counts[denominator.name] = pairs.shape[1]
+    return row_counts
 
 
 def _find_siblings(relation: Relation) -> None:
-    """Record columns of one object that sum to one whole, 1 or 100, on every row."""
+    """Add to the evidence which columns of one object sum to 1 or 100 on every row."""
     objects: dict[str, list[ColumnFinding]] = {}
     for column in relation.columns:
         fits = column.reading.is_number and column.is_own and column.source[0] not in ".$"
@@ -289,15 +296,17 @@ def _find_siblings(relation: Relation) -> None:
             objects.setdefault(column.source.rpartition(".")[0], []).append(column)
     for columns in objects.values():
         columns = columns[:_MOST_SIBLINGS]
-        groups = (group for n in range(len(columns), 1, -1) for group in combinations(columns, n))
-        wholes = ((group, _total(group)) for group in groups)
-        group, total = next((result for result in wholes if result[1]), ((), 0.0))
+        groups = (
+            group for size in range(len(columns), 1, -1) for group in combinations(columns, size)
+        )
+        totals = ((group, _total(group)) for group in groups)
+        group, total = next((result for result in totals if result[1]), ((), 0.0))
         for column in group:
-            column.seen.siblings, column.seen.siblings_sum = tuple(c.name for c in group), total
+            column.facts.siblings, column.facts.siblings_sum = tuple(c.name for c in group), total
 
 
 def _total(columns: tuple[ColumnFinding, ...]) -> float:
-    """What columns sum to on every row, 1 or 100; 0 if neither."""
+    """Return 1 or 100 if columns sum to it on every row, else 0."""
     rows = np.stack([column.numbers for column in columns])
     rows = rows[:, ~np.isnan(rows).any(axis=0)]
     if np.unique(rows, axis=1).shape[1] < FEWEST:
@@ -313,24 +322,27 @@ def _total(columns: tuple[ColumnFinding, ...]) -> float:
 
 @dataclass(eq=False)
 class Parts:
-    """The rows of the parts of a response, each with the row of the whole that it is a part of.
+    """The rows of the responses for single engines, matched to the rows of the one for all.
 
     Attributes
     ----------
-    rows, place : array of int
-        Rows of the parts, and the row of the whole of each.
-    shared : array of bool
-        The rows of the whole that all parts with rows have: others may be left out, or cut off.
+    rows : array of int
+        The rows of the parts, i.e. of the responses for single engines.
+    whole_rows : array of int
+        For each of them, the row of the whole with the same key.
+    is_complete : array of bool
+        For each row of the relation, whether all parts that have rows have this one. Otherwise a
+        part may have left it out or cut it off.
     """
 
     rows: Places
-    place: Places
-    shared: Any
+    whole_rows: Places
+    is_complete: Any
 
 
 def _find_parts(relation: Relation, count: int) -> Parts | None:
-    """Match the rows of a response with those of its parts by key; None where they cannot match."""
-    # Another response may have another row in the same place.
+    """Return the rows of a response's parts, matched by key; None if the keys cannot match."""
+    # Another response may have another row at the same position.
     is_placed = any("#" in relation[name].source for name in relation.key)
     if is_placed or (relation.steps and not relation.key):
         return None
@@ -339,79 +351,88 @@ def _find_parts(relation: Relation, count: int) -> Parts | None:
     rows = {keys[row]: row for row in relation.rows_of(0).tolist()}
     parts = [*filter(len, (relation.rows_of(1 + n) for n in range(count)))]
     pairs = [(row, rows[keys[row]]) for part in parts for row in part if keys[row] in rows]
-    part_rows, place = np.array(pairs, np.intp).reshape(-1, 2).T
-    return Parts(part_rows, place, np.bincount(place, minlength=len(relation)) == len(parts))
+    part_rows, whole_rows = np.array(pairs, np.intp).reshape(-1, 2).T
+    return Parts(
+        part_rows, whole_rows, np.bincount(whole_rows, minlength=len(relation)) == len(parts)
+    )
 
 
-def _experiment(relation: Relation, count: int) -> None:
-    """Record what narrowing to single engines shows: which counts add up, what weights rates."""
+def _compare_parts(relation: Relation, count: int) -> None:
+    """Compare a response with those for parts of its engines; add to the evidence what that shows.
+
+    It shows which counts add up, and which count weights each rate.
+    """
     measures = [c for c in relation.columns if c.reading.is_number and c.is_own]
     parts = _find_parts(relation, count) if measures else None
     if parts is None:
         return
     weights = []
     for column in measures:
-        column.seen.outcome, column.seen.tested = _additivity(column, parts)
-        if column.seen.outcome == "adds" and column.may_be_counted:
+        column.facts.outcome, column.facts.tested_rows = _additivity(column, parts)
+        if column.facts.outcome == "adds" and column.may_be_counted:
             weights.append(column)
     for column in (column for column in measures if column not in weights):
         named = column.meaning
-        is_count = named.kind == "count" and not named.mean and not column.seen.siblings
+        is_count = named.kind == "count" and not named.mean and not column.facts.siblings
         if is_count or named.kind in ("rank", "change", "probability", "money"):
             continue
-        half = 0.5 * 10.0**-column.reading.decimals + _SLACK
+        half_unit = 0.5 * 10.0**-column.reading.decimals + _SLACK
         for weight in weights:
-            rows = _pooled(column.numbers, weight.numbers, parts, half)
-            if rows:
-                column.seen.weights[weight.name] = rows
+            row_count = _count_pooled_rows(column.numbers, weight.numbers, parts, half_unit)
+            if row_count:
+                column.facts.weights[weight.name] = row_count
 
 
 def _additivity(column: ColumnFinding, parts: Parts) -> tuple[str, int]:
-    """Test whether a column adds up over the parts; return the outcome, and on how many rows.
+    """Return whether a column adds up over the parts (`Evidence.outcome`), and on how many rows.
 
     Additive counts add up exactly, and distinct counts lie between the largest part and the sum.
-    A part that equals the whole was not filtered, and tests nothing.
+    If all parts equal the whole, the service did not filter, and nothing is tested.
     """
-    numbers, place = column.numbers, parts.place
-    part, size = numbers[parts.rows], len(numbers)
-    sums = np.bincount(place, np.nan_to_num(part), size)
-    several = np.bincount(place, part > 0, size) >= 2
-    is_known = parts.shared & ~np.isnan(numbers) & (np.bincount(place, np.isnan(part), size) == 0)
-    count, used = int((several & is_known).sum()), np.bincount(place, minlength=size)
-    slack = column.half * (used + 1) + _SLACK
+    numbers, whole_rows = column.numbers, parts.whole_rows
+    part_numbers, size = numbers[parts.rows], len(numbers)
+    sums = np.bincount(whole_rows, np.nan_to_num(part_numbers), size)
+    several = np.bincount(whole_rows, part_numbers > 0, size) >= 2
+    is_known = np.bincount(whole_rows, np.isnan(part_numbers), size) == 0
+    is_known &= parts.is_complete & ~np.isnan(numbers)
+    count, part_counts = int((several & is_known).sum()), np.bincount(whole_rows, minlength=size)
+    slack = column.half_unit * (part_counts + 1) + _SLACK
     if not is_known.any():
         return "", 0
     if (np.abs(sums - numbers) <= slack)[is_known].all():
         is_tested = count >= _PARTS and len(np.unique(numbers[several & is_known])) >= 2
         return ("adds" if is_tested else ""), count
-    if ((part == numbers[place]) | (part == 0))[is_known[place]].all():
+    if ((part_numbers == numbers[whole_rows]) | (part_numbers == 0))[is_known[whole_rows]].all():
         return "", count  # the filter changed no number that is there
-    high = _range(part, place, size)[1]
-    if ((numbers <= sums + slack) & (numbers >= high - slack))[is_known].all():
+    largest = _group_ranges(part_numbers, whole_rows, size)[1]
+    if ((numbers <= sums + slack) & (numbers >= largest - slack))[is_known].all():
         return ("distinct" if count else ""), count
     return "differs", count
 
 
-def _range(numbers: Numbers, place: Places, size: int) -> tuple[Numbers, Numbers]:
+def _group_ranges(numbers: Numbers, groups: Places, size: int) -> tuple[Numbers, Numbers]:
     low, high = np.full(size, np.inf), np.full(size, -np.inf)
-    np.fmin.at(low, place, numbers)
-    np.fmax.at(high, place, numbers)
+    np.fmin.at(low, groups, numbers)
+    np.fmax.at(high, groups, numbers)
     return low, high
 
 
-def _pooled(numbers: Numbers, weight: Numbers, parts: Parts, half: float) -> int:
-    """Count the rows where parts' rates, weighted by a count, give the whole's; 0 if not all."""
-    rates, place, size = numbers[parts.rows], parts.place, len(numbers)
-    by = np.nan_to_num(weight[parts.rows])
-    total = np.bincount(place, by, size)
-    is_known = np.bincount(place, (by > 0) & np.isnan(rates), size) == 0
-    # The weight itself adds up, so that no part is lacking.
+def _count_pooled_rows(numbers: Numbers, weight: Numbers, parts: Parts, half_unit: float) -> int:
+    """Return on how many rows the weighted mean of the parts' rates is the rate of the whole.
+
+    0 if there are rows where it is not.
+    """
+    rates, whole_rows, size = numbers[parts.rows], parts.whole_rows, len(numbers)
+    part_weights = np.nan_to_num(weight[parts.rows])
+    total = np.bincount(whole_rows, part_weights, size)
+    is_known = np.bincount(whole_rows, (part_weights > 0) & np.isnan(rates), size) == 0
+    # Where the weights add up, no part is missing.
     is_known &= (np.abs(total - weight) <= _SLACK) & ~np.isnan(numbers)
-    is_known &= np.bincount(place, by > 0, size) >= 2
+    is_known &= np.bincount(whole_rows, part_weights > 0, size) >= 2
     if is_known.sum() < _PARTS:
         return 0
-    sums = np.bincount(place, np.nan_to_num(rates) * by, size)[is_known]
-    is_met = (np.abs(sums / total[is_known] - numbers[is_known]) <= 2 * half).all()
-    low, high = _range(rates[by > 0], place[by > 0], size)
-    is_spread = ((high - low)[is_known] > 4 * half).sum() >= _PARTS
+    sums = np.bincount(whole_rows, np.nan_to_num(rates) * part_weights, size)[is_known]
+    is_met = (np.abs(sums / total[is_known] - numbers[is_known]) <= 2 * half_unit).all()
+    low, high = _group_ranges(rates[part_weights > 0], whole_rows[part_weights > 0], size)
+    is_spread = ((high - low)[is_known] > 4 * half_unit).sum() >= _PARTS
     return int(is_known.sum()) if is_met and is_spread else 0

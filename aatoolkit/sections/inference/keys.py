@@ -1,6 +1,6 @@
-"""What identifies rows: their readings, the totals among them, and their keys.
+"""Keys: the columns that identify the rows of each table, and the rows that are totals of others.
 
-Enclosing rows come first, since what is below them takes over their keys and their labels.
+Enclosing tables come first, since nested tables inherit their keys and labels.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from aatoolkit.sections.inference.words import (
     tokens,
 )
 
-_LONGEST, _MOST, _CANDIDATES = 80, 3, 12
+_MAX_LABEL, _MAX_KEY_COLUMNS, _MAX_CANDIDATES = 80, 3, 12
 _UNKEYED = ("boolean", "list<string>", "Float64", "timestamp")
 _CODES = re.compile(r'((?<=[\[{~])=\\*")')
 _TOTAL = re.compile(
@@ -40,14 +40,14 @@ _TOTAL = re.compile(
 
 
 def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
-    """Read all values, leave out totals and find the keys; return notes on what was left out.
+    """Parse all values, mark totals and set the keys; return notes on the totals.
 
     Parameters
     ----------
     relations : list of Relation
-        Those around others first. Columns, readings and keys are added to them.
+        The tables, enclosing ones first. Columns, their parsing and keys are added to them.
     year : str, optional
-        Where the response has the year of days without one.
+        The path to the year in the response, for days without a year.
     """
     notes = []
     for relation in relations:
@@ -56,7 +56,7 @@ def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
             _add_position(relation, "position")
         for column in [*relation.columns]:
             column.reading = read_values(column.values, column.name)
-            if year and column.reading.dtype == "string" and not column.label:
+            if year and column.reading.dtype == "string" and not column.is_label:
                 column.reading = as_month_days(column.values, column.reading, year)
             if column.reading.parse == "money":
                 _add_currency(column)
@@ -66,52 +66,61 @@ def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
         if relation.steps:
             relation.key = _key(relation)
         if relation.steps and not relation.key and isinstance(relation.steps[-1], Each):
-            names = [column.name for column in relation.columns if column.label or column.inherited]
-            rows = [_add_position(relation, "position", ups) for ups in range(_nested(relation))]
+            names = [
+                column.name for column in relation.columns if column.is_label or column.is_inherited
+            ]
+            rows = [
+                _add_position(relation, "position", ups)
+                for ups in range(_count_nested_arrays(relation))
+            ]
             relation.key = (*names, *reversed(rows))
     for relation in relations:
         _bring_down_labels(relation)
     return notes
 
 
-# --- from around --------------------------------------------------------------------------------
+# --- from enclosing rows ------------------------------------------------------------------------
 
 
 def _inherit(relation: Relation) -> None:
-    """Insert the key of enclosing rows before the columns of a relation."""
-    first, held = 0, {column.path for column in relation.columns}
+    """Insert the key columns of enclosing rows before the columns of a relation."""
+    index, paths = 0, {column.path for column in relation.columns}
     for ancestor, places in [*relation.chain()][1:]:
         for name in ancestor.key:
-            is_own = ancestor[name].source[0] != "@" and not ancestor[name].inherited
-            if is_own and ancestor[name].path not in held:
-                relation.add(_below(relation, ancestor, places, ancestor[name]), first)
-                first += 1
+            is_own = ancestor[name].source[0] != "@" and not ancestor[name].is_inherited
+            if is_own and ancestor[name].path not in paths:
+                relation.add(_inherited_column(relation, ancestor, places, ancestor[name]), index)
+                index += 1
 
 
 def _bring_down_labels(relation: Relation) -> None:
-    """Add what describes enclosing rows: their texts, days and flags, but no measures."""
+    """Add the columns that describe enclosing rows: their texts, days and flags, but no numbers."""
     for ancestor, places in [*relation.chain()][1:]:
-        held = {column.path for column in relation.columns}
+        paths = {column.path for column in relation.columns}
         for column in ancestor.columns if ancestor.steps else ():
-            is_plain = not (column.source[0] == "@" or column.inherited or column.reading.is_number)
-            is_plain &= column.dtype != "list<string>" and column.path not in held
+            is_plain = column.source[0] != "@" and not column.is_inherited
+            is_plain &= (
+                not column.reading.is_number
+                and column.dtype != "list<string>"
+                and column.path not in paths
+            )
             is_plain &= column.valid is None
             texts = [value for value in column.values if isinstance(value, str)]
-            is_short = all(len(text) <= _LONGEST for text in texts)
+            is_short = all(len(text) <= _MAX_LABEL for text in texts)
             if is_plain and is_short:
-                relation.add(_below(relation, ancestor, places, column))
+                relation.add(_inherited_column(relation, ancestor, places, column))
 
 
-def _below(
+def _inherited_column(
     relation: Relation, ancestor: Relation, places: Places, column: ColumnFinding
 ) -> ColumnFinding:
-    """The values of a column of enclosing rows, row by row of those below."""
+    """Return a column of the ancestor's rows as a column of the rows that they enclose."""
     name = column.name
     if name in relation.names or name in lexicon("bland"):
         holder = ancestor.name.rstrip("_0123456789").rpartition("_")[2]
         name = f"{singular(holder)}_{name}"
     values = [column.values[row] for row in places.tolist()]
-    ups = _ups(relation.steps, ancestor.steps)
+    ups = _count_levels_up(relation.steps, ancestor.steps)
     source = "^" * (ups or 0) + column.source
     if column.source[0] == "$":  # with codes in rows around
         source = _CODES.sub(rf"\1{'^' * (ups or 0)}", column.source)
@@ -122,40 +131,40 @@ def _below(
         source,
         column.path,
         values,
-        inherited=True,
+        is_inherited=True,
         reading=column.reading,
     )
 
 
-def _ups(steps: tuple[Step, ...], above: tuple[Step, ...]) -> int | None:
-    """Count the records between rows and those that enclose them; None where there are none."""
-    below = steps[len(above) :]
-    if not above or not isinstance(above[-1], Each) or steps[: len(above)] != above:
+def _count_levels_up(steps: tuple[Step, ...], outer: tuple[Step, ...]) -> int | None:
+    """Return how many ``^`` lead from a row to an enclosing row; None if ``^`` cannot."""
+    steps_below = steps[len(outer) :]
+    if not outer or not isinstance(outer[-1], Each) or steps[: len(outer)] != outer:
         return None
-    if any(isinstance(step, Entries) for step in below[:-1]):
+    if any(isinstance(step, Entries) for step in steps_below[:-1]):
         return None
-    inner = sum(isinstance(step, Each) for step in below[:-1])
-    return inner + 1 if below else None
+    array_count = sum(isinstance(step, Each) for step in steps_below[:-1])
+    return array_count + 1 if steps_below else None
 
 
 def _add_position(relation: Relation, name: str, ups: int = 0) -> str:
-    """Add the place of each row in its array, or of the row around it; return its name."""
-    above = relation.above if len(relation.above) else relation.response
-    counted: Counter[tuple[int, int]] = Counter()
-    places = []
-    for group in zip(relation.response.tolist(), above.tolist(), strict=True):
-        places.append(counted[group])
-        counted[group] += 1
+    """Add a column with the position of each row, or of an enclosing row; return its name."""
+    parent_rows = relation.parent_rows if len(relation.parent_rows) else relation.response
+    sizes: Counter[tuple[int, int]] = Counter()
+    positions = []
+    for group in zip(relation.response.tolist(), parent_rows.tolist(), strict=True):
+        positions.append(sizes[group])
+        sizes[group] += 1
     if ups or name in relation.names:
         name = fresh("row" if ups else "row_number", relation.names)
-    column = ColumnFinding(name, "^" * ups + "#0", relation.path, places)
+    column = ColumnFinding(name, "^" * ups + "#0", relation.path, positions)
     column.reading = read_values(column.values, name)
     relation.add(column, 0)
     return name
 
 
-def _nested(relation: Relation) -> int:
-    """Count the arrays that lie directly in each other, down to the rows."""
+def _count_nested_arrays(relation: Relation) -> int:
+    """Return how many arrays are nested directly in each other above the rows."""
     steps = [*reversed(relation.steps)]
     return next((at for at, step in enumerate(steps) if not isinstance(step, Each)), len(steps))
 
@@ -165,19 +174,19 @@ def _add_currency(column: ColumnFinding) -> None:
     relation, reading = column.relation, column.reading
     signs = [currency(value) if isinstance(value, str) else value for value in column.values]
     name = fresh(f"{column.name}_currency", relation.names)
-    beside = ColumnFinding(name, column.source, column.path, signs)
+    currency_column = ColumnFinding(name, column.source, column.path, signs)
     evidence = "the signs or codes of the amounts"
-    beside.reading = FieldReading("string", "currency", reading.missing, evidence)
-    relation.add(beside, relation.columns.index(column) + 1)
+    currency_column.reading = FieldReading("string", "currency", reading.missing, evidence)
+    relation.add(currency_column, relation.columns.index(column) + 1)
 
 
 # --- totals -------------------------------------------------------------------------------------
 
 
 def _leave_out_totals(relation: Relation) -> str:
-    """Mark the rows that are totals; return what was seen, empty if none.
+    """Mark the rows that are totals; return a note on them, empty if there are none.
 
-    A row is a total if its label says so and no count in it is less than that of another row.
+    A row is a total if its label says so and none of its counts is less than another row's.
     """
     texts = [column for column in relation.columns if column.reading.is_text]
     counts = [column.numbers for column in relation.columns if column.may_be_counted]
@@ -185,13 +194,15 @@ def _leave_out_totals(relation: Relation) -> str:
         is_total = [type(v) is str and _TOTAL.fullmatch(v) is not None for v in column.values]
         rows = np.flatnonzero(is_total)
         places = relation.response[rows].tolist()
-        beside = [(numbers[relation.response == at], numbers[row])
+        comparisons = [(numbers[relation.response == at], numbers[row])
                   for row, at in zip(rows, places, strict=True) for numbers in counts]  # fmt: skip
-        highest = [not (numbers > value).any() for numbers, value in beside if len(numbers) > 2]
+        highest = [
+            not (numbers > value).any() for numbers, value in comparisons if len(numbers) > 2
+        ]
         words = {column.values[row] for row in rows}
         if words and len({*places}) == len(places) and highest and all(highest):
             relation.without = {column.name: tuple(sorted(words))}
-            relation.omitted = rows
+            relation.total_rows = rows
             return f"{column.name} {', '.join(sorted(words))!r} sums up the other rows"
     return ""
 
@@ -200,16 +211,16 @@ def _leave_out_totals(relation: Relation) -> str:
 
 
 def _key(relation: Relation) -> tuple[str, ...]:
-    """Find the fewest columns that are unique in every response, with keys of what encloses rows.
+    """Return the fewest columns that, with inherited keys, are unique in every response.
 
-    Identifiers come before labels; measures, instants and flags are never part of a key.
+    Identifiers are tried before labels; measures, instants and flags are never part of a key.
     """
-    labels = [column for column in relation.columns if column.label or column.inherited]
+    labels = [column for column in relation.columns if column.is_label or column.is_inherited]
     possible = [
         column for column in relation.columns if column not in labels and _may_be_key(column)
     ]
-    ranked = sorted(possible, key=_rank)[:_CANDIDATES]
-    counts = range(0 if labels else 1, _MOST + 1)
+    ranked = sorted(possible, key=_key_order)[:_MAX_CANDIDATES]
+    counts = range(0 if labels else 1, _MAX_KEY_COLUMNS + 1)
     for columns in (chosen for count in counts for chosen in combinations(ranked, count)):
         if _is_unique(relation, [*labels, *columns]):
             return tuple(column.name for column in (*labels, *columns))
@@ -228,10 +239,10 @@ def _may_be_key(column: ColumnFinding) -> bool:
     return reading.is_text or is_name or reading.parse == "currency"
 
 
-def _rank(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
+def _key_order(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
     words = tokens(column.name)
     is_id = words[-1] in lexicon("identifier") or is_numbered(words)
-    # What only numbers the rows of each response identifies none.
+    # A number that only counts the rows of each response identifies nothing.
     rows = [*enumerate(column.relation.response.tolist())]
     starts = {at: row for row, at in reversed(rows)}
     numbers = [str(value).lstrip("#") for value in column.values]
@@ -251,7 +262,7 @@ def _is_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
 
 
 def year_path(documents: list[Any]) -> str | None:
-    """Return the path in all responses of the year, or last day, for days without a year.
+    """Return the path of the year, or of the last day, that all responses have; None if none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Masks: flags that say which values beside them are none."""
+"""Masks: columns of flags that say which values of other columns are missing."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _NOTHING = (0, "", "0", None, MISSING)
 
 
 def apply_masks(relation: Relation) -> None:
-    """Take flags beside values, as in a validity mask, for which of these values are none.
+    """Remove columns of validity flags; mark the values that these call missing as such.
 
-    All that they deny must look like it: 0, or empty.
+    A column of flags is taken for a mask only if all the values that it hides are 0 or empty.
     """
     for mask in [*relation.columns]:
         holder, field, is_list = _field_of(mask)
@@ -26,24 +26,24 @@ def apply_masks(relation: Relation) -> None:
         is_mask = len(stem) < len(words) or (is_list and field[:3] == "has" and not stem)
         if not is_mask or any(type(flag) is float or flag not in flags for flag in mask.values):
             continue
-        beside = [
+        masked_columns = [
             column
             for column in relation.columns
-            for around, name, is_item in [_field_of(column)]
-            if column is not mask and (around, is_item) == (holder, is_list)
+            for column_holder, name, is_item in [_field_of(column)]
+            if column is not mask and (column_holder, is_item) == (holder, is_list)
             and (list(tokens(name)) == stem if stem else is_list)
         ]  # fmt: skip
-        is_none = [flag == denies for flag in mask.values]
-        hidden = chain(*(compress(column.values, is_none) for column in beside))
-        if beside and all(value in _NOTHING for value in hidden):
+        is_hidden = [flag == denies for flag in mask.values]
+        hidden_values = chain(*(compress(column.values, is_hidden) for column in masked_columns))
+        if masked_columns and all(value in _NOTHING for value in hidden_values):
             relation.columns.remove(mask)
-            for column in beside:
-                column.valid, column.label = "!" * denies + mask.source, False
-                pairs = zip(column.values, is_none, strict=True)
-                column.values = [MISSING if none else value for value, none in pairs]
+            for column in masked_columns:
+                column.valid, column.is_label = "!" * denies + mask.source, False
+                pairs = zip(column.values, is_hidden, strict=True)
+                column.values = [MISSING if is_missing else value for value, is_missing in pairs]
 
 
 def _field_of(column: ColumnFinding) -> tuple[str, str, bool]:
-    """Where the last field on the path of a column is, its name, and whether it is a list."""
+    """Return the path to a column's last field, the field's name, and whether it is a list."""
     holder, _, name = column.path.rpartition(".")
     return holder, name.removesuffix("[]"), name.endswith("[]")

@@ -1,8 +1,8 @@
-"""Relations: the rows found in the responses of one section, and what was found of their columns.
+"""Relations: the tables found in the responses of one section, with the findings of each column.
 
-A relation knows where its rows are located, in the words of a declaration, and holds what they
-hold, so that types, identities and keys can be looked for without another walk of the responses.
-What is claimed of a column is a finding, with its confidence and its evidence.
+A relation holds the path of its rows, as in a declaration, and the values of its columns, so that
+types, identities and keys can be looked for without reading the responses again. A finding is a
+claim about a column, such as its unit, with its confidence and its evidence.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ T = TypeVar("T")
 Places = np.ndarray[tuple[int], np.dtype[np.intp]]
 
 PROVED, LIKELY, OPEN, SETTLED = "proved", "likely", "open", "settled"
-"""The confidences: an identity or an experiment, name and range, nothing, and a person."""
+"""The confidences of a finding. ``proved``: by an identity or an experiment; ``likely``: by name
+and range; ``open``: by nothing; ``settled``: by a person."""
 
 _TEXT = FieldReading("string")
 _DO_NOT_ADD = (
@@ -33,7 +34,7 @@ _DO_NOT_ADD = (
 
 @dataclass(frozen=True)
 class Finding(Generic[T]):
-    """One claim, with its confidence and evidence; its value is None where it is open."""
+    """One claim about a column, with its confidence and evidence; open ones may lack a value."""
 
     value: T | None = None
     confidence: str = OPEN
@@ -42,81 +43,88 @@ class Finding(Generic[T]):
 
 @dataclass(eq=False)
 class Evidence:
-    """What was seen of one column of numbers.
+    """What the responses show about one column of numbers.
 
     Attributes
     ----------
     ratios : list of Ratio
-        Ratios of counts that hold on every row.
-    wholes, weights : dict of str to int
-        Counts that it is whole over on every row, and those by which the parts pool to the whole,
-        and on how many rows.
+        The ratios of two counts that equal the column on every row.
+    denominators : dict of str to int
+        Counts that may be its denominator, and on how many rows: times the count, the column is a
+        whole number on every row.
+    weights : dict of str to int
+        Counts that may be its weight, and on how many rows: the mean of the parts' values weighted
+        by the count is the value of the whole.
     outcome : str
-        That of narrowing the response to single engines: ``adds``, ``distinct`` (more than the
-        largest part and less than the sum), ``differs``; empty if nothing was tested.
-    tested : int
-        The rows that it was tested on, with two or more parts that were not zero.
+        How the responses of single engines compare with the whole: ``adds``, ``distinct`` (the
+        whole is at least the largest part and less than the sum) or ``differs``; empty if that was
+        not tested.
+    tested_rows : int
+        On how many rows that was tested: rows with two or more parts that are not zero.
     sums : list of str
-        Totals that its rows, or its children's, were seen to sum to.
-    equals : list of ColumnFinding
+        Sentences that say which totals its rows sum to, or which rows sum to it.
+    totals : list of ColumnFinding
         The columns that its rows sum to.
     across : set of str
         Columns of the key over which it is proved to add up.
     siblings : tuple of str
-        Columns that sum to 1 or 100 (``siblings_sum``) with it on every row.
+        Columns that sum to 1 or 100 (``siblings_sum``) on every row, itself included.
     """
 
     ratios: list[Any] = field(default_factory=list)
-    wholes: dict[str, int] = field(default_factory=dict)
+    denominators: dict[str, int] = field(default_factory=dict)
     weights: dict[str, int] = field(default_factory=dict)
     outcome: str = ""
-    tested: int = 0
+    tested_rows: int = 0
     sums: list[str] = field(default_factory=list)
-    equals: list[ColumnFinding] = field(default_factory=list)
+    totals: list[ColumnFinding] = field(default_factory=list)
     across: set[str] = field(default_factory=set)
     siblings: tuple[str, ...] = ()
     siblings_sum: float = 0.0
 
     @property
-    def adds(self) -> bool:
+    def is_additive(self) -> bool:
         """Whether the column is proved to add up."""
         return bool(self.sums) or self.outcome == "adds"
 
 
 @dataclass(eq=False)
 class ColumnFinding:
-    """One column of a relation: its values, and what was found of them.
+    """One column of a relation: its values and the findings about them.
 
     Attributes
     ----------
     name : str
         The column's name, from the service's own words.
     source, path : str
-        Where its values are from the row, in the words of `Column.source`, and from the top of
-        the response, for people.
+        Where its values are: from the row, as in `Column.source`, and from the top of the
+        response, for people.
     values : list
-        One value a row; `MISSING` where there is none.
-    label, inherited : bool
-        Whether it takes keys, positions or an axis rather than values of fields, and whether the
-        values are those of rows around.
+        One value for each row; `MISSING` where there is none.
+    is_label : bool
+        Whether it holds what names the rows: keys, or texts of a list beside them.
+    is_inherited : bool
+        Whether its values are those of the enclosing rows.
     reading : FieldReading
-        How the values are read.
+        How the values are parsed.
     unit, rule : Finding
-        What a number is in, and how rows of it combine.
+        The unit of its numbers, and the rule by which rows are aggregated.
     scale : float
-        What its numbers are multiplied by.
+        The factor that its numbers are multiplied by.
     valid : str, optional
-        Where a flag says whether there is a value.
+        The source of a flag that says whether there is a value.
     doc : str
-        What a person said that it says.
+        The description, as given by a person.
+    facts : Evidence
+        What the responses show about its numbers.
     """
 
     name: str
     source: str
     path: str
     values: list[Any]
-    label: bool = False
-    inherited: bool = False
+    is_label: bool = False
+    is_inherited: bool = False
     reading: FieldReading = _TEXT
     unit: Finding[str] = field(default_factory=Finding)
     rule: Finding[Aggregation] = field(default_factory=Finding)
@@ -124,83 +132,86 @@ class ColumnFinding:
     valid: str | None = None
     doc: str = ""
     relation: Any = None
-    seen: Evidence = field(default_factory=Evidence)
+    facts: Evidence = field(default_factory=Evidence)
 
     @property
     def table(self) -> str:
-        """The name of its table."""
+        """The name of the column's table."""
         return str(self.relation.name)
 
     @property
     def is_key(self) -> bool:
-        """Whether it is part of the table's key."""
+        """Whether the column is part of the table's key."""
         return self.name in self.relation.key
 
     @property
     def is_own(self) -> bool:
-        """Whether the values are fields of the row itself, and no keys, positions or labels."""
-        return not (self.label or self.inherited or self.source.startswith("#"))
+        """Whether the values are those of a field of the row, not keys, positions or labels."""
+        return not (self.is_label or self.is_inherited or self.source.startswith("#"))
 
     @property
     def dtype(self) -> str:
-        """The dtype; numbers that are multiplied are not whole."""
+        """The dtype; numbers with a scale are ``Float64``."""
         return "Float64" if self.scale != 1.0 else self.reading.dtype
 
     @property
     def numbers(self) -> Numbers:
-        """The numbers, as written; NaN where there is none."""
+        """The numbers before scaling; NaN where there is none."""
         return self.reading.numbers
 
     @property
-    def half(self) -> float:
-        """Half a unit of the last decimal that its numbers are written with."""
+    def half_unit(self) -> float:
+        """Half a unit of the last decimal of its numbers; 0 for whole numbers."""
         return 0.5 * 10.0**-self.reading.decimals if self.reading.decimals else 0.0
 
     @property
     def meaning(self) -> Meaning:
-        """The meaning of its name, or of its parent's name if that is generic.
+        """The meaning of its name; of a generic name, such as ``value``, with its parent's name.
 
-        ``visibility.hits`` counts hits, whatever holds them.
+        A field named like a count stays a count below a field named like a share, as
+        ``visibility.hits``, if it holds whole numbers.
         """
-        own, named = meaning(self.field), meaning(specific_name(self.name, self.path))
-        is_open = named.kind == "share" and self.reading.dtype == "Int64" and not named.percent
-        return own if is_open and own.kind == "count" else named
+        field_meaning = meaning(self.field)
+        name_meaning = meaning(specific_name(self.name, self.path))
+        is_share = name_meaning.kind == "share" and not name_meaning.percent
+        is_count = field_meaning.kind == "count" and self.reading.dtype == "Int64"
+        return field_meaning if is_share and is_count else name_meaning
 
     @property
     def is_measure(self) -> bool:
-        """Whether it holds numbers that are neither key nor label."""
-        return self.reading.is_number and not self.is_key and not self.label
+        """Whether the column holds numbers and is neither part of the key nor a label."""
+        return self.reading.is_number and not self.is_key and not self.is_label
 
     @property
     def may_add(self) -> bool:
-        """Whether it is of a kind that may add up."""
-        named, reading = self.meaning, self.reading
-        is_sum = named.kind not in _DO_NOT_ADD and not named.mean
-        is_whole = reading.dtype == "Int64" or named.kind == "money"
+        """Whether its numbers are of a kind that may add up: whole numbers or amounts of money."""
+        name_meaning, reading = self.meaning, self.reading
+        is_sum = name_meaning.kind not in _DO_NOT_ADD and not name_meaning.mean
+        is_whole = reading.dtype == "Int64" or name_meaning.kind == "money"
         return reading.is_number and self.is_own and not reading.percent and is_sum and is_whole
 
     @property
     def may_be_counted(self) -> bool:
-        """Whether it holds whole numbers that may be counts."""
+        """Whether the column holds whole numbers from 0, which may be counts."""
         reading = self.reading
         is_plain = reading.dtype == "Int64" and reading.parse in (None, "number")
         return is_plain and self.is_own and len(self.numbers) > 0 and not (self.numbers < 0).any()
 
     @property
     def example(self) -> Any:
-        """One of its values."""
+        """The first value that is not missing; None if all are."""
         nothing = (MISSING, None, *self.reading.missing)
         return next((value for value in self.values if value not in nothing), None)
 
     @property
     def aggregate(self) -> Aggregation:
-        """The rule that is applied: none where it is open."""
+        """The rule by which the column is aggregated; `NONE` while the evidence leaves it open."""
         rule = self.rule.value
         return NONE if rule is None or self.rule.confidence == OPEN else rule
 
     @property
     def rule_words(self) -> str | None:
-        """The rule of a number, or that it is a key; None where nothing is known."""
+        """The text of a number's rule, or ``key``; None if there is neither."""
         if self.is_key:
             return "key"
         is_ruled = self.reading.is_number and self.rule.value is not None
@@ -213,17 +224,17 @@ class ColumnFinding:
 
     @property
     def confidence(self) -> str:
-        """The lowest confidence of a number's applied findings; for others, that of the type."""
+        """For a number, the lower confidence of its unit and rule; else that of its type."""
         if self.is_key or not self.reading.is_number:
-            seen = self.reading.evidence
-            is_open = seen == SILENT or "may be" in seen
+            evidence = self.reading.evidence
+            is_open = evidence == SILENT or "may be" in evidence
             return OPEN if is_open and not self.is_key else PROVED
         order = (OPEN, LIKELY, PROVED, SETTLED)
         return min(self.unit.confidence, self.rule.confidence, key=order.index)
 
     @property
     def evidence(self) -> str:
-        """The evidence for the reading, the unit and the rule."""
+        """The evidence for how the values are parsed, the unit and the rule, as text."""
         parts = [self.reading.evidence]
         for what, finding in (("unit", self.unit), ("rule", self.rule)):
             if finding.evidence:
@@ -233,14 +244,16 @@ class ColumnFinding:
 
 @dataclass(eq=False)
 class Relation:
-    """Rows of one kind in the responses of one section.
+    """One table found in the responses of a section: its rows in all responses.
 
     Attributes
     ----------
     name : str
         The table's name.
-    steps, holder : tuple of Step
-        The path to the rows, and to what they are named by.
+    steps : tuple of Step
+        The path to the rows.
+    holder : tuple of Step
+        The path to what holds the rows, after which the table is named.
     rows : Rows
         The declaration of the rows.
     columns : list of ColumnFinding
@@ -248,11 +261,15 @@ class Relation:
     response : array of int
         For each row, the number of the response that holds it.
     parent : Relation, optional
-        The relation whose rows enclose these; ``above`` has the row there of each row here.
+        The relation whose rows enclose these rows.
+    parent_rows : array of int
+        For each row, the number of the row of ``parent`` that encloses it.
     key : tuple of str
         The columns that identify a row.
     without : dict of str to tuple
-        Rows that are totals, by the column that names them; ``omitted`` has their numbers.
+        The labels of rows that are totals, by the column that has these labels.
+    total_rows : array of int
+        The numbers of the rows that are totals.
     """
 
     name: str
@@ -261,11 +278,11 @@ class Relation:
     columns: list[ColumnFinding]
     response: Places
     parent: Relation | None = None
-    above: Places = field(default_factory=lambda: np.empty(0, np.intp))
+    parent_rows: Places = field(default_factory=lambda: np.empty(0, np.intp))
     holder: tuple[Step, ...] = ()
     key: tuple[str, ...] = ()
     without: dict[str, tuple[Any, ...]] = field(default_factory=dict)
-    omitted: Places = field(default_factory=lambda: np.empty(0, np.intp))
+    total_rows: Places = field(default_factory=lambda: np.empty(0, np.intp))
 
     def __post_init__(self) -> None:
         for column in self.columns:
@@ -296,22 +313,25 @@ class Relation:
         return format_path(self.steps) or "$"
 
     @property
-    def kept(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """For each row, whether it is no total of others."""
-        kept = np.ones(len(self), bool)
-        kept[self.omitted] = False
-        return kept
+    def is_kept(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """For each row, whether it is kept, i.e. is no total of other rows."""
+        is_kept = np.ones(len(self), bool)
+        is_kept[self.total_rows] = False
+        return is_kept
 
     def chain(self) -> Iterator[tuple[Relation, Places]]:
-        """Yield the relation and those around it, each with the row there of every row here."""
+        """Yield the relation and its ancestors, innermost first, each with an array of rows.
+
+        The array has, for each row of this relation, the row of the ancestor that encloses it.
+        """
         relation: Relation | None = self
         places: Places = np.arange(len(self))
         while relation is not None:
             yield relation, places
             if relation.parent is not None:
-                places = relation.above[places]
+                places = relation.parent_rows[places]
             relation = relation.parent
 
     def rows_of(self, response: int) -> Places:
         """Return the rows that one response holds, without those left out as totals."""
-        return np.flatnonzero((self.response == response) & self.kept)
+        return np.flatnonzero((self.response == response) & self.is_kept)

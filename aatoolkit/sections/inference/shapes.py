@@ -1,4 +1,4 @@
-"""The tables of a section: each axis of its responses is one, with names in the service's words."""
+"""The tables of a section: one for each axis of its responses, named in the service's words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def find_relations(
     section: str,
     vocabulary: Vocabulary,
 ) -> list[Relation]:
-    """Find every table that the responses of a section hold, enclosing ones first.
+    """Return every table that the responses of a section hold, enclosing ones first.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def find_relations(
     section : str
         The section's name, from which tables are named.
     vocabulary : Vocabulary
-        What the keys of maps may be.
+        The known engines, topics and so on, by which keys that are data are recognised.
 
     Examples
     --------
@@ -52,47 +52,52 @@ def find_relations(
             _add_column(relation, variable, vocabulary)
         _declare_header(relation, axis, variables)
         apply_masks(relation)
-        relation.columns.sort(key=lambda column: not column.label)
+        relation.columns.sort(key=lambda column: not column.is_label)
         _name_values(relation)
-    # Rows below have the keys of the maps around them as well.
-    around = {relation.parent for relation in relations.values()}
-    kept: list[Relation] = []
+    # The keys of maps are columns of the tables below them as well.
+    parents = {relation.parent for relation in relations.values()}
+    tables: list[Relation] = []
     for relation in relations.values():
         is_bare = all(column.source.startswith("@") for column in relation.columns)
-        if relation.columns and not (is_bare and relation in around):
-            while relation.parent is not None and relation.parent not in kept:
+        if relation.columns and not (is_bare and relation in parents):
+            while relation.parent is not None and relation.parent not in tables:
                 parent = relation.parent
                 relation.parent = parent.parent
-                relation.above = parent.above[relation.above] if len(parent.above) else parent.above
-            relation.name = _name(relation, section, {other.name for other in kept})
-            kept.append(relation)
-    return kept
+                rows = parent.parent_rows
+                relation.parent_rows = rows[relation.parent_rows] if len(rows) else rows
+            relation.name = _name(relation, section, {other.name for other in tables})
+            tables.append(relation)
+    return tables
 
 
 def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabulary) -> Relation:
-    """Build the relation of an axis, with the keys of its maps as first columns."""
+    """Return the relation of an axis, with the keys of the maps on its path as first columns."""
     labels: list[ColumnFinding] = []
-    for around in reversed([*axis.chain()]):
-        if around.steps and isinstance(around.steps[-1], Entries):
-            keys = [around.keys[row] for row in axis.rows_of(around)]
-            name = fresh(_key_name(around, vocabulary), [label.name for label in labels])
-            path = f"{format_path(around.steps)}~"
-            labels.append(ColumnFinding(name, f"@{len(labels)}", path, keys, label=True))
+    for ancestor in reversed([*axis.chain()]):
+        if ancestor.steps and isinstance(ancestor.steps[-1], Entries):
+            keys = [ancestor.keys[row] for row in axis.rows_of(ancestor)]
+            name = fresh(_key_name(ancestor, vocabulary), [label.name for label in labels])
+            path = f"{format_path(ancestor.steps)}~"
+            labels.append(ColumnFinding(name, f"@{len(labels)}", path, keys, is_label=True))
     parent = relations[axis.parent] if axis.parent is not None else None
     return Relation(
         "",
         axis.steps,
         _rows(axis, tuple(label.name for label in labels)),
         labels,
-        np.array(axis.keys if parent is None else parent.response[axis.above], np.intp),
+        np.array(axis.keys if parent is None else parent.response[axis.parent_rows], np.intp),
         parent,
-        np.array(axis.above, np.intp),
+        np.array(axis.parent_rows, np.intp),
         axis.holder,
     )
 
 
 def _key_name(axis: Axis, vocabulary: Vocabulary) -> str:
-    """Name what the keys of a map are: ``byEngine`` says it, their form, or a field of them."""
+    """Return a column name for the keys of a map.
+
+    It is taken from a name such as ``byEngine``, from the kind of the keys, or from another field
+    that has the same texts.
+    """
     word = next((snake(s.name) for s in reversed(axis.steps) if isinstance(s, Field)), "")
     if word in ("metrics", "kpis", "measures", "summary"):
         return "metric"
@@ -116,13 +121,13 @@ def _rows(axis: Axis, labels: tuple[str, ...]) -> Rows:
 
 def _add_column(relation: Relation, variable: Variable, vocabulary: Vocabulary) -> None:
     axis, steps = variable.axis, variable.steps
-    depth, around = len(axis.steps), len(axis.holder)
+    depth, holder_depth = len(axis.steps), len(axis.holder)
     is_own = steps[:depth] == axis.steps
     source = format_path(steps[depth:]) or "." if is_own else f"$.{format_path(steps)}"
-    # Rows that are plain values have the name of their array where others run beside it.
-    is_side = around < depth - 1
+    # Rows that are scalars get the name of their array if other arrays run beside it.
+    is_side = holder_depth < depth - 1
     is_named_by_holder = not is_own or (steps == axis.steps and is_side and not axis.is_labelled)
-    start = around if is_named_by_holder else depth
+    start = holder_depth if is_named_by_holder else depth
     start = next((at for at, step in enumerate(steps) if isinstance(step, Named)), start)
     words = [word for word in map(_word, steps[start:]) if word]
     specific = [word for word in words if word not in lexicon("shell")] or words[-1:]
@@ -137,12 +142,12 @@ def _add_column(relation: Relation, variable: Variable, vocabulary: Vocabulary) 
     if len(specific) > 1 or name in relation.names:
         name = "_".join(specific)
     name = fresh(name, relation.names) if name else ""
-    plain = [type(s)() if isinstance(s, Each | Entries) else s for s in steps]
-    relation.add(ColumnFinding(name, source, format_path(plain), variable.values, is_label))
+    pattern = [type(s)() if isinstance(s, Each | Entries) else s for s in steps]
+    relation.add(ColumnFinding(name, source, format_path(pattern), variable.values, is_label))
 
 
 def _declare_header(relation: Relation, axis: Axis, variables: list[Variable]) -> None:
-    """Declare the header of rows that are arrays once, where it names all their positions."""
+    """Declare the header of rows that are arrays for the table, if it names all positions."""
     inner = [variable.steps[len(axis.steps) :] for variable in variables]
     is_own = all(variable.steps[: len(axis.steps)] == axis.steps for variable in variables)
     headers = {steps[0].header if steps and isinstance(steps[0], Named) else () for steps in inner}
@@ -167,19 +172,21 @@ def _word(step: Step) -> str:
 
 
 def _name_values(relation: Relation) -> None:
-    """Name the values that are rows themselves by what holds them, and tuples by their position."""
+    """Name columns that have no field name: by the list that holds them, and by their position."""
     bland = lexicon("chart", "shell")
     words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
-    holder = next((w for w in reversed(words) if w not in bland and "by_" not in w), "value")
+    holder = next(
+        (word for word in reversed(words) if word not in bland and "by_" not in word), "value"
+    )
     for column in relation.columns:
         if column.name == "" or column.name.isdigit():
             name = f"{holder}_{column.name}" if column.name else holder
             column.name = fresh(name, relation.names)
 
 
-def _name(relation: Relation, section: str, taken: set[str]) -> str:
-    """Name a table by the fields on the way to its rows."""
+def _name(relation: Relation, section: str, used_names: set[str]) -> str:
+    """Return a name for a table, by the last field on the path to its rows."""
     words = [snake(step.name) for step in relation.holder if isinstance(step, Field | Named)]
     specific = [word for word in words if word not in lexicon("shell") and word != section]
     name = "_".join([section, *specific[-1:]]) if relation.steps else f"{section}_facts"
-    return fresh(name, taken)
+    return fresh(name, used_names)

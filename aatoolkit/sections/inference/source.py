@@ -58,13 +58,13 @@ def file_of(
     name : str
         The profile's name.
     title : str
-        What it was drafted from, in a sentence.
+        What the profile was drafted from, in a sentence.
     analyses : iterable of Analysis
         The sections.
     baseline : mapping
-        What differed already when it was drafted.
+        What responses looked like when the profile was drafted; see `Profile`.
     options : Section, optional
-        Where the scope options list the values of filters.
+        The declaration of the scope options, which list the values of filters.
     """
     sections = dict(sorted((_variable(analysis.section), analysis) for analysis in analyses))
     blocks = ["\n".join(_section(*item)) for item in sections.items()]
@@ -116,7 +116,7 @@ def _rule(rule: Rule) -> str:
 
 
 def _rows(relation: Relation) -> str:
-    """The call that declares the rows of a table, in the shortest form that there is."""
+    """Return the Python that declares the rows of a table, in the shortest form."""
     rows = table_of(relation).rows
     path, labels = rows.path, rows.labels
     plain = path.removesuffix("[]")
@@ -153,7 +153,7 @@ def _table(relation: Relation, end: str) -> Iterator[str]:
 
 
 def _column(finding: ColumnFinding) -> str:
-    """A short call that declares a column."""
+    """Return the Python that declares a column, in the shortest form."""
     column = column_of(finding)
     name, rule, source = column.name, column.aggregate, column.source or ""
     form = _FORMS.get((column.dtype, column.unit)) or _FORMS[column.dtype, None]
@@ -167,7 +167,7 @@ def _column(finding: ColumnFinding) -> str:
     plain = form(name, **facts)
     changed = {fact: v for fact in _FACTS if (v := getattr(column, fact)) != getattr(plain, fact)}
     first = name
-    # A table finds labels, names of a header, and what its name says in camelCase, by itself.
+    # These sources are the defaults: labels, names of a header, and the name in camelCase.
     natural = f"[{name}]" if finding.relation.rows.header is not None else camel(name)
     if source == natural or source[:1] == "@":
         del changed["source"]
@@ -179,7 +179,7 @@ def _column(finding: ColumnFinding) -> str:
 
 
 def _code(fact: str, value: Any) -> str:
-    """The Python of a fact: a constant of the vocabulary where there is one."""
+    """Return the Python of a column's parameter, as a constant of ``sections`` if it has one."""
     if fact == "aggregate":
         return rule_code(value)
     constants = (name for name in _CONSTANTS if getattr(vocabulary, name) == value)
@@ -187,25 +187,25 @@ def _code(fact: str, value: Any) -> str:
 
 
 def rule_code(rule: Aggregation) -> str:
-    """Generate the Python of an aggregation rule.
+    """Return the Python of an aggregation rule.
 
     Examples
     --------
     >>> rule_code(vocabulary.SUM), rule_code(vocabulary.ratio("hits", "answers"))
     ('SUM', "ratio('hits', 'answers')")
     """
-    above, below = rule.over or ("", "")
-    short = {
+    numerator, denominator = rule.over or ("", "")
+    rules_by_code = {
         **{name: getattr(vocabulary, name) for name in _CONSTANTS},
-        f"ratio({above!r}, {below!r})": vocabulary.ratio(above, below),
+        f"ratio({numerator!r}, {denominator!r})": vocabulary.ratio(numerator, denominator),
         f"weighted({rule.by!r})": vocabulary.weighted(rule.by or ""),
         f"refused({rule.why!r})": vocabulary.refused(rule.why or ""),
     }
-    return next((code for code, meaning in short.items() if meaning == rule), repr(rule))
+    return next((code for code, meaning in rules_by_code.items() if meaning == rule), repr(rule))
 
 
 def _filled(code: str, first: str, rest: str) -> list[str]:
-    """Wrap code to the line width, without breaks inside string literals unless these are long."""
+    """Return code as lines of limited width; only long string literals are broken."""
 
     def unbroken(match: re.Match[str]) -> str:
         text = match[0].replace(" ", "\0")
@@ -222,14 +222,14 @@ def _filled(code: str, first: str, rest: str) -> list[str]:
 
 
 class Proposal:
-    """A proposed declaration: prints as the Python that makes it, with the evidence in comments.
+    """A draft of a declaration; it prints as Python code, with the evidence in comments.
 
     Attributes
     ----------
     section : Section
         The declaration itself.
     code : str
-        The Python that makes it.
+        The Python code that makes the declaration.
     """
 
     def __init__(self, analysis: Analysis) -> None:

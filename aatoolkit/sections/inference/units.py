@@ -1,4 +1,4 @@
-"""Find the units and rules of columns: by names and ranges, and by the evidence gathered.
+"""Find the units and rules of columns: by names, by ranges and by evidence.
 
 A unit is applied where it is likely, a rule only where evidence proves it.
 """
@@ -39,9 +39,9 @@ from aatoolkit.sections.inference.words import tokens
 
 POSITION, SIGNED = "position", "fraction -1 to 1"
 _SILENT = "its name and its values do not show the unit"
-_FEW, _SIZE = 3, 10.0
+_MIN_ROWS, _MAX_QUOTIENT = 3, 10.0
 
-_NAMED = [
+_UNITS_BY_NAME = [
     (
         *(kind, word.strip("-"), {"yes": True, "no": False}.get(whole)),
         *(float(least), float(most), None if unit == "-" else unit, float(factor)),
@@ -53,17 +53,17 @@ _NAMED = [
 
 
 def settle_units(relations: list[Relation]) -> None:
-    """Find the unit of each number, and the factor that it is multiplied by."""
+    """Set the unit of each column of numbers, and the factor that it is multiplied by."""
     measures = [[c for c in other.columns if c.is_measure] for other in relations]
     for columns in measures:
         for column in columns:
             column.unit, column.scale = _unit_of(column)
-        _likely_counts(columns)
+        _find_likely_counts(columns)
     for columns in measures:
         for column in columns:
-            # What sums to another column is in its unit.
+            # A column that sums to another one has its unit.
             totals = [
-                other for other in column.seen.equals if other.unit.value and other.scale == 1.0
+                other for other in column.facts.totals if other.unit.value and other.scale == 1.0
             ]
             is_one = len({other.unit.value for other in totals}) == 1
             if column.unit.confidence == OPEN and is_one:
@@ -72,18 +72,18 @@ def settle_units(relations: list[Relation]) -> None:
 
 
 def _unit_of(column: ColumnFinding) -> tuple[Finding[str], float]:
-    reading, seen, named = column.reading, column.seen, column.meaning
+    reading, facts, named = column.reading, column.facts, column.meaning
     numbers = column.numbers[~np.isnan(column.numbers)]
     if reading.parse in ("money", "duration"):
         unit = CURRENCY if reading.parse == "money" else SECONDS
         return Finding(unit, PROVED, reading.evidence), 1.0
-    if seen.ratios and named.kind not in ("position", "rank", "score", "change"):
-        first = seen.ratios[0]
+    if facts.ratios and named.kind not in ("position", "rank", "score", "change"):
+        first = facts.ratios[0]
         reason = f"{first} on {first.rows} rows"
         return Finding(FRACTION, PROVED, reason), 0.01 if first.factor == 100 else 1.0
-    if seen.siblings:
-        reason = f"{' + '.join(seen.siblings)} = {seen.siblings_sum:g} on every row"
-        return Finding(FRACTION, PROVED, reason), 1.0 / seen.siblings_sum
+    if facts.siblings:
+        reason = f"{' + '.join(facts.siblings)} = {facts.siblings_sum:g} on every row"
+        return Finding(FRACTION, PROVED, reason), 1.0 / facts.siblings_sum
     if reading.ordinal:
         return Finding(RANK, LIKELY, "a number sign in the text"), 1.0
     if not len(numbers):
@@ -102,9 +102,9 @@ def _unit_of(column: ColumnFinding) -> tuple[Finding[str], float]:
         "points": named.points,
         "percent": named.percent,
         "places": named.places,
-        "counted": named.counted,
+        "counted": named.has_counted_noun,
     }
-    for kind, word, is_whole, least, most, named_unit, factor in _NAMED:
+    for kind, word, is_whole, least, most, named_unit, factor in _UNITS_BY_NAME:
         is_kind = (
             kind == named.kind and words[word] and is_whole in (None, reading.dtype == "Int64")
         )
@@ -116,34 +116,35 @@ def _unit_of(column: ColumnFinding) -> tuple[Finding[str], float]:
     return Finding(None, OPEN, _SILENT), 1.0
 
 
-def _likely_counts(columns: list[ColumnFinding]) -> None:
-    """Find counts by other columns: whole numbers that add up, and what sums to counts.
+def _find_likely_counts(columns: list[ColumnFinding]) -> None:
+    """Set the unit of whole numbers that are likely counts, by other columns.
 
-    Amounts in cents, bytes and milliseconds are whole numbers that add up, too. What adds up
-    counts things where it is a part of a proved fraction, or of the size of another count.
+    Whole numbers that add up may still be cents, bytes or milliseconds. They are likely counts if
+    they are the numerator or denominator of a proved fraction, or are of the size of another count.
     """
     names = {
         operand.name
         for column in columns
-        for ratio in column.seen.ratios
+        for ratio in column.facts.ratios
         for operand in (ratio.numerator, ratio.denominator)
-        if operand.own and len(column.seen.ratios) == 1
+        if operand.is_own and len(column.facts.ratios) == 1
     }
     waiting = [c for c in columns if c.unit.evidence == _SILENT and c.reading.dtype == "Int64"]
     for column in [*waiting, *waiting]:
-        like = _of_one_size(column, columns) if column.seen.adds else ""
-        if column.unit.confidence == OPEN and column.seen.adds and (like or column.name in names):
+        like = _count_of_similar_size(column, columns) if column.facts.is_additive else ""
+        is_count = column.facts.is_additive and (like or column.name in names)
+        if column.unit.confidence == OPEN and is_count:
             reason = f"of the size of {like}" if like else "a part of a proved fraction"
             column.unit = Finding(COUNT, LIKELY, f"whole numbers that add up, {reason}")
 
 
-def _of_one_size(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
-    """The name of a count whose values are of similar size in all rows; empty if none."""
+def _count_of_similar_size(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
+    """Return the name of a count whose values are of similar size in all rows; empty if none."""
     for other in columns:
-        both = (column.numbers > 0) & (other.numbers > 0)
-        if other is not column and other.unit.value == COUNT and both.sum() >= _FEW:
-            times = column.numbers[both] / other.numbers[both]
-            if times.min() >= 1 / _SIZE and times.max() <= _SIZE:
+        is_positive = (column.numbers > 0) & (other.numbers > 0)
+        if other is not column and other.unit.value == COUNT and is_positive.sum() >= _MIN_ROWS:
+            quotients = column.numbers[is_positive] / other.numbers[is_positive]
+            if quotients.min() >= 1 / _MAX_QUOTIENT and quotients.max() <= _MAX_QUOTIENT:
                 return other.name
     return ""
 
@@ -153,29 +154,29 @@ def _of_one_size(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
 Rule = Finding[Aggregation]
 
 _OVERLAP = refused("distinct things: the parts overlap")
-_POOLED = ("share", "position", "score", "milliseconds", "seconds")
+_WEIGHTED_KINDS = ("share", "position", "score", "milliseconds", "seconds")
 
 
 def settle_rule(column: ColumnFinding) -> None:
-    """Find how rows of a column combine, unless its unit has settled that."""
+    """Set the rule by which a column is aggregated, unless it has one."""
     words = {*tokens(column.name)}
-    if column.is_key or column.label or column.rule.value is not None:
+    if column.is_key or column.is_label or column.rule.value is not None:
         return
     if column.reading.is_number:
-        column.rule = _of_number(column, words)
+        column.rule = _rule_of_number(column, words)
     elif column.dtype in ("date", "timestamp"):
         moments = ((MIN, "earliest"), (MAX, "latest_word"))
         rule = next((rule for rule, concept in moments if words & lexicon(concept)), None)
         column.rule = Finding(rule, LIKELY, "name") if rule else Finding(NONE, PROVED)
 
 
-def _of_number(column: ColumnFinding, words: set[str]) -> Rule:
-    named, seen = column.meaning, column.seen
-    kind = "share" if seen.siblings else named.kind
-    tested = f"over engine on {seen.tested} rows"
+def _rule_of_number(column: ColumnFinding, words: set[str]) -> Rule:
+    named, facts = column.meaning, column.facts
+    kind = "share" if facts.siblings else named.kind
+    test_note = f"over engine on {facts.tested_rows} rows"
     metrics = (name for name in column.relation.key if lexicon("metric") & {*tokens(name)})
     metric = next(metrics, None)
-    # Such words mean something only beside the name of a metric.
+    # A value beside the name of a metric is of that metric.
     if metric and words <= lexicon("value", "value_word"):
         why = f"rows are different measures: choose one {metric}"
         return Finding(Aggregation("none", within=metric, why=why), LIKELY, "name")
@@ -187,81 +188,81 @@ def _of_number(column: ColumnFinding, words: set[str]) -> Rule:
     for why, fits in refusals:
         if fits:
             return Finding(refused(why), LIKELY, "name")
-    pooled = _pooled(column, kind == "share", words)
-    if kind in _POOLED or named.mean:
-        return pooled
-    if seen.outcome == "distinct" and seen.tested >= 2 and not seen.sums:
-        return Finding(_OVERLAP, PROVED, f"less than the sum of the parts {tested}")
+    weighted_rule = _weighted_rule(column, kind == "share", words)
+    if kind in _WEIGHTED_KINDS or named.mean:
+        return weighted_rule
+    if facts.outcome == "distinct" and facts.tested_rows >= 2 and not facts.sums:
+        return Finding(_OVERLAP, PROVED, f"less than the sum of the parts {test_note}")
     if words & lexicon("distinct"):
         return Finding(_OVERLAP, LIKELY, "name")
-    if seen.adds:
+    if facts.is_additive:
         total = Aggregation("sum", within=_currency(column), across=_across(column))
-        reasons = [f"adds up {tested}"] if seen.outcome == "adds" else []
-        return Finding(total, PROVED, "; ".join(dict.fromkeys([*reasons, *seen.sums])))
-    if pooled.value is not None:
-        return pooled
-    reason = f"{seen.outcome} {tested}" if seen.outcome else ""
+        reasons = [f"adds up {test_note}"] if facts.outcome == "adds" else []
+        return Finding(total, PROVED, "; ".join(dict.fromkeys([*reasons, *facts.sums])))
+    if weighted_rule.value is not None:
+        return weighted_rule
+    reason = f"{facts.outcome} {test_note}" if facts.outcome else ""
     return Finding(None, OPEN, reason or "nothing shows whether its rows add up")
 
 
 def _across(column: ColumnFinding) -> tuple[str, ...]:
-    """The dimensions that a sum is limited to; empty where it holds over all rows."""
-    key, engines = column.relation.key, {"engine"} if column.seen.outcome == "adds" else set()
-    proved = column.seen.across | engines
+    """Return the dimensions over which a sum holds; empty if it holds over all rows."""
+    key, engines = column.relation.key, {"engine"} if column.facts.outcome == "adds" else set()
+    proved = column.facts.across | engines
     if {*key} <= proved:
         return ()
     return (*sorted(engines - {*key}), *(name for name in key if name in proved))
 
 
 def _currency(column: ColumnFinding) -> str | None:
-    """The column that holds the currency of an amount: beside it, or from its signs."""
+    """Return the column of an amount's currency: beside it, or read from the amount's text."""
     if column.unit.value != "currency":
         return None
-    beside = column.source.rpartition(".")[0]
+    holder = column.source.rpartition(".")[0]
     names = (
         other.name
         for other in column.relation.columns
         if "currency" in tokens(other.name)
-        and {other.source, other.source.rpartition(".")[0]} & {column.source, beside}
+        and {other.source, other.source.rpartition(".")[0]} & {column.source, holder}
     )
     return next(names, None)
 
 
-def _pooled(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
-    """The ratio or weighted mean that the evidence leaves, if it leaves exactly one."""
-    seen = column.seen
-    if seen.ratios:
-        below = {candidate.over[1] for candidate in seen.ratios}
-        return _ratio(column, _agreed(column, below))
-    left = _agreed(column)
-    if left and words & lexicon("picked"):
+def _weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
+    """Return the ratio or weighted mean that fits the evidence; open unless exactly one does."""
+    facts = column.facts
+    if facts.ratios:
+        denominators = {candidate.over[1] for candidate in facts.ratios}
+        return _ratio_rule(column, _possible_denominators(column, denominators))
+    candidates = _possible_denominators(column)
+    if candidates and words & lexicon("picked"):
         return Finding(None, OPEN, "each row may speak of another: it is that of one picked out")
-    if not left:
+    if not candidates:
         return Finding(None, OPEN, "the counts that it is made of are not in the response")
-    if len(left) > 1:
-        return Finding(None, OPEN, f"a mean with weights from one of {some_of(sorted(left))}")
-    (by,) = left
-    if "." in by or by.startswith("sum of "):
-        return Finding(None, OPEN, f"a mean over {by}, which is no column of this table")
+    if len(candidates) > 1:
+        return Finding(None, OPEN, f"a mean with weights from one of {some_of(sorted(candidates))}")
+    (weight,) = candidates
+    if "." in weight or weight.startswith("sum of "):
+        return Finding(None, OPEN, f"a mean over {weight}, which is no column of this table")
     reasons = [
-        f"{what} {by} on {rows[by]} rows"
+        f"{what} {weight} on {rows[weight]} rows"
         for what, rows in (
-            ("a whole number over", seen.wholes),
-            ("the engines pool to the whole by", seen.weights),
+            ("a whole number over", facts.denominators),
+            ("the engines pool to the whole by", facts.weights),
         )
-        if by in rows
+        if weight in rows
     ]
-    mean = Aggregation("mean", by=by, why="a ratio") if is_share else weighted(by)
+    mean = Aggregation("mean", by=weight, why="a ratio") if is_share else weighted(weight)
     return Finding(mean, PROVED, "; ".join(reasons))
 
 
-def _ratio(column: ColumnFinding, agreed: set[str]) -> Rule:
-    """The ratio of two columns; of several that fit, the one that the other evidence leaves.
+def _ratio_rule(column: ColumnFinding, denominators: set[str]) -> Rule:
+    """Return the rule of a ratio of two columns; of several that fit, the one in ``denominators``.
 
-    It holds of the numbers as written, so the two columns must have one scale, and the ratio none
-    of its own.
+    The ratio was tested on the numbers before scaling. So the two columns must have the same scale,
+    and the scale of this column must undo the ratio's factor.
     """
-    ratios, scales = column.seen.ratios, {c.name: c.scale for c in column.relation.columns}
+    ratios, scales = column.facts.ratios, {c.name: c.scale for c in column.relation.columns}
     own_ratios = [
         candidate
         for candidate in ratios
@@ -270,25 +271,31 @@ def _ratio(column: ColumnFinding, agreed: set[str]) -> Rule:
         and candidate.factor * column.scale == 1
     ]
     pairs = {candidate.over for candidate in ratios}
-    left = (
+    candidates = (
         own_ratios
         if len(pairs) == 1
-        else [candidate for candidate in own_ratios if {candidate.over[1]} == agreed]
+        else [candidate for candidate in own_ratios if {candidate.over[1]} == denominators]
     )
-    if len(left) == 1:
+    if len(candidates) == 1:
         rival = "no other pair of counts" if len(pairs) == 1 else "the engines pool by it"
-        return Finding(ratio(*left[0].over), PROVED, f"{left[0]} on {left[0].rows} rows, {rival}")
-    # Several totals of the same rows: whichever it is, the parts are divided anew.
+        return Finding(
+            ratio(*candidates[0].over),
+            PROVED,
+            f"{candidates[0]} on {candidates[0].rows} rows, {rival}",
+        )
+    # Several totals fit: whichever is the denominator, the ratio must be computed again.
     first = ratios[0]
-    is_of_total = len({above for above, _ in pairs}) == 1 and (len(pairs) == 1 or not own_ratios)
-    if is_of_total and first.numerator.own:
+    is_of_total = len({numerator for numerator, _ in pairs}) == 1 and (
+        len(pairs) == 1 or not own_ratios
+    )
+    if is_of_total and first.numerator.is_own:
         why = "ratio of {} over {}: add and divide anew".format(*first.over)
         return Finding(refused(why), PROVED, f"{first} on {first.rows} rows")
     names = some_of([*dict.fromkeys(map(str, ratios))])
     return Finding(None, OPEN, f"one of {names}, not all columns of this table")
 
 
-def _agreed(column: ColumnFinding, *kinds: set[str]) -> set[str]:
-    """The denominators that all kinds of evidence leave possible."""
-    left = [*kinds, *filter(None, ({*column.seen.wholes}, {*column.seen.weights}))]
-    return set.intersection(*left) if left else set()
+def _possible_denominators(column: ColumnFinding, *limits: set[str]) -> set[str]:
+    """Return the names of the denominators that fit all kinds of evidence."""
+    denominators = [*limits, *filter(None, ({*column.facts.denominators}, {*column.facts.weights}))]
+    return set.intersection(*denominators) if denominators else set()

@@ -1,9 +1,9 @@
-"""Words of names and of keys: what they mean for numbers, and which of them are data.
+"""Words of names and keys: which meaning a name has for numbers, and which keys are data.
 
 The words themselves are in the lexicon, by concept. Names alone are never proof: a unit is likely
-where the words of the name and the range of the values agree, and open otherwise. Scope options
+if the words of the name and the range of the values agree, and open otherwise. Scope options
 name the engines, topics, categories and brands of a project, so an object whose keys are engine
-ids is a table by engine; days, weeks, hosts and addresses are known by their form.
+ids is a table by engine. Days, weeks, hosts and addresses are recognised by their syntax.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class Meaning:
         ``count``, ``share``, ``probability``, ``position``, ``rank``, ``score``, ``money``,
         ``seconds``, ``milliseconds``, ``bytes``, ``change``, ``status``, ``id``, ``time`` or empty.
     mean, percent, points, places : bool
-        Whether the name says that it is an average, per cent, percentage points, or places.
+        Whether the name has words for an average, per cent, percentage points, or ranks.
     factor : float
-        1, or what the name says that its numbers are in: 0.01 for cents, 1e-6 for ppm.
-    counted : bool
-        Whether the name holds a noun of what is counted.
+        The factor of the unit that the name states: 0.01 for cents, 1e-6 for ppm; else 1.
+    has_counted_noun : bool
+        Whether the name has a noun for things that are counted.
     """
 
     kind: str = ""
@@ -66,7 +66,7 @@ class Meaning:
     points: bool = False
     places: bool = False
     factor: float = 1.0
-    counted: bool = False
+    has_counted_noun: bool = False
 
 
 def tokens(name: str) -> list[str]:
@@ -83,7 +83,7 @@ def tokens(name: str) -> list[str]:
 
 @lru_cache(4096)
 def meaning(name: str) -> Meaning:
-    """Derive what a name's words mean for its numbers.
+    """Return the meaning of a name's words for its numbers.
 
     Examples
     --------
@@ -102,11 +102,13 @@ def meaning(name: str) -> Meaning:
         return last in lexicon(*concepts)
 
     mean = has("mean")
-    # Alone, ``pos`` may be positive.
-    singles = (vocabulary if mean else vocabulary - {"pos"}) | {singular(word) for word in words}
-    places = bool(singles & lexicon("position", "rank"))
-    factor = next((by for concept, by in _FACTORS.items() if has(concept)), 1.0)
-    # What a rate is made of may be a sum of anything.
+    # Without a word for a mean, ``pos`` may stand for positive.
+    single_words = (vocabulary if mean else vocabulary - {"pos"}) | {
+        singular(word) for word in words
+    }
+    places = bool(single_words & lexicon("position", "rank"))
+    factor = next((multiplier for concept, multiplier in _FACTORS.items() if has(concept)), 1.0)
+    # A part of a rate, such as its numerator, may be a sum of anything.
     is_rate = has("rate") and not ends("rate_part")
     is_place = singular(last) in lexicon("position", "rank")
     is_score = last in lexicon("participle") and words[-2:-1] and words[-2] in lexicon("score")
@@ -129,7 +131,7 @@ def meaning(name: str) -> Meaning:
         ("count", is_score),
         ("probability", {"p", "value"} <= vocabulary or has("probability")),
         ("share", is_rate),
-        ("rank", bool(singles & lexicon("rank")) and not mean and last != "places"),
+        ("rank", bool(single_words & lexicon("rank")) and not mean and last != "places"),
         ("position", places and last != "places"),
         ("score", has("score") and not _is_counted(last)),
         ("time", _is_time(words) and words != ["seen"]),
@@ -141,7 +143,7 @@ def meaning(name: str) -> Meaning:
 
 
 def specific_name(name: str, path: str) -> str:
-    """Return the most specific name: the field's, with its parent's before it if it is generic.
+    """Return a field's name; if it is generic, such as ``value``, with its parent's name before it.
 
     Examples
     --------
@@ -153,8 +155,8 @@ def specific_name(name: str, path: str) -> str:
     words = tokens(name)
     if words and not set(words) <= lexicon("value"):
         return name
-    above = [part for part in path.replace("{}", "").replace("[]", "").split(".")[:-1] if part]
-    return f"{above[-1]}_{name}" if above else name
+    parents = [part for part in path.replace("{}", "").replace("[]", "").split(".")[:-1] if part]
+    return f"{parents[-1]}_{name}" if parents else name
 
 
 def is_measure_name(name: str) -> bool:
@@ -169,7 +171,7 @@ def is_measure_name(name: str) -> bool:
 
 
 def is_time_name(name: str) -> bool:
-    """Whether a name reads like that of a day or an instant.
+    """Whether a name reads like that of a date or time.
 
     Examples
     --------
@@ -183,7 +185,7 @@ def is_time_name(name: str) -> bool:
 
 
 def is_flag_name(name: str) -> bool:
-    """Whether a name reads like that of a yes or no.
+    """Whether a name reads like that of a flag.
 
     Examples
     --------
@@ -206,7 +208,7 @@ def is_id_name(name: str) -> bool:
 
 
 def is_numbered(words: list[str]) -> bool:
-    """Whether a name is that of a serial number, such as ``insight_no``."""
+    """Whether the words of a name are those of a serial number, such as ``insight_no``."""
     is_number = words[-1] == "number" and len(words) > 1 and "of" not in words
     return is_number and words[-2] not in lexicon("count") and words[-2] == singular(words[-2])
 
@@ -223,7 +225,7 @@ def _is_time(words: list[str]) -> bool:
 
 
 def singular(word: str) -> str:
-    """Convert a plural noun to the singular, as far as its ending shows it.
+    """Return the singular of a noun, by its ending; other words are returned as they are.
 
     Examples
     --------
@@ -245,8 +247,8 @@ class Vocabulary:
     members : mapping of str to iterable of str
         The values of each dimension.
     texts : mapping of str to str
-        Texts of the responses, each with the name of its field: keys that another place of the same
-        responses spells out are recognised by them, and called so.
+        Texts in the responses, each with the name of its field. Keys that are such texts elsewhere
+        in the same responses are taken for data and named after that field.
 
     Examples
     --------
@@ -279,7 +281,7 @@ class Vocabulary:
         return cls(members, dict(pair for response in responses for pair in texts(response)))
 
     def dimension(self, keys: Iterable[str]) -> str | None:
-        """Name the dimension of an object's keys, if they are data; None if they may be names."""
+        """Return the dimension of an object's keys if they are data; None if they may be names."""
         unique = list(dict.fromkeys(keys))
         for name, values in self.members.items() if unique else ():
             if sum(key in values for key in unique) >= 0.75 * len(unique):
@@ -289,19 +291,19 @@ class Vocabulary:
 
 
 def _mostly_match(form: re.Pattern[str], keys: list[str]) -> bool:
-    """Whether four fifths of the keys have a form."""
+    """Whether four fifths of the keys match a pattern."""
     return bool(keys) and sum(map(bool, map(form.fullmatch, keys))) >= 0.8 * len(keys)
 
 
 def named(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield the values of scope options, with the names of their fields in small letters."""
+    """Yield the fields of scope options, nested ones too: the name in snake_case and the value."""
     for name, value in options.items() if isinstance(options, dict) and depth < 4 else ():
         yield snake(name), value
         yield from named(value, depth + 1)
 
 
 def _labels(value: Any) -> set[str]:
-    """The names by which the members of a list or map of options may be known."""
+    """Return the texts that may name the members of a list or map of options."""
     if isinstance(value, dict):
         if value and all(isinstance(member, dict) for member in value.values()):
             return {key for key in value if len(key) <= _LONGEST}
@@ -317,7 +319,7 @@ def _labels(value: Any) -> set[str]:
 
 
 def texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the short texts of a value, each with the name of its field."""
+    """Yield the short texts in a JSON value, each with the name of its field."""
     if type(value) is str and len(value) <= _LONGEST:
         yield value, name
     elif isinstance(value, dict):
