@@ -68,7 +68,7 @@ class ByteIndex:
         return key if path.endswith(KEY_SIGN) else value
 
     def _items(self, start: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
-        """Return the spans of key and value of the items of the container that starts at a byte."""
+        """Return the spans of each item's key and value in the container that starts at a byte."""
         if start not in self._items_of:
             spans = [*self._values(start + 1)] if self.body[start] in b"[{" else []
             self._items_of[start] = {number: (None, span) for number, span in enumerate(spans)}

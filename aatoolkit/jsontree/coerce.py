@@ -129,7 +129,7 @@ def _array(values: Iterable[Any], dtype: str) -> pa.Array:
 
 
 def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) -> Parsed:
-    """Parse the values of a column as it declares.
+    """Parse the values of a column in the way that it declares.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
     reading : Reading or Column
         The dtype and how values are parsed.
     year : optional
-        For ``month day``: the year, or the last day that a value may mean.
+        For ``month day``: the year, or the latest day that a value can stand for.
 
     Examples
     --------
@@ -162,12 +162,12 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
         exact = _EXACT[dtype]
         invalid = _read_rows(rows, [r for r, v in enumerate(rows) if type(v) not in exact], read)
         with suppress(ValueError, OverflowError):
-            return Parsed(_scaled(exact_array(rows, set(), dtype), reading.scale), invalid, missing)
+            return Parsed(_scale(exact_array(rows, set(), dtype), reading.scale), invalid, missing)
     else:
         parse = partial(_PARSERS[reading.parse], dtype, year)
-        read = parse if reading.parse == "any" else partial(_if_short, parse)
+        read = parse if reading.parse == "any" else partial(_parse_if_short, parse)
     invalid += _read_rows(rows, range(len(rows)), read)
-    return Parsed(_scaled(_array(rows, dtype), reading.scale), sorted(invalid), missing)
+    return Parsed(_scale(_array(rows, dtype), reading.scale), sorted(invalid), missing)
 
 
 def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], Any]) -> list[int]:
@@ -193,7 +193,7 @@ def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], An
     return invalid
 
 
-def _if_short(read: Callable[[Any], Any], value: Any) -> Any:
+def _parse_if_short(read: Callable[[Any], Any], value: Any) -> Any:
     """Parse a value, unless it is a text that is too long for regular expressions."""
     return None if type(value) is str and len(value) > LONGEST else read(value)
 
@@ -203,8 +203,8 @@ def identity(value: Any) -> Any:
     return None if isinstance(value, dict | list) else (value, type(value) is bool)
 
 
-def _scaled(array: pa.Array, scale: float | None) -> pa.Array:
-    """Multiply numbers by a scale, exactly where it is one over a whole number, such as 0.01."""
+def _scale(array: pa.Array, scale: float | None) -> pa.Array:
+    """Return numbers times a scale; exactly if the scale is one over a whole number, as 0.01 is."""
     if scale is None:
         return array
     import pyarrow.compute as pc
@@ -263,7 +263,7 @@ def _texts(value: Any) -> Any:
 
 
 def _integer(value: Any) -> int:
-    """Convert a whole number of 64 bits, also from a float if that is exact."""
+    """Return a whole number of 64 bits, which may be a float with an exact whole value."""
     if type(value) is float and value.is_integer() and abs(value) <= EXACT_FLOAT:
         value = int(value) if value or copysign(1, value) > 0 else None  # no integer is -0.0
     if type(value) is not int or not -(2**63) <= value < 2**63:
@@ -272,7 +272,7 @@ def _integer(value: Any) -> int:
 
 
 def _float(value: Any) -> float:
-    """Convert a float, or a whole number that a float stores exactly."""
+    """Return a float, also from a whole number that a float can represent exactly."""
     if type(value) is float or (type(value) is int and abs(value) <= EXACT_FLOAT):
         return float(value)
     raise ValueError
@@ -330,7 +330,8 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
 _SECONDS = {unit: float(seconds) for unit, seconds in pairs("seconds_of").items()}
 
 
-def _plain(dtype: str, value: Any) -> Any:
+def _number_of(dtype: str, value: Any) -> Any:
+    """Return a JSON number as a number of a dtype; raise ValueError if it does not fit."""
     if dtype == "Float64":
         return _float(value)
     return _integer(value + 0.0 if type(value) is float else value)
@@ -338,27 +339,29 @@ def _plain(dtype: str, value: Any) -> Any:
 
 def _number(point: str, dtype: str, _: Any, value: Any) -> Any:
     if type(value) is not str:
-        return _plain(dtype, value)
+        return _number_of(dtype, value)
     short = _SHORT.fullmatch(value) if point == "." else None
     if short is not None:
-        return _plain(dtype, float(short[1].translate(_SIGNS)) * _THOUSANDS[short[2].lower()])
+        return _number_of(dtype, float(short[1].translate(_SIGNS)) * _THOUSANDS[short[2].lower()])
     if not _NUMBERS[point].fullmatch(value):
         return None
     text = value.translate(_SIGNS).replace(",."[point == ","], "").replace(",", ".")
     return (
-        _integer(int(text)) if dtype == "Int64" and "." not in text else _plain(dtype, float(text))
+        _integer(int(text))
+        if dtype == "Int64" and "." not in text
+        else _number_of(dtype, float(text))
     )
 
 
 def _of_text(parse: Callable[[str], Any], dtype: str, _: Any, value: Any) -> Any:
-    """Parse a text by a function; JSON numbers are valid in columns of floats."""
+    """Return what a function parses from a text; JSON numbers fit in columns of floats, too."""
     if type(value) is str:
         return parse(value)
-    return _plain(dtype, value) if dtype == "Float64" else None
+    return _number_of(dtype, value) if dtype == "Float64" else None
 
 
 def _money(text: str) -> float | None:
-    """Parse the amount of a price; None if it is ambiguous."""
+    """Return the amount of a price in text; None if it is ambiguous."""
     match = _MONEY.fullmatch(text)
     if match is None or (match[1] and match[3]):
         return None
@@ -370,13 +373,13 @@ def _money(text: str) -> float | None:
 
 
 def currency(text: str) -> str | None:
-    """Parse the currency sign or code of a price."""
+    """Return the currency sign or code of a price in text; None if there is none."""
     match = _MONEY.fullmatch(text)
     return None if match is None else match[2] or match[5]
 
 
 def _duration(text: str) -> float | None:
-    """Parse a duration, such as ``1m 30s``; return its seconds."""
+    """Return the seconds of a duration in text, such as ``1m 30s``; None if it is none."""
     word = text.strip().lower()
     clock, period = _CLOCK.fullmatch(word), _PERIOD.fullmatch(word)
     if clock is not None:
@@ -391,20 +394,23 @@ def _duration(text: str) -> float | None:
 
 
 def _of_any(dtype: str, _: Any, value: Any) -> str | None:
-    """Convert a text, a number or a boolean to text."""
+    """Return a text, a number or a boolean as text; None for other values."""
     if type(value) in (int, float, bool):
         return json.dumps(value)
     return value if type(value) is str else None
 
 
 def _in_parts(dtype: str, _: Any, value: Any) -> Any:
-    """Convert an object to a number: a ratio, or units and nanos; `MISSING` over 0, or if empty."""
+    """Return the number that an object of two parts stands for: a ratio, or units and nanos.
+
+    `MISSING` if the denominator is 0 or the object is empty.
+    """
     if type(value) is not dict:
         return None
     parts = {name: _number(".", dtype, _, part) for name, part in value.items() if part is not None}
     match parts:
-        case {"num": above, "den": below} | {"numerator": above, "denominator": below}:
-            return above / below if below else MISSING
+        case {"num": num, "den": den} | {"numerator": num, "denominator": den}:
+            return num / den if den else MISSING
         case {"units": _} | {"nanos": _}:
             return parts.get("units", 0) + parts.get("nanos", 0) / 10**9
     return MISSING
@@ -428,10 +434,11 @@ _DAYS = {
     "month day": _MONTH_DAY,
     "month day year": _MONTH_DAY + r",?[\s-]+(?P<year>\d{4})",
 }
-"""The notations of days; a week, month or quarter is its first day."""
+"""The notations of days; a week, month or quarter stands for its first day."""
 
 
 def _day(form: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None:
+    """Return a day in one notation as Arrow stores a date or timestamp; None if it does not fit."""
     match = form.fullmatch(str(value).strip()) if type(value) in (str, int) else None
     if match is None:
         return None
@@ -458,7 +465,7 @@ def _day(form: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None
 
 
 def _utc(dtype: str, _: Any, value: Any) -> int | None:
-    """Convert a timestamp; without a time zone it is in UTC."""
+    """Return a timestamp in text as Arrow stores it; without a time zone it is taken as UTC."""
     if type(value) is not str or len(value) < 16 or value[10] not in "T ":
         return None
     moment = datetime.fromisoformat(value)

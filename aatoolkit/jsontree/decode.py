@@ -26,10 +26,10 @@ from aatoolkit.jsontree.layout import MAX_DEPTH, Census, Inexact
 T = TypeVar("T")
 
 BOM = b"\xef\xbb\xbf"
-"""The UTF-8 byte order mark, which a document may begin with; it is passed over."""
+"""The UTF-8 byte order mark, with which a document may begin; it is skipped."""
 
 EXACT_FLOAT = 2**53
-"""Floats hold every whole number up to this one, and not the next."""
+"""The largest number up to which floats can represent every whole number."""
 
 _BLOCK, _EXCERPT = 1 << 17, 200
 _QUOTE, _BACKSLASH, _COLON, _SPACE = b'"\\: '
@@ -56,11 +56,11 @@ def decode(response: bytes | str | Any, **facts: Any) -> Any:
     Raises
     ------
     DecodeError
-        If it is not one valid JSON document; ``.problem`` says why in a word. Duplicate keys,
-        numbers that are not finite, text that is no Unicode and nesting deeper than 128 are errors
-        too, which other decoders accept.
+        If it is not one valid JSON document; ``.problem`` says why in a word. Unlike with other
+        decoders, these are errors too: duplicate keys, numbers that are not finite, text that is
+        not Unicode, and nesting deeper than 128.
     PayloadError
-        If an object is no JSON value.
+        If a Python object is no JSON value.
 
     Examples
     --------
@@ -80,25 +80,26 @@ def decode(response: bytes | str | Any, **facts: Any) -> Any:
 def read_document(
     response: bytes | str | Any, survey: Callable[[Any, bool], tuple[T, int]], **facts: Any
 ) -> T:
-    """Decode a document as `decode` does, and return the result of a function of it.
+    """Decode a document as `decode` does, and return what a function computes from it.
 
     Parameters
     ----------
     response
         The document.
     survey
-        A function of the decoded value and of whether that is exact for certain. It returns a
-        result, and the number of keys of all objects; it is called again if the value is not exact.
+        A function that takes the decoded value and whether that is certainly exact. It returns its
+        result and the number of keys of all objects. If the value turns out not to be exact, the
+        function is called again with one that is.
     **facts
         Facts for the error.
     """
     if not isinstance(response, bytes | str):
         return survey(checked_value(response, **facts), True)[0]
     body = response.encode("utf-8", "surrogatepass") if isinstance(response, str) else response
-    bare = body.removeprefix(BOM)
+    document = body.removeprefix(BOM)
     try:
-        result, keys = survey(orjson.loads(bare), False)
-        if keys_in(bare) == keys:
+        result, keys = survey(orjson.loads(document), False)
+        if keys_in(document) == keys:
             return result
     except (Inexact, orjson.JSONDecodeError):
         pass
@@ -106,16 +107,18 @@ def read_document(
 
 
 def keys_in(body: bytes) -> int:
-    """Count the keys in the bytes of a document, to find duplicates, which orjson drops.
+    """Return the number of keys in the bytes of a document.
+
+    It shows duplicate keys, since orjson drops these.
 
     A key is a quote before a colon, with or without white space between.
     """
     keys, codes = 0, np.frombuffer(body, np.uint8)
     for start in range(0, len(codes), _BLOCK):
         colons = np.flatnonzero(codes[start : start + _BLOCK] == _COLON) + start
-        before = codes[colons - 1]
-        is_quote = before == _QUOTE
-        is_doubtful = (before <= _SPACE) | (is_quote & (codes[colons - 2] == _BACKSLASH))
+        previous = codes[colons - 1]
+        is_quote = previous == _QUOTE
+        is_doubtful = (previous <= _SPACE) | (is_quote & (codes[colons - 2] == _BACKSLASH))
         keys += int(np.count_nonzero(is_quote & ~is_doubtful))
         for colon in colons[is_doubtful].tolist():
             window = body[max(colon - 64, 0) : colon]
@@ -129,8 +132,8 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
     """Decode one JSON document by the standard library: slower than orjson, and always exact."""
     try:
         return _read(body.removeprefix(BOM))
-    except _Invalid as refused:
-        problem, sentence = refused.args
+    except _Invalid as invalid:
+        problem, sentence = invalid.args
     # Raised outside the handler, as the exception caught there contains parts of the body.
     raise DecodeError(
         f"the response is not a JSON document: {sentence}",
@@ -141,7 +144,7 @@ def decode_exactly(body: bytes, **facts: Any) -> Any:
 
 
 def checked_value(response: Any, **facts: Any) -> Any:
-    """Copy a value of JSON types.
+    """Return a copy of a JSON value.
 
     Raises
     ------
@@ -162,12 +165,12 @@ def checked_value(response: Any, **facts: Any) -> Any:
 @contextmanager
 def gc_paused() -> Iterator[None]:
     """Disable the garbage collector within a block that creates many objects without cycles."""
-    was_on = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was_on:
+        if was_enabled:
             gc.enable()
 
 
@@ -192,7 +195,7 @@ def is_unicode(text: str) -> bool:
 
 
 def _read(body: bytes) -> Any:
-    """Decode one document, or raise `_Invalid`."""
+    """Return the value of one document, or raise `_Invalid`."""
     start = body[:512].lstrip()
     if not body.strip():
         raise _Invalid("empty", "it is empty")
@@ -211,9 +214,9 @@ def _read(body: bytes) -> Any:
     except (Inexact, RecursionError):
         raise _Invalid("too_deep", f"it is nested more than {MAX_DEPTH} deep") from None
     except ValueError as error:
-        bare = _STRING.sub(b"", body)
-        opened = sum(map(bare.count, (b"{", b"["))) - sum(map(bare.count, (b"}", b"]")))
-        if opened > 0 and start[:1] in (b"{", b"["):
+        structure = _STRING.sub(b"", body)
+        starts, ends = (sum(map(structure.count, pair)) for pair in ((b"{", b"["), (b"}", b"]")))
+        if starts > ends and start[:1] in (b"{", b"["):
             raise _Invalid("truncated", "it breaks off before its end") from None
         raise _Invalid("not_json", f"{error}") from None
     if "\\u" in text and not is_unicode(json.dumps(value, ensure_ascii=False)):
@@ -224,8 +227,8 @@ def _read(body: bytes) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
-        key = excerpt(repr(twice).encode("utf-8", "backslashreplace"))
+        ((duplicate, _),) = Counter(key for key, _ in pairs).most_common(1)
+        key = excerpt(repr(duplicate).encode("utf-8", "backslashreplace"))
         raise _Invalid("duplicate_key", f"the key {key} is given twice in one object")
     return value
 

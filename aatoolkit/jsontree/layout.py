@@ -1,4 +1,4 @@
-"""Limits of a document: its number of paths and depth; and objects whose keys are data."""
+"""The limits of a document: paths and depth; and the test for objects whose keys are data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_FIELDS = 1000
 """The keys of an object with more keys than this are data, not names of fields."""
 
 MAX_DEPTH = 128
-"""The deepest nesting that is read."""
+"""The deepest nesting that a document may have."""
 
 _FEWEST_KEYS, _MANY_KEYS = 3, 64
 _DATE_OR_NUMBER, _ADDRESS = r"[+-]?\d.*", r"[a-z]+://.*|[^\s@]+@\S+\.\w+"
@@ -33,7 +33,7 @@ class Inexact(Exception):
 
 
 class Census:
-    """Counts of the paths and keys of a document, which is checked meanwhile.
+    """Counts the paths and keys of a document, and checks its limits and numbers while counting.
 
     Parameters
     ----------
@@ -81,7 +81,10 @@ class Census:
                 raise Inexact
 
     def add_keys(self, objects: Sequence[dict[str, Any]], fields: int = 0) -> None:
-        """Count the keys of the objects at one path; of records also their different fields."""
+        """Add the keys of the objects at one path to the counts.
+
+        ``fields`` is the number of their different fields, if they are records.
+        """
         sizes = [*map(len, objects)]
         self.keys += sum(sizes)
         self.most_keys = max(self.most_keys, fields, *sizes)
@@ -89,7 +92,7 @@ class Census:
     def survey(
         self, values: Sequence[Any], kinds: set[type], depth: int, are_records: bool = False
     ) -> None:
-        """Count one path, and the paths and keys inside of its values."""
+        """Count one path, then the paths and keys inside of its values."""
         self.count_path(values, kinds, depth)
         if not kinds.isdisjoint((dict, list)):
             self.walk(values, depth, are_records)
@@ -138,10 +141,12 @@ def are_keyed(objects: Sequence[dict[str, Any]]) -> bool:
 
     They are if there are three or more different keys and
 
-    * 80 % of the keys look like data (dates, numbers, hosts, addresses, UUIDs), or are no names of
-      fields, such as ``Acme CRM``, with values that are all numbers or all containers;
-    * or there are more than 64 keys, and objects have few of them, or all values have one type and
-      there are fewer objects than keys;
+    * 80 % of the keys look like data (dates, numbers, hosts, addresses, UUIDs). If all values are
+      numbers, or all have one other type than text, keys that cannot be names of fields, such as
+      ``Acme CRM``, look like data as well;
+    * or there are more than 64 keys, and the objects have less than a third of them on average;
+    * or there are more than 64 keys, all values have one type and there are fewer objects than
+      keys;
     * or all values are objects that have 80 % of their fields in common;
     * or there are more than `MAX_FIELDS` keys.
 
@@ -166,6 +171,7 @@ def are_keyed(objects: Sequence[dict[str, Any]]) -> bool:
 
 @lru_cache(1 << 14)
 def _key_kind(key: str) -> str:
+    """Return whether a key looks like ``data``, like the ``name`` of a field, or ``other``."""
     if _DATA.fullmatch(key):
         return "data"
     return "name" if _WORD.fullmatch(key) else "other"

@@ -6,15 +6,15 @@
 ``$.domains[0].id``     a concrete path: it begins at the document, ``$``, and numbers elements
 ``$.a["b.c"]``          a name of other characters is quoted, as JSON text, in brackets or not:
 ``a."b.c"``             concrete paths are written the first way, patterns the second
-``days[@0]``            of a column: the element at the position of the row's first array;
-                        ``hits{@0}`` the entry of its key
-``rows[]["cols[]"="n"]``  the element at the position that a name has in a header elsewhere
+``days[@0]``            in the path of a column: the element at the row's own position in the
+                        first array on the path to the row; ``hits{@0}`` the entry with its key
+``rows[]["cols[]"="n"]``  the element at the position that the name ``n`` has in another array
 ======================  ==========================================================================
 
 `parse_path` reads all of them and `parse_pattern` patterns alone; `format_path` writes patterns,
 `format_json_path` concrete paths.
-Names of the tables of `~aatoolkit.jsontree.shred.shred` escape otherwise, since they must be
-file names too.
+Names of the tables of `~aatoolkit.jsontree.shred.shred` are escaped in another way, since they must
+be file names too.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def parse_pattern(path: str) -> tuple[Step, ...]:
-    """Parse a pattern, as declarations have it.
+    """Parse a pattern, such as declarations have.
 
     Raises
     ------

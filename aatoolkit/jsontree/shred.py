@@ -7,9 +7,10 @@ row for each element, named after its path: ``chats[]``, ``chats[].citations[]``
 An object whose keys are data becomes one too, a row for each entry: ``byDay{}``. Which objects
 these are is decided in `aatoolkit.jsontree.layout`; the others are columns.
 
-**Columns** of tables other than ``$``, first: ``_parent``, the number of the row above it in the
-table above, from 0; ``_pos``, the place in the array or object, from 0; ``_key``, the key of an
-entry. Then those of the row itself, named by the path from the row, and sorted by it:
+**Columns.** Tables other than ``$`` begin with ``_parent``, the number (from 0) of the row that
+holds it in the parent table; ``_pos``, the position in the array or object, from 0; and, for the
+entry of an object, ``_key``. Then come the columns of the row itself, named and sorted by their
+path from the row:
 
 =================  =============================================================================
 ``engine``         the field's numbers, text or booleans, where it has one kind of them
@@ -21,7 +22,7 @@ entry. Then those of the row itself, named by the path from the row, and sorted 
 ``x@kind``         what the field is in a row: ``missing``, ``null``, ``object``, or ``array``,
                    ``entries`` or a kind of scalar. It is there only where rows without a value
                    are not all of one kind; else the kind is in the plan.
-``_value…``        the same of the row itself, where it is no object
+``_value…``        the same columns for the row itself, if it is not an object
 =================  =============================================================================
 
 Integers and floats share a column of floats where no float is a whole number and no integer
@@ -32,8 +33,8 @@ beyond 2**53: then the two can be distinguished. Text that looks like dates stay
 path or a column of ours, and names can be file names; long table names end in a hash.
 
 **The plan**, JSON in the metadata of each table's schema under ``aatoolkit.shred``, holds the
-true keys and what each column is. It is all that `unshred` goes by, with the columns it names,
-and Parquet keeps it.
+true keys and what each column is. `unshred` needs nothing but the plan and the columns that it
+names; Parquet keeps both.
 
 >>> tables = shred('{"host": "a.example", "chats": [{"id": 1, "tags": ["x"]}, {"id": null}]}')
 >>> {name: table.column_names for name, table in tables.items()}
@@ -86,7 +87,7 @@ _ARROW = {
 """The Arrow type of each kind; integers beyond 64 bits are decimal text."""
 
 _BARE = ("missing", "null", "object")
-"""The kinds that no column holds."""
+"""The kinds of values that have no column of their own."""
 
 _KINDS = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN, type(None): "null"}
 _KINDS |= {dict: "object", list: "array", Missing: "missing"}
@@ -107,14 +108,14 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
     Returns
     -------
     dict of str to pyarrow.Table
-        The document's own table, ``$``, first; those below it follow.
+        The document's own table, ``$``, first; the tables of its arrays and entries follow.
 
     Raises
     ------
     DecodeError
         If it is not one JSON document.
     PayloadError
-        If an object is no JSON value; `PayloadError` if it has more paths than are allowed.
+        If a Python object is no JSON value, or the document has more than ``max_nodes`` paths.
 
     Examples
     --------
@@ -122,16 +123,16 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
     >>> {name: table.num_rows for name, table in tables.items()}
     {'$': 1, 'rows[]': 3}
     """
-    census, waiting = Census(max_nodes), [_Table(DOCUMENT, [decode(response)])]
+    census, pending = Census(max_nodes), [_Table(DOCUMENT, [decode(response)])]
     tables = {}
-    while waiting:
-        table = waiting.pop()
+    while pending:
+        table = pending.pop()
         cell = table.cell(table.values, "", census)
         plan = {"table": table.name, "rows": len(table.values), "cell": cell}
         text = canonical_json(plan).encode()
         arrow = pa.table(table.columns).replace_schema_metadata({PLAN: text})
-        tables[_short(table.name)] = arrow
-        waiting += reversed(table.children)
+        tables[_short_name(table.name)] = arrow
+        pending += reversed(table.children)
     return tables
 
 
@@ -189,7 +190,7 @@ class _Table:
         if "object" in present:
             vector = Vector(values)
             plan["fields"] = {
-                name: self.cell(vector.field(name).values, _field(label, name), census)
+                name: self.cell(vector.field(name).values, _column_name(label, name), census)
                 for name in sorted(vector.fields())
             }
         return plan
@@ -218,14 +219,14 @@ def _are_distinguishable(values: Sequence[Any]) -> bool:
     )
 
 
-def _field(record: str, key: str) -> str:
+def _column_name(record: str, key: str) -> str:
     """Return the name of a field's column; special characters are escaped, as ``.`` by ``%2E``."""
     step = _SPECIAL.sub(lambda sign: f"%{ord(sign[0]):02X}", key) or "%"
     step = f"%5F{key[1:]}" if key in (PARENT, PLACE, KEY, VALUE) else step
     return f"{record}.{step}" if record else step
 
 
-def _short(name: str) -> str:
+def _short_name(name: str) -> str:
     """Return a table's name; a long one is truncated and ends in a hash of the full name."""
     if len(name.encode()) <= _LONGEST:
         return name
@@ -238,7 +239,8 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     Parameters
     ----------
     tables : mapping of str to pyarrow.Table
-        All tables of the document, as they came or read back from Parquet, rows in their order.
+        All tables of the document, as `shred` returned them or read back from Parquet, with their
+        rows in order.
 
     Raises
     ------
@@ -252,18 +254,18 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
     >>> unshred(shred('{"chats": [{"id": 1}, {}], "total": null}'))
     {'chats': [{'id': 1}, {}], 'total': None}
     """
-    planned = {}
+    tables_by_name = {}
     for name, table in tables.items():
         try:
             plan = json.loads(table.schema.metadata[PLAN])
-            planned[plan["table"]] = table, plan
+            tables_by_name[plan["table"]] = table, plan
         except (AttributeError, KeyError, TypeError, ValueError):
             raise MetadataError(
                 f"the table {name} has no plan that can be read; give unshred the tables that "
                 "shred made, with the metadata of their schemas"
             ) from None
     try:
-        (value,) = _values(planned, DOCUMENT)
+        (value,) = _values(tables_by_name, DOCUMENT)
         return value
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         problem = f"the tables do not fit their plans ({type(error).__name__}: {error})"
@@ -276,10 +278,10 @@ def unshred(tables: Mapping[str, pa.Table]) -> Any:
 def _values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
     """Return the JSON value of each row of a table."""
     if name not in tables:
-        raise ValueError(f"the table {_short(name)} is missing")
+        raise ValueError(f"the table {_short_name(name)} is missing")
     table, plan = tables[name]
     if table.num_columns and table.num_rows != plan["rows"]:
-        raise ValueError(f"the table {_short(name)} had {plan['rows']} rows")
+        raise ValueError(f"the table {_short_name(name)} had {plan['rows']} rows")
 
     def cell_values(cell: _Plan) -> list[Any]:
         kinds = table.column(cell["kind"]).to_pylist() if "kind" in cell else []
@@ -297,7 +299,7 @@ def _values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
                 items, child = _values(tables, child_name), tables[child_name][0]
                 parents = [row for row, length in enumerate(lengths) for _ in range(length or 0)]
                 if child.column(PARENT).to_pylist() != parents:
-                    raise ValueError(f"rows of the table {_short(child_name)} are missing")
+                    raise ValueError(f"rows of the table {_short_name(child_name)} are missing")
                 if sign == ENTRIES:
                     items = [*zip(child.column(KEY).to_pylist(), items, strict=True)]
                 start = 0

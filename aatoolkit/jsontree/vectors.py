@@ -20,7 +20,7 @@ from aatoolkit.jsontree.layout import MAX_FIELDS, common_fields
 from aatoolkit.jsontree.paths import KEY_SIGN, Each, Entries, Field, Step, key_step
 
 RowIndex = np.ndarray[tuple[int], np.dtype[np.int64]]
-"""For each row the row of a level, -1 for none."""
+"""For each row of a table or level, the number of a row in another level; -1 for none."""
 
 
 class Missing:
@@ -111,14 +111,14 @@ class Level:
 
 
 class Vector:
-    """The values at one path, one for each row of a level.
+    """The values at one path: one for each document, element of an array or entry of an object.
 
     Parameters
     ----------
     values : sequence
         The values; `MISSING` where an object lacks the field.
     level : Level, optional
-        The rows; by default each value is a document.
+        The rows that the values belong to; by default each value is a document of its own.
     field_names : tuple of str
         The names of the fields on the path from a row to its value.
     is_absent : bool
@@ -175,7 +175,7 @@ class Vector:
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """Which numbers there are: True for numbers other than 0, False for 0."""
+        """Which numbers are among the values: True for numbers other than 0, False for 0."""
         if self.kinds.isdisjoint((int, float)):
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
@@ -228,7 +228,7 @@ class Vector:
         return child
 
     def entries(self, only: Sequence[str] = ()) -> Vector:
-        """Return the values in all objects, or those of some keys only."""
+        """Return the values of the entries of all objects, or those of some keys only."""
         names = tuple(only)
         child = self._children.get(names)
         if child is None:
@@ -298,7 +298,7 @@ class Vector:
 
 
 def compose_index(index: RowIndex, further: RowIndex) -> RowIndex:
-    """Return the rows that two row indexes lead to, one applied after the other; -1 for none."""
+    """Return the row index that applies one row index after another; -1 for none."""
     if not len(further):
         return np.full(len(index), -1, np.int64)
     return np.where(index >= 0, further[index], -1)

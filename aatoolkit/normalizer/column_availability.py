@@ -4,10 +4,11 @@ A statement about an engine, about days or about single rows is stored with cond
 columns that identify these rows, so that it holds after a filter. If a table lacks such a column,
 its numbers are sums over the rows: then the whole column is partial, for the same reason.
 
-A response *denies* a number if it states that it was not measured, such as ``hasData: false``
-beside a 0: the number is missing in the table. The narrowest statement about a value counts: that
-about its row or cell, else about its engine, its field, the section. Values of small samples and of
-incomplete data are partial, and stay; so do keys, positions and sample sizes.
+A response *denies* a number if it states that the number was not measured, such as ``hasData:
+false`` beside a 0. The number is then missing in the table. The narrowest statement about a value
+counts: a statement about its row or cell, else about its engine, its field, or the section. Values
+of small samples and of incomplete data are partial, and stay; so do keys, positions and sample
+sizes.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ PathOf = Callable[[int], str | None]
 """A function that returns the JSON path of a column's value in a row."""
 
 INFERRED = "options"
-"""The rule of signals from scope options: they are listed, and do not change the tables."""
+"""The rule of statements that come from scope options: they do not change the tables."""
 
 WHY = "denied"
 """The reason in ``extra`` for a number that a response denies."""
@@ -93,10 +94,12 @@ class TableStatements:
     ) -> None:
         self._table, self._dimensions = plan.table, plan.dimensions
         self._size = size
-        self._list = cache(lambda name: array(name).to_pylist())
+        self._values = cache(lambda name: array(name).to_pylist())
         self._signals = [signal for signal in signals if signal.rule != INFERRED]
-        self._narrow = [signal for signal in self._signals if signal.scope in ("field", "row")]
-        self._of_section = section_state(self._signals) or UNKNOWN
+        self._narrow_signals = [
+            signal for signal in self._signals if signal.scope in ("field", "row")
+        ]
+        self._section_state = section_state(self._signals) or UNKNOWN
 
     def describe(
         self, column: Column, name: str, is_absent: bool, is_measured: bool, path: PathOf
@@ -112,43 +115,47 @@ class TableStatements:
         path
             A function that returns the JSON path of its value in a row.
         """
-        if is_absent and self._of_section.status not in EMPTY:
+        if is_absent and self._section_state.status not in EMPTY:
             return ColumnMetadata(name, _ABSENT)
         base = self._column_state(column)
         statements: list[Statement] = []
         if column.name not in self._table.key:
-            statements, summed = self._group_statements(column)
+            statements, group_states = self._group_statements(column)
             row_statements, row_states = self._row_statements(column, path)
             statements += row_statements
             if base.status not in EMPTY and column.dtype in NUMBERS and not column.is_label:
-                base = _combined(base, summed)
-            base = _combined(base, row_states)
+                base = _combine_with_rows(base, group_states)
+            base = _combine_with_rows(base, row_states)
             if statements and base == UNKNOWN and is_measured:
                 base = _MEASURED
         if is_measured and base.status in EMPTY:
             base = combine([base, _MEASURED])
         conditions = {rows.column for statement in statements for rows in statement.rows}
-        values = {name: np.array(self._list(name), object) for name in conditions}
+        values = {name: np.array(self._values(name), object) for name in conditions}
         states, _ = RowStatus(values, self._size, values).states(base, statements)
         return ColumnMetadata(name, combine(states), tuple(statements), base)
 
-    def denied(self, column: Column, is_valid: Mask, path: PathOf) -> Mask:
-        """Return the mask of rows whose number is denied."""
+    def denied_rows(self, column: Column, is_valid: Mask, path: PathOf) -> Mask:
+        """Return the mask of the rows whose number was not measured, as the response states."""
         states = self._cell_states(column)
-        denied: Mask = is_valid & self._denied_by_engine(self._column_state(column).status in EMPTY)
+        denied_rows: Mask = is_valid & self._denied_by_engine(
+            self._column_state(column).status in EMPTY
+        )
         for row in np.flatnonzero(is_valid).tolist() if states else ():
             stated_path = narrowest_path(path(row), states)
             if stated_path:
-                denied[row] = states[stated_path].status in EMPTY
-        return denied
+                denied_rows[row] = states[stated_path].status in EMPTY
+        return denied_rows
 
     @property
     def denies_some(self) -> bool:
-        """Whether any number may be denied; computed without the columns."""
+        """Whether the response may deny any number; computed without the columns' values."""
         if not any(map(denies, self._signals)):
             return False
-        is_empty = self._of_section.status in EMPTY
-        return any(map(denies, self._narrow)) or bool(self._denied_by_engine(is_empty).any())
+        is_empty = self._section_state.status in EMPTY
+        return any(map(denies, self._narrow_signals)) or bool(
+            self._denied_by_engine(is_empty).any()
+        )
 
     @cached_property
     def _engines(self) -> dict[Any, bool]:
@@ -157,38 +164,46 @@ class TableStatements:
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
 
     def _denied_by_engine(self, is_empty: bool) -> Mask:
-        """Return the mask of rows whose engine is denied; ``is_empty`` for other engines."""
+        """Return the mask of rows whose engine's numbers are denied.
+
+        Engines without a statement get ``is_empty``.
+        """
         if not self._engines:
             return np.full(self._size, is_empty)
-        return np.array([self._engines.get(name, is_empty) for name in self._list("engine")], bool)
+        return np.array(
+            [self._engines.get(name, is_empty) for name in self._values("engine")], bool
+        )
 
     def _cell_states(self, column: Column) -> dict[str, Availability]:
         """Return the stated availability of single values of a column, by JSON path."""
         return {
             format_json_path(target_steps(signal.target or "")): signal.availability
-            for signal in self._narrow
+            for signal in self._narrow_signals
             if reach(signal.target or "", column.pattern) == "some"
         }
 
     def _column_state(self, column: Column) -> Availability:
-        """Return the availability of a column by its narrowest statement, or of the section."""
+        """Return the availability of a column, by its narrowest statement or the section's."""
         states: dict[int, list[Availability]] = {}
-        for signal in self._narrow:
+        for signal in self._narrow_signals:
             target = signal.target or ""
             is_of_column = signal.scope == "field" and not signal.rows
             if is_of_column and reach(target, column.pattern) == "all":
                 states.setdefault(len(target_steps(target)), []).append(signal.availability)
-        return combine(states[max(states)]) if states else self._of_section
+        return combine(states[max(states)]) if states else self._section_state
 
     def _group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return the statements about engines and days, and the states of groups in a sum."""
+        """Return the statements about engines and days, and the states of those without a column.
+
+        If the table lacks the column of engines or days, its numbers sum over them.
+        """
         statements = []
-        summed = []
+        group_states = []
         for signal in self._signals:
-            concerns = signal.scope in ("engine", "section") or (
+            is_about_column = signal.scope in ("engine", "section") or (
                 signal.scope == "field" and reach(signal.target or "", column.pattern) == "all"
             )
-            if not signal.rows or not concerns:
+            if not signal.rows or not is_about_column:
                 continue
             state = signal.availability
             if signal.scope == "engine":
@@ -199,13 +214,13 @@ class TableStatements:
                 conditions = (replace(condition, column=name) for condition, name in pairs)
                 statements.append(Statement(state, tuple(conditions)))
             elif state.status not in (Status.AVAILABLE, Status.UNKNOWN):
-                summed.append(replace(state, status=Status.PARTIAL))
-        return statements, list(dict.fromkeys(summed))
+                group_states.append(replace(state, status=Status.PARTIAL))
+        return statements, list(dict.fromkeys(group_states))
 
     def _row_statements(
         self, column: Column, path: PathOf
     ) -> tuple[list[Statement], list[Availability]]:
-        """Return the statements about single rows, or their states where no key identifies them."""
+        """Return the statements about single rows; if no key identifies them, only their states."""
         states = self._cell_states(column)
         rows: dict[Availability, list[int]] = {}
         for row in range(self._size) if states else ():
@@ -220,7 +235,7 @@ class TableStatements:
     def _key_conditions(self, rows: list[int]) -> list[tuple[Condition, ...]]:
         """Return conditions on the key that only these rows meet; empty if there are none."""
         names = self._table.key
-        texts = [[None if v is None else as_text(v) for v in self._list(name)] for name in names]
+        texts = [[None if v is None else as_text(v) for v in self._values(name)] for name in names]
         keys = [*zip(*texts, strict=True)]
         if len(rows) > _MOST_ROWS or not keys or any(None in keys[row] for row in rows):
             return []
@@ -237,26 +252,30 @@ class TableStatements:
         ]
 
 
-def _combined(state: Availability, row_states: Sequence[Availability]) -> Availability:
-    """Combine a column's state with those of its rows, which replace an unknown state."""
+def _combine_with_rows(state: Availability, row_states: Sequence[Availability]) -> Availability:
+    """Return a column's state combined with those of its rows; these replace an unknown state."""
     return combine(row_states if row_states and state == UNKNOWN else [state, *row_states])
 
 
 def section_state(signals: Iterable[Signal]) -> Availability | None:
     """Return the availability of the section; None without a statement about it.
 
-    A statement by the HTTP status or headers replaces all others, which are combined. Statements
-    about some of the rows do not count.
+    If the HTTP status or headers state it, other statements do not count. Several statements are
+    combined. Statements about some of the rows do not count.
     """
-    of_section = [signal for signal in signals if signal.scope == "section" and not signal.rows]
-    first = [signal for signal in of_section if signal.rule == "transport"] or of_section
-    return combine(signal.availability for signal in first) if first else None
+    section_signals = [
+        signal for signal in signals if signal.scope == "section" and not signal.rows
+    ]
+    deciding_signals = [
+        signal for signal in section_signals if signal.rule == "transport"
+    ] or section_signals
+    return combine(signal.availability for signal in deciding_signals) if deciding_signals else None
 
 
-def is_silent(section: Section, document: object, signals: Iterable[Signal]) -> bool:
-    """Whether a response without declared fields gives a reason: an error, or its status.
+def is_error_response(section: Section, document: object, signals: Iterable[Signal]) -> bool:
+    """Whether a response has an error instead of data: it has no declared field and says why.
 
-    Then its tables are empty for that reason, and the missing fields are no drift.
+    Its tables are then empty for that reason, and the missing fields are no drift.
     """
     if not any(
         signal.scope == "section" and signal.rule in ("transport", "error") and denies(signal)
@@ -288,7 +307,7 @@ def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str 
 
 @lru_cache(maxsize=4096)
 def target_steps(target: str) -> tuple[Step, ...]:
-    """Parse the target of a signal: a path, else the name of a field.
+    """Return the target of a statement as steps of a path; a target that is no path is a name.
 
     Examples
     --------
@@ -303,7 +322,7 @@ def target_steps(target: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def reach(target: str, pattern: str) -> str | None:
-    """Return whether a signal's target is ``all`` or ``some`` of a column's values; None if not.
+    """Return how many of a column's values a statement is about: ``all``, ``some`` or None.
 
     A name alone is the target of every field of that name, and of the fields inside of it.
     """
@@ -324,8 +343,8 @@ def reach(target: str, pattern: str) -> str | None:
     return "some" if is_partial else "all"
 
 
-def in_words(metadata: FrameMetadata, signals: list[Signal]) -> str:
-    """Describe the availability of a table in words, by its columns without the key."""
+def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str:
+    """Return the availability of a table as text, by its columns without the key."""
     columns = metadata.columns
     states = [column.availability for name, column in columns.items() if name not in metadata.key]
     states = states or [column.availability for column in columns.values()]

@@ -35,12 +35,12 @@ Member = tuple[Column, Vector, RowIndex]
 Block = tuple[str, pa.Array, Sequence[str]]
 """A dtype, an array of the values of some columns, one column after the other, and their names."""
 
-_FEW = 1000
+_SMALL_SIZE = 1000
 """Up to this number of rows, the overhead of a call exceeds the time of its work."""
 
 
 class BuiltTable:
-    """One table of a response: typed columns and their metadata.
+    """One table of a response: its typed columns and their metadata.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ class BuiltTable:
         self.rows, self.name, self._source = rows, name, source
         self.table, self.size = rows.table, rows.size
         self._signals = signals
-        self.absent: set[str] = set()
+        self.absent_columns: set[str] = set()
         self._blocks: list[Block] = []
         self._positions: dict[str, tuple[int, int]] = dict.fromkeys(self.table.names, (0, 0))
-        if rows.absent and not self.table.is_optional:
-            report.record("absent", rows.absent, 1)
+        if rows.absent_path and not self.table.is_optional:
+            report.record("absent", rows.absent_path, 1)
         groups: dict[str, list[Member]] = {}
         for column in self.table.columns:
             vector, index = rows.values_of(column.source or "")
@@ -79,7 +79,7 @@ class BuiltTable:
                 hosts = pa.array([source.host] * self.size, pa.string())
                 self._blocks.append(("string", hosts, [column.name]))
             else:
-                is_separate = column.name in rows.plan.separate or self.size > _FEW
+                is_separate = column.name in rows.plan.separate or self.size > _SMALL_SIZE
                 group = groups.setdefault(column.name if is_separate else column.dtype, [])
                 group.append((column, vector, index))
         for members in groups.values():
@@ -96,21 +96,24 @@ class BuiltTable:
         return TableStatements(self.rows.plan, self._signals, self.array, self.size)
 
     def _is_host(self, column: Column, vector: Vector, report: DriftReport) -> bool:
-        """Record that a column's field is absent; return whether the host is its value."""
+        """Return whether a column takes the host, since the response lacks its domain.
+
+        For other columns, record a field that the response lacks.
+        """
         rows = self.rows
-        if rows.absent or (self.size and vector.is_absent):
+        if rows.absent_path or (self.size and vector.is_absent):
             if column.source == "$.domain" and self._source.host is not None:
                 return True
-            if rows.absent or not column.optional:
-                self.absent.add(column.name)
-                if not rows.absent:
+            if rows.absent_path or not column.optional:
+                self.absent_columns.add(column.name)
+                if not rows.absent_path:
                     report.record("absent", column.pattern, self.size)
         if rows.is_null:
-            self.absent.add(column.name)
+            self.absent_columns.add(column.name)
         return False
 
     def _convert(self, members: Sequence[Member]) -> bool:
-        """Convert columns of one dtype together; False if a value is not plain JSON of it."""
+        """Convert columns of one dtype together; return False if a value does not fit the dtype."""
         column = members[0][0]
         if column.name in self.rows.plan.parsed:
             return False
@@ -122,14 +125,14 @@ class BuiltTable:
         except (ValueError, OverflowError):
             return False
         if column.dtype == "category":
-            count, array = array.null_count, _encoded(array, column)
+            count, array = array.null_count, _encode(array, column)
             if array.null_count > count:
                 return False
         self._blocks.append((column.dtype, array, [column.name for column, _, _ in members]))
         return True
 
     def _read(self, column: Column, vector: Vector, index: RowIndex, report: DriftReport) -> None:
-        """Convert a column value by value; values that do not fit are recorded for ``extra``."""
+        """Convert a column value by value; record values that do not fit for ``extra``."""
 
         def rows_of(numbers: Sequence[int]) -> RowIndex:  # only those of rows of the table
             rows = np.asarray(numbers, np.int64)
@@ -154,7 +157,7 @@ class BuiltTable:
             array = pc.fill_null(array, column.null)
         if column.dtype == "category":
             levels = {*column.levels, None}
-            encoded, new = _encoded(array, column), sorted({*array.unique().to_pylist()} - levels)
+            encoded, new = _encode(array, column), sorted({*array.unique().to_pylist()} - levels)
             if new:
                 count = encoded.null_count - array.null_count
                 report.record("new level", column.pattern, count, json_text(new[0]))
@@ -162,12 +165,12 @@ class BuiltTable:
                 new_rows = [row for row, value in enumerate(vector.values) if value in new]
                 report.add_extra(vector, rows_of(new_rows), "new level")
             elif new:  # undeclared levels come last
-                encoded = _encoded(array, column, new)
+                encoded = _encode(array, column, new)
             array = encoded
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask(self, statements: TableStatements, report: DriftReport) -> None:
-        """Mask the numbers that the response denies, and record them for ``extra``."""
+        """Mask the numbers that the response denies (see `denies`); record them for ``extra``."""
         for number, (dtype, array, names) in enumerate(self._blocks):
             is_valid = ~_missing(array).reshape(len(names), self.size)
             mask = np.zeros_like(is_valid)
@@ -176,16 +179,16 @@ class BuiltTable:
                     continue
                 column = self.table[name]
                 path = self.rows.path_finder(column)
-                denied = mask[at] = statements.denied(column, is_valid[at], path)
-                if denied.any():
+                is_denied = mask[at] = statements.denied_rows(column, is_valid[at], path)
+                if is_denied.any():
                     vector, index = self.rows.values_of(column.source or "")
-                    report.add_extra(vector, np.unique(index[denied]), WHY)
+                    report.add_extra(vector, np.unique(index[is_denied]), WHY)
             if mask.any():
                 masked = pc.if_else(mask.ravel(), pa.scalar(None, array.type), array)
                 self._blocks[number] = dtype, masked, names
 
     def check_key(self, report: DriftReport) -> None:
-        """Add a column ``_row`` if the table's key is not unique."""
+        """Add a column ``_row`` of row numbers if the table's key is not unique."""
         if not self.table.key:
             return
         path = f"{self.table.name}({', '.join(self.table.key)})"
@@ -193,7 +196,7 @@ class BuiltTable:
         missing = max(array.null_count for array in keys)
         if missing:
             report.record("null key", path, missing)
-        distinct = _distinct(keys)
+        distinct = _count_distinct(keys)
         if distinct < self.size:
             report.record("duplicate key", path, self.size - distinct)
             self._positions["_row"] = len(self._blocks), 0
@@ -208,10 +211,12 @@ class BuiltTable:
     def arrow(self) -> pa.Table:
         """The table as Arrow."""
         arrays = map(self.array, self._positions)
-        return pa.table([a.cast(_SHORT.get(a.type, a.type)) for a in arrays], [*self._positions])
+        return pa.table(
+            [a.cast(_FILE_TYPES.get(a.type, a.type)) for a in arrays], [*self._positions]
+        )
 
     def frame(self, dtype_backend: str, responses: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
-        """Return the table as a DataFrame, with its metadata and the responses in memory."""
+        """Return the table as a DataFrame that has its metadata and the responses in memory."""
         names, blocks, size = tuple(self._positions), self._blocks, self.size
         rows = partial(_frame_of, names, blocks, size, dtype_backend)
         return attrs.frame_with(rows, lambda: self.metadata, responses)
@@ -224,7 +229,7 @@ class BuiltTable:
             column.name: statements.describe(
                 column,
                 f"{self.name}.{column.name}",
-                column.name in self.absent,
+                column.name in self.absent_columns,
                 self.array(column.name).null_count < self.size,
                 self.rows.path_finder(column),
             )
@@ -234,9 +239,9 @@ class BuiltTable:
         return attrs.FrameMetadata(columns, key, (self._source,), recipe=recipe)
 
 
-def _distinct(columns: Sequence[pa.Array]) -> int:
+def _count_distinct(columns: Sequence[pa.Array]) -> int:
     """Count the distinct rows of key columns."""
-    if len(columns[0]) <= _FEW:  # `to_pylist` takes many times as long
+    if len(columns[0]) <= _SMALL_SIZE:  # `to_pylist` takes many times as long
         lists = [
             c.to_pylist() if c.null_count else c.to_numpy(zero_copy_only=False).tolist()
             for c in columns
@@ -251,8 +256,8 @@ def _distinct(columns: Sequence[pa.Array]) -> int:
     return len(distinct)
 
 
-def _encoded(texts: pa.Array, column: Column, new: Sequence[str] = ()) -> pa.Array:
-    """Encode texts by the levels of a column, and new ones; other texts are null."""
+def _encode(texts: pa.Array, column: Column, new: Sequence[str] = ()) -> pa.Array:
+    """Return texts as Arrow categories: a column's levels, then new ones; other texts are null."""
     levels = _levels((*column.levels, *new))
     codes = pc.index_in(texts, levels.cast(texts.type), memory_pool=POOL)
     return pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
@@ -265,7 +270,7 @@ def _levels(levels: tuple[str, ...]) -> pa.Array:
 
 # --- frames ----------------------------------------------------------------------------------
 
-_SHORT = {pa.large_string(): pa.string()}
+_FILE_TYPES = {pa.large_string(): pa.string()}
 """The types in files, by those in memory."""
 
 _DTYPES = {
@@ -277,7 +282,7 @@ _DTYPES = {
     pa.timestamp("us"): "date",
 }
 
-_MASKED = {"Int64": "IntegerArray", "Float64": "FloatingArray", "boolean": "BooleanArray"}
+_ARRAY_CLASSES = {"Int64": "IntegerArray", "Float64": "FloatingArray", "boolean": "BooleanArray"}
 """The pandas array classes of nullable numbers and booleans."""
 
 
@@ -305,12 +310,12 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
 def _frame_of(
     names: tuple[str, ...], blocks: Sequence[Block], size: int, dtype_backend: str
 ) -> pd.DataFrame:
-    """Build a DataFrame of blocks: faster than the constructor, which infers every type again."""
+    """Return a DataFrame of blocks; the constructor, which infers every type, would be slower."""
     arrays = []
-    index, positions = _names(names)
+    index, positions = _column_index(names)
     for dtype, array, columns in blocks:
         numbers = [positions[name] for name in columns]
-        converted = _converted(dtype, array, size, len(columns), dtype_backend)
+        converted = _convert_block(dtype, array, size, len(columns), dtype_backend)
         if isinstance(converted, np.ndarray):  # pandas keeps NumPy arrays in two dimensions
             block: Any = converted.reshape(len(columns), size)
             if dtype == "date" and hasattr(pd.arrays.DatetimeArray, "_simple_new"):
@@ -323,19 +328,19 @@ def _frame_of(
     )
 
 
-def _converted(dtype: str, values: pa.Array, size: int, count: int, dtype_backend: str) -> Any:
-    """Convert a block to writable pandas arrays, or to one NumPy array of all its columns."""
+def _convert_block(dtype: str, values: pa.Array, size: int, count: int, dtype_backend: str) -> Any:
+    """Return a block as writable pandas arrays, or as one NumPy array of all its columns."""
     parts = [slice(size * number, size * (number + 1)) for number in range(count)]
     if dtype == "category":
-        codes, missing = _in_memory(values.indices)
+        codes, missing = _numbers_and_mask(values.indices)
         codes[missing] = -1
         levels = _category(tuple(values.dictionary.to_pylist()), values.type.ordered)
         return [pd.Categorical.from_codes(codes, dtype=levels, validate=False)]
     is_numpy = dtype_backend != "pyarrow"
-    if is_numpy and dtype in _MASKED:
-        numbers, missing = _in_memory(values)
-        # The constructor would check again what it is given, which takes six times as long.
-        array_type = getattr(pd.arrays, _MASKED[dtype])
+    if is_numpy and dtype in _ARRAY_CLASSES:
+        numbers, missing = _numbers_and_mask(values)
+        # The constructor would check its arguments again, which takes six times as long.
+        array_type = getattr(pd.arrays, _ARRAY_CLASSES[dtype])
         make = getattr(array_type, "_simple_new", array_type)
         return [make(numbers[part], missing[part]) for part in parts]
     if is_numpy and dtype == "date":
@@ -343,16 +348,16 @@ def _converted(dtype: str, values: pa.Array, size: int, count: int, dtype_backen
         return np.array(values.cast(pa.timestamp("us")))
     if is_numpy and dtype == "list<string>":
         return as_tuples(values)
-    kind: Any = _kind(dtype) if is_numpy else None
+    kind: Any = _pandas_dtype(dtype) if is_numpy else None
     if kind is None:
-        values = values.cast(_SHORT.get(values.type, values.type))
+        values = values.cast(_FILE_TYPES.get(values.type, values.type))
         kind = pd.ArrowDtype(values.type)
     array = kind.__from_arrow__(values)
     array = array.copy() if dtype == "timestamp" else array
     return [array[part] for part in parts]
 
 
-def _in_memory(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _numbers_and_mask(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return the numbers of an array as NumPy has them, and the mask of missing ones."""
     missing, buffer_bytes = _missing(array), array.buffers()[1] if len(array) else b""
     if array.type == pa.bool_():
@@ -375,7 +380,7 @@ def _bits(buffer: pa.Buffer, array: pa.Array) -> np.ndarray[Any, Any]:
 
 
 @cache
-def _kind(dtype: str) -> Any:
+def _pandas_dtype(dtype: str) -> Any:
     """Return the pandas dtype of text and of timestamps; None for other dtypes."""
     if dtype == "timestamp":
         return pd.DatetimeTZDtype("us", ZoneInfo("UTC"))
@@ -383,8 +388,11 @@ def _kind(dtype: str) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _names(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
-    """Return an index of column names (use a view of it) and the position of each name."""
+def _column_index(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
+    """Return the column names as an index, and the position of each name.
+
+    The result is cached: give frames a view of the index.
+    """
     positions = {name: np.array([number]) for number, name in enumerate(names)}
     return pd.Index(names, dtype="str"), positions
 

@@ -1,6 +1,7 @@
-"""`normalize`: from a declared section and a response to tables.
+"""`normalize`: convert a response to tables by the declaration of its section.
 
-A response that does not fit its declaration at all is read by a draft, made of the response itself.
+A response that does not fit its declaration at all is read by a draft declaration, which is made
+from the response itself.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.column_availability import (
     INFERRED,
     denies,
-    in_words,
-    is_silent,
+    describe_availability,
+    is_error_response,
     signal_table,
 )
 from aatoolkit.normalizer.columns import BuiltTable
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OWNER = "draft"
-"""The name, in metadata, of the profile that a drafted declaration is of."""
+"""The name that metadata has for the profile of a drafted declaration."""
 
 _BACKENDS = ("numpy_nullable", "pyarrow")
 
@@ -60,7 +61,7 @@ _SILENT = "empty without a reason: perhaps nothing was measured, so it is not re
 _EMPTY: tuple[Any, ...] = (None, MISSING, "", [], {})
 _WATCHED = "the profile lists this path as perhaps about availability, and no rule reads it"
 
-_warned: dict[Any, Any] = {}
+_warning_registry: dict[Any, Any] = {}
 """The registry of warnings, so that the warning about drafts is given once."""
 
 
@@ -80,9 +81,9 @@ def normalize(
     Column names, their order and dtypes depend on the section, never on the response. Values that
     no column has are in ``.extra``, differences from the declaration in ``.drift``.
 
-    A response that does not fit the shipped declaration at all, or of a section that the profile
-    lacks, is read by a draft declaration made of the response, with the service's own names and
-    without units and rules of aggregation.
+    A draft declaration is made from the response if that does not fit the shipped declaration at
+    all, or if the profile lacks the section. It has the service's own names, and no units or rules
+    of aggregation.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def normalize(
     dtype_backend : {"numpy_nullable", "pyarrow"}
         The dtypes, as in pandas.
     options : ScopeOptions, optional
-        The scope options of the project: they say which engines could not report.
+        The scope options of the project, which say which engines could not report.
     max_nodes : int
         The most different JSON paths that the response may have.
 
@@ -138,13 +139,13 @@ def normalize(
             argument="dtype_backend",
         )
     reader = _Reader(strict, dtype_backend, options, max_nodes)
-    loaded = sections.default_profile() if profile is None else Profile.load(profile)
-    owner = f"profile {OWNER}" if loaded.name == OWNER else loaded.name
+    service_profile = sections.default_profile() if profile is None else Profile.load(profile)
+    owner = f"profile {OWNER}" if service_profile.name == OWNER else service_profile.name
     if isinstance(section, Section):
         return reader.read(response, section, "own" if profile is None else owner)
-    declared = loaded.section(section) if profile is None else loaded.get(section)
+    declared = service_profile.section(section) if profile is None else service_profile.get(section)
     if declared is not None:
-        is_tentative = declared.name in loaded.tentative and not strict
+        is_tentative = declared.name in service_profile.tentative and not strict
         return reader.read(response, declared, owner, is_tentative)
     draft = _draft_of(response, section, None)
     if draft is not None:
@@ -158,7 +159,7 @@ def normalize(
 
 @dataclass(frozen=True)
 class _Reader:
-    """The options of `normalize`, and the steps of it that need them."""
+    """The options of `normalize`, with the methods that need them."""
 
     strict: bool
     backend: str
@@ -172,7 +173,10 @@ class _Reader:
         owner: str,
         is_tentative: bool = False,
     ) -> Tables:
-        """Read a response by a declaration, or by a draft if that is tentative and does not fit."""
+        """Return the tables of a response, by its declaration or by a draft.
+
+        A draft is used if the declaration is tentative and does not fit the response at all.
+        """
 
         def survey(value: Any, is_exact: bool) -> tuple[tuple[Vector, Walk], int]:
             document, walk = Vector([value]), Walk(self.max_nodes, is_exact)
@@ -180,13 +184,13 @@ class _Reader:
             return (document, walk), walk.keys
 
         body, facts = response, {"section": declared.name}
-        about: dict[str, Any] = {"options": self.options}
+        detect_options: dict[str, Any] = {"options": self.options}
         if isinstance(response, Payload):
             body = response.body or (b"null" if response.status in NO_CONTENT else b"")
             facts = {
                 name: getattr(response, name) for name in ("url", "status", "section", "scope")
             }
-            about |= {"status": response.status, "headers": response.headers}
+            detect_options |= {"status": response.status, "headers": response.headers}
         elif not isinstance(response, bytes | str | Mapping | list):
             raise PayloadError(
                 f"a {type(response).__name__} is no response; give a Payload, bytes, text, dict or "
@@ -199,12 +203,14 @@ class _Reader:
         value = document.values[0]
         has_many = walk.most_keys > MAX_FIELDS
         if has_many:
-            detection = detect(_abridged(value), declared.availability, vector=None, **about)
+            detection = detect(
+                _abridge(value), declared.availability, vector=None, **detect_options
+            )
         else:
-            detection = detect(value, declared.availability, vector=document, **about)
+            detection = detect(value, declared.availability, vector=document, **detect_options)
         signals, prefix = detection.signals, qualifier(declared, owner)
         source, report = _source(declared, response, value), DriftReport()
-        is_error = is_silent(declared, value, signals)
+        is_error = is_error_response(declared, value, signals)
         if is_error:
             report.add_extra(document, range(1), "error response")
             document = Vector([{}])
@@ -237,12 +243,12 @@ class _Reader:
                 __file__,
                 1,
                 __name__,
-                _warned,
+                _warning_registry,
             )
-        again = partial(replace(self, strict=False).read, declared=declared, owner=owner)
+        read_again = partial(replace(self, strict=False).read, declared=declared, owner=owner)
         # A decoded response may be changed before it is read again.
         is_immutable = isinstance(response, Payload | bytes | str)
-        responses = [ResponseAtHand(source, response, again)] if is_immutable else []
+        responses = [ResponseAtHand(source, response, read_again)] if is_immutable else []
 
         parts = TableParts(built, lambda: rows, signals, responses)
         return Tables(
@@ -254,7 +260,9 @@ class _Reader:
             drafted=owner == OWNER,
             prefix=prefix,
             parts=parts,
-            words=lambda: {name: in_words(t.metadata, signals) for name, t in built.items()},
+            words=lambda: {
+                name: describe_availability(t.metadata, signals) for name, t in built.items()
+            },
             availability=lambda: signal_table(signals),
             hints=lambda: _hint_table([*_hints(declared, response, signals), *detection.hints]),
             drift=report.drift_frame,
@@ -282,18 +290,18 @@ def _source(declared: Section, response: Any, document: Any) -> attrs.Source:
     )
 
 
-def _abridged(value: Any) -> Any:
-    """Keep only the envelope and the `MAX_FIELDS` most frequent keys of objects."""
+def _abridge(value: Any) -> Any:
+    """Return a JSON value with only the envelope and the `MAX_FIELDS` most frequent keys."""
     if isinstance(value, dict):
-        return _abridged([value])[0]
+        return _abridge([value])[0]
     if not isinstance(value, list):
         return value
     keys = Counter(chain.from_iterable(o for o in value if isinstance(o, dict)))
     common = {*ENVELOPE, *dict(keys.most_common(MAX_FIELDS))}
     return [
-        {key: _abridged(item) for key, item in o.items() if key in common}
+        {key: _abridge(item) for key, item in o.items() if key in common}
         if isinstance(o, dict)
-        else _abridged(o)
+        else _abridge(o)
         for o in value
     ]
 
@@ -307,7 +315,11 @@ def _hint_table(hints: list[Hint]) -> pd.DataFrame:
 
 
 def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:
-    """Yield hints: the rarest value of each watched path, and what is empty without a reason."""
+    """Yield hints, i.e. values that may be about availability.
+
+    These are the rarest value of each watched path, and declared paths that are empty without a
+    reason.
+    """
     if not section.watched and not section.emptied:
         return
     document = Vector([response.json if isinstance(response, Payload) else decode(response)])
@@ -318,14 +330,14 @@ def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[H
         if value != "" and value in _EMPTY:
             evidence = raw(None if value is MISSING else value)
             yield Hint("$" if path == "$" else f"$.{path}", evidence, _SILENT)
-    read = [signal.path for signal in signals if signal.path not in ("", "$")]
+    signal_paths = [signal.path for signal in signals if signal.path not in ("", "$")]
     for pattern in section.watched:
         vector = document.descend(parse_pattern(pattern))
         texts = {row: repr(value) for row, value in enumerate(vector.values) if value not in _EMPTY}
         counts = Counter(texts.values())
         for row in sorted(texts, key=lambda row: counts[texts[row]])[:1]:
             path = vector.path(row)
-            if not any(is_within(path, other) or is_within(other, path) for other in read):
+            if not any(is_within(path, other) or is_within(other, path) for other in signal_paths):
                 yield Hint(path, raw(vector.values[row]), _WATCHED)
 
 
@@ -338,19 +350,19 @@ def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[S
     It fits if at least half of the main table's columns have values, if the response states that it
     has no data, or if at least half of its values are in columns.
     """
-    filled = ([t.size - t.array(name).null_count for name in t.table.names] for t in tables)
-    main = next(filled)
-    if any(main) and 2 * sum(map(bool, main)) >= len(main):
+    value_counts = ([t.size - t.array(name).null_count for name in t.table.names] for t in tables)
+    main_counts = next(value_counts)
+    if any(main_counts) and 2 * sum(map(bool, main_counts)) >= len(main_counts):
         return True
     if any(signal.scope == "section" and denies(signal) for signal in signals):
         return True
     unread = (leaf_values(value, "") for value, _, _ in report.values("new", "wrong type"))
     texts = [text for _, text in chain.from_iterable(unread) if text not in ("null", "{}", "[]")]
-    return bool(len(texts) <= sum(main) + sum(map(sum, filled)))
+    return bool(len(texts) <= sum(main_counts) + sum(map(sum, value_counts)))
 
 
 def _draft_of(response: Any, name: str, declared: Section | None) -> Section | None:
-    """Draft a declaration from one response; None if nothing in it can be made a table.
+    """Return a declaration drafted from one response; None if nothing in it can be made a table.
 
     It has the service's own names and the availability rule of the declaration, if any; units and
     rules of aggregation are open.

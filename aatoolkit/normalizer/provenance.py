@@ -1,8 +1,9 @@
 """Provenance: the JSON path of every cell of declared tables, to rebuild the response.
 
-The provenance has a row for each leaf value of the response that is not in ``extra``: its path with
-the cell that has it and its format, or its JSON text where no cell does, as for null and for values
-that a column parses. `rebuild` puts cells and ``extra`` together.
+The provenance has a row for each leaf value of the response that is not in ``extra``. The row has
+the value's path and, if a cell has the value, the cell and the value's format. If no cell has it,
+as for null and for values that a column parses, the row has its JSON text. `rebuild` puts the
+response together from cells, provenance and ``extra``.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _SCHEMA = pa.schema(
 def provenance(
     document: Vector, tables: Sequence[BuiltTable], extra: Collection[str]
 ) -> dict[str, pa.Table]:
-    """Build the provenance of a response: a row for each leaf value that is not in ``extra``."""
+    """Return the provenance of a response: a row for each leaf value that is not in ``extra``."""
     columns = [
         (table, column)
         for table in tables
@@ -65,7 +66,7 @@ def provenance(
 
 
 def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
-    """Yield the path and the cell of every value that a column has unchanged."""
+    """Yield the path and the cell of every value that is in a column unchanged."""
     vector, index = table.rows.values_of(column.source or "")
     is_unchanged = np.asarray(coerce_values(vector.values, column.dtype)[0].is_valid())
     rows = np.flatnonzero((index >= 0) & np.asarray(table.array(column.name).is_valid()))
@@ -77,7 +78,7 @@ def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
 
 
 def _style(value: Any, dtype: str) -> str:
-    """Return the format of a value; of a timestamp the separator, the length and the zone."""
+    """Return the format of a value; for a timestamp its separator, length and time zone."""
     if dtype in ("Int64", "Float64"):
         return _INTEGER if type(value) is int else _NUMBER
     if dtype != "timestamp":
@@ -107,9 +108,9 @@ def rebuild(
     Raises
     ------
     PayloadError
-        If a table or column is missing, or has other rows than the response gave it.
+        If a table or column is missing, or has fewer rows than when it was read.
     MetadataError
-        If the provenance is none.
+        If the provenance has not the tables and columns of a provenance.
     """
     try:
         columns = provenance["values"].select(_SCHEMA.names).to_pydict().values()
@@ -142,7 +143,7 @@ def _written_cells(
     values = pa.array(tables[table][column], from_pandas=True)
     write: Callable[[Any], Any] = lambda value: value  # noqa: E731
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
-        values, write = values.cast(pa.timestamp("us", "UTC")), partial(_formatted, style)
+        values, write = values.cast(pa.timestamp("us", "UTC")), partial(_format_moment, style)
     elif pa.types.is_temporal(values.type):
         values, write = values.cast(pa.date32()), str
     elif style == _INTEGER:
@@ -152,30 +153,30 @@ def _written_cells(
     return [None if value is None else write(value) for value in values.to_pylist()]
 
 
-def _formatted(style: str, moment: datetime) -> str:
-    """Format a timestamp in a style; in full if the style would lose digits of it."""
+def _format_moment(style: str, moment: datetime) -> str:
+    """Return a timestamp as text in a format; in full if the format would drop digits of it."""
     zone = style[3:]
     local = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
     text = local.isoformat(style[0], "microseconds")[: int(style[1:3])] + zone
-    return text if datetime.fromisoformat(text) == moment else _formatted(_FULL, moment)
+    return text if datetime.fromisoformat(text) == moment else _format_moment(_FULL, moment)
 
 
 def _set_value(response: Any, path: str, value: Any) -> None:
-    """Set the value at a path; missing objects and arrays on the path are created.
+    """Set the value at a path; objects and arrays that are missing on the path are created.
 
-    Values may come in any order: array elements without a value are null until theirs comes.
+    Values may come in any order: an array element is null until its value is set.
     """
     steps: list[Any] = [0]
     for part in parse_path(path):
         if not isinstance(part, Field | Position):
             raise PayloadError(f"{path} is not the path of one value", problems=[path])
         steps.append(part.name if isinstance(part, Field) else part.number)
-    for step, following in pairwise([*steps, None]):
+    for step, next_step in pairwise([*steps, None]):
         if isinstance(response, list):
             response.extend([None] * (step + 1 - len(response)))
-        below = response.get(step) if isinstance(response, dict) else response[step]
-        if following is None:
-            below = response[step] = value
-        elif not isinstance(below, list if isinstance(following, int) else dict):
-            below = response[step] = [] if isinstance(following, int) else {}
-        response = below
+        child = response.get(step) if isinstance(response, dict) else response[step]
+        if next_step is None:
+            child = response[step] = value
+        elif not isinstance(child, list if isinstance(next_step, int) else dict):
+            child = response[step] = [] if isinstance(next_step, int) else {}
+        response = child

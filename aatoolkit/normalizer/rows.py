@@ -44,9 +44,9 @@ Rows = Sequence[int] | RowIndex
 RowValues = tuple[Vector, RowIndex]
 """A vector, and for each row of a table the row of its value in the vector; -1 for none."""
 
-Read = tuple[Vector, RowIndex, RowIndex]
-"""Array elements that are read by position: the vector of all elements, for each row of a table the
-row of its array, and the row of its element."""
+ElementRead = tuple[Vector, RowIndex, RowIndex]
+"""Array elements that are read by position: the vector of all elements; for each row of a table,
+the row of its array; and for each row of the table, the row of its element in the vector."""
 
 
 class TablePlan(NamedTuple):
@@ -61,14 +61,17 @@ class TablePlan(NamedTuple):
     is_filtered : bool
         Whether rows are filtered by their values.
     outer_sources : frozenset of str
-        The sources outside the rows that no other column reads; of filtered rows, all sources.
+        The sources (paths of columns) that lead out of the row, to values that no column reads as
+        part of its row. If rows are filtered, all sources.
     measures : frozenset of str
         The columns of measured numbers: no keys, labels or sample sizes.
     dimensions : dict
-        The columns of engines and of days, by which statements about availability select rows.
-    parsed, separate : frozenset of str
-        The columns whose values are not plain JSON of their dtype; the columns that are converted
-        one by one: these, and categories.
+        The names of the columns of engines and of days, by which statements about availability
+        select rows; None if the table has no such column.
+    parsed : frozenset of str
+        The columns whose values are not plain JSON of their dtype.
+    separate : frozenset of str
+        The columns that are converted one by one: the parsed ones, and categories.
     """
 
     table: Table
@@ -83,7 +86,7 @@ class TablePlan(NamedTuple):
 
 @lru_cache(maxsize=128)
 def plans(section: Section) -> tuple[TablePlan, ...]:
-    """Compile the declaration of a section."""
+    """Return the plans of a section's tables, compiled from its declaration."""
     values = [column for table in section for column in table.columns if not column.is_label]
     inside = {column.pattern for column in values if (column.source or "")[0] not in "^$"}
     outer_sources = {column.source or "" for column in values if column.pattern not in inside}
@@ -122,8 +125,12 @@ def _is_measure(table: Table, column: Column) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def _compiled(source: str, header: tuple[Step, ...] | None) -> tuple[int, str, Any]:
-    """Parse a source: the number of records to go up, its first sign, and the path or number."""
+def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, str, Any]:
+    """Return what the source of a column says.
+
+    That is how many records it goes up (``^``), its first sign (``@``, ``#``, ``$`` or none), and
+    its path; for ``@`` and ``#``, a number.
+    """
     rest = source.lstrip("^")
     levels_up = len(source) - len(rest)
     if rest[0] in "@#":
@@ -139,10 +146,10 @@ def _compiled(source: str, header: tuple[Step, ...] | None) -> tuple[int, str, A
 def sources_read(
     source: str, valid: str | None, header: Path | None
 ) -> list[tuple[str, list[Path]]]:
-    """List the sources of values that a column reads, with the paths to what leads to them."""
+    """List the sources that a column reads, each with the paths of the header arrays in it."""
     sources = []
     for path in (source, valid.lstrip("!")) if valid else (source,):
-        _, sign, steps = _compiled(path, header)
+        _, sign, steps = _parse_source(path, header)
         if sign not in ("@", "#"):
             headers = [step.header for step in steps if isinstance(step, Named)]
             sources.append((path, [h[: -1 - h[::-1].index(Each())] for h in headers]))
@@ -164,19 +171,19 @@ class TableRows:
     vectors : list of Vector
         The vectors at each step of the path to the rows, the document first.
     row_index : numpy.ndarray
-        For each row of the table, its row in the last of them.
-    absent : str or None
-        The first field of the path that the document lacks; None if it has all.
+        For each row of the table, its row in the last vector.
+    absent_path : str or None
+        The path up to the first field that the document lacks; None if it has all fields.
     is_null : bool
-        Whether the path leads to null, which does not mean that there are no rows.
-    reads : list of Read
+        Whether the path leads to null, so that the number of rows is not known to be zero.
+    reads : list of ElementRead
         The array elements that columns read by position.
     """
 
     def __init__(self, document: Vector, plan: TablePlan) -> None:
         self.plan, self.table = plan, plan.table
         rows = self.table.rows
-        self.absent: str | None = None
+        self.absent_path: str | None = None
         self.is_null = False
         self.vectors = [vector := document]
         for at, step in enumerate(rows.steps, 1):
@@ -186,14 +193,14 @@ class TableRows:
             is_limited = isinstance(step, Entries) and bool(step.only)
             if not isinstance(step, Field):
                 is_absent = is_limited and not len(vector) and (dict in outer.kinds or is_absent)
-            if is_absent and self.absent is None:
-                self.absent = format_path(rows.steps[:at])
+            if is_absent and self.absent_path is None:
+                self.absent_path = format_path(rows.steps[:at])
             self.is_null |= vector.is_null and (isinstance(step, Field) or is_limited)
         if rows.function is not None:
             vector = _computed_rows(vector, self.table.name, rows.function)
         self.vector = vector
         self._values: dict[str, RowValues] = {}
-        self.reads: list[Read] = []
+        self.reads: list[ElementRead] = []
         self.row_index = vector.level.rows
         if rows.one:
             self.row_index = self._single_row()
@@ -228,7 +235,7 @@ class TableRows:
         """
         vectors = [self.vector] if self.table.rows.steps else []
         for column in self.table.columns:
-            levels_up, sign, steps = _compiled(column.source or "", None)
+            levels_up, sign, steps = _parse_source(column.source or "", None)
             if steps and not levels_up and not sign:
                 fields = takewhile(lambda step: type(step) is Field, steps)
                 vectors.append(self.vector.descend([*fields]))
@@ -236,14 +243,14 @@ class TableRows:
         return self.vector.level.rows if is_present else np.arange(0)
 
     def values_of(self, source: str) -> RowValues:
-        """Return the vector of a source, and for each row of the table its row in the vector."""
+        """Return the vector of a column's values, and for each row of the table its row in it."""
         values = self._values.get(source)
         if values is None:
             values = self._values[source] = self._values_of(source, self.reads)
         return values
 
-    def _values_of(self, source: str, reads: list[Read]) -> RowValues:
-        levels_up, sign, rest = _compiled(source, self.table.rows.header)
+    def _values_of(self, source: str, reads: list[ElementRead]) -> RowValues:
+        levels_up, sign, rest = _parse_source(source, self.table.rows.header)
         if sign == "@":
             keys = [at for at, step in enumerate(self.table.rows.steps, 1) if type(step) is Entries]
             return self.vectors[keys[rest]].keys(), self._ancestor_rows(keys[rest])
@@ -261,9 +268,13 @@ class TableRows:
         return self.vectors[0], np.zeros(self.size, np.int64)
 
     def _follow(
-        self, vector: Vector, index: RowIndex, steps: Sequence[Step], reads: list[Read]
+        self, vector: Vector, index: RowIndex, steps: Sequence[Step], reads: list[ElementRead]
     ) -> RowValues:
-        """Follow the steps of a path from a vector; a step may lead to another element by row."""
+        """Return the values at a path from a vector.
+
+        A step may lead to a different element of an array for each row; such steps are added to
+        ``reads``.
+        """
         for step in steps:
             if type(step) is Field:
                 vector = vector.field(step.name)
@@ -333,7 +344,7 @@ class TableRows:
         return path
 
     def rows_of_elements(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield the rows of a vector of elements that contain rows of the table."""
+        """Yield, if the rows are inside of some elements, the elements that contain rows."""
         level = self.vector.level
         index = level.rows
         while level.container is not None:
@@ -351,7 +362,7 @@ def values_at(vector: Vector, index: RowIndex) -> Sequence[Any]:
 
 
 def _computed_rows(vector: Vector, table: str, function: Callable[[Any], Iterable[Any]]) -> Vector:
-    """Compute rows from the values of a vector by a function; return them as a vector."""
+    """Return the rows that a function computes from the values of a vector, as a vector."""
     try:
         rows = [
             [] if value is None or value is MISSING else [dict(row) for row in function(value)]
@@ -391,9 +402,9 @@ def unread_values(
 ) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
     """Yield the values at declared paths that no row reads: arguments for `DriftReport.add_extra`.
 
-    These are labels of an axis that is longer than its arrays, fields of a record that encloses no
-    row, rows that a filter drops and no other table reads; and, as ``new``, elements of arrays that
-    are read by position, which no column reads.
+    These are labels in a list that is longer than the arrays it labels; fields of a record that
+    encloses no row; rows that a filter drops and no other table reads. With the reason ``new``,
+    they are the elements that no column reads in arrays that are read by position.
     """
     reasons = {}
     reads: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
@@ -425,7 +436,7 @@ def unread_values(
 
 
 def _unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex]) -> RowIndex:
-    """Return those of some rows of a vector that no row index refers to."""
+    """Return the rows, among some rows of a vector, to which no row index refers."""
     is_unread = np.ones(len(vector) + 1, bool)  # the last is where -1 points
     for index in indexes:
         is_unread[index] = False
@@ -466,7 +477,7 @@ class FieldNode:
 
 @lru_cache(maxsize=128)
 def field_map(section: Section) -> FieldNode:
-    """Build the tree of the paths that columns of a section read, and of other expected paths."""
+    """Return the tree of the paths that columns of a section read, and of other expected paths."""
     root = FieldNode()
     for name in ENVELOPE:
         root.nodes_at((Field(name),))[0].reason = "envelope"
@@ -518,13 +529,13 @@ class Drift:
 
     def __str__(self) -> str:
         example = f", such as {self.example[:60]}" if self.example is not None else ""
-        times = f" ({self.count} times)" if self.count > 1 else ""
+        count = f" ({self.count} times)" if self.count > 1 else ""
         path = self.path
         if not self.kind.endswith(" key"):
             path = f"$.{path}" if path else "$"
         elif self.kind == "duplicate key":
             path += ": the key is too short; add a column to the table's key= in the profile"
-        return f"{self.kind}{times}{example} @ {path}"
+        return f"{self.kind}{count}{example} @ {path}"
 
 
 class DriftReport:
@@ -543,7 +554,7 @@ class DriftReport:
         self.differences: dict[tuple[str, str], Drift] = {}
 
     def record(self, kind: str, path: str, count: int, example: str | None = None) -> None:
-        """Record a difference; of the same kind and path, the one with the larger count."""
+        """Record a difference; of two with the same kind and path, keep that with more values."""
         drift = self.differences.get((kind, path))
         if drift is None or drift.count < count:
             self.differences[kind, path] = Drift(kind, path, count, example)
@@ -565,7 +576,7 @@ class DriftReport:
             self.record(kind, path, drift.count, drift.example)
 
     def values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
-        """Yield the values for ``extra`` with their path and reason; all, or of some reasons."""
+        """Yield the values for ``extra`` with their path and reason; by default of all reasons."""
         for vector, rows, reason in self.extra_values:
             for row in map(int, rows) if not reasons or reason in reasons else ():
                 yield vector.values[row], vector.path(row), reason
@@ -609,7 +620,7 @@ class DriftReport:
 
 
 def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: Any) -> pd.DataFrame:
-    """Build a DataFrame of string columns, and some of other dtypes."""
+    """Return a DataFrame with columns of text; ``dtypes`` has other dtypes by column name."""
     columns = [*zip(*rows, strict=True)] or [()] * len(names)
     return pd.DataFrame(
         {
@@ -674,7 +685,10 @@ class Walk(Census):
     def _visit_fields(
         self, vector: Vector, node: FieldNode, depth: int, reason: str | None
     ) -> None:
-        """Visit the declared fields of objects and report other fields; very many are data keys."""
+        """Visit the declared fields of objects and report other fields.
+
+        More than `MAX_FIELDS` other fields are taken for keys that are data, i.e. for one path.
+        """
         names = vector.fields()
         self.add_keys(vector.objects, len(names))
         new = {name for name in names if name not in node.children}

@@ -51,7 +51,7 @@ _EMPTY = {
 
 @dataclass(eq=False)
 class ResponseAtHand:
-    """A response in memory, and the function that normalises it.
+    """A response that is in memory, and the function that normalises it again.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ class ResponseAtHand:
     response : Payload, bytes or str
         The response.
     read : callable
-        A function that normalises a response as this one was.
+        A function that normalises a response in the way that this one was.
     beside : sequence of ResponseAtHand
-        The responses of the dataset that it belongs to, which name what it refers to.
+        All responses of the same dataset: they have the names for the ids in this response.
     """
 
     source: Source
@@ -91,7 +91,7 @@ def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
 
 
 class TableParts(NamedTuple):
-    """The data that frames are built from, for writers and explanations.
+    """The data from which the frames of a section are built, for writers and explanations.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Parameters
         ----------
         folder : str or path
-            The folder; it is made where it is missing. Files of the same names are replaced.
+            The folder; it is created if it does not exist. Files of the same names are replaced.
 
         Returns
         -------
@@ -306,9 +306,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Raises
         ------
         NotWritten
-            If the name is that of a file of another format, or a column cannot be written.
-        NotWritten
-            If a file cannot be written; an existing file is unchanged.
+            If the name is that of a file of another format, or a column or file cannot be written;
+            an existing file is unchanged.
 
         Examples
         --------
@@ -328,7 +327,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Parameters
         ----------
         path : str or path
-            The file, ending in ``.xlsx``; its folder is made where it is missing.
+            The file, ending in ``.xlsx``; its folder is created if it does not exist.
 
         Returns
         -------
@@ -338,9 +337,8 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         Raises
         ------
         NotWritten
-            If the file's name does not end in ``.xlsx``.
-        NotWritten
-            If the file cannot be written; an existing file is unchanged.
+            If the file's name does not end in ``.xlsx``, or the file cannot be written; an existing
+            file is unchanged.
         PackageMissing
             If xlsxwriter is not installed; it says what to install.
 
@@ -377,7 +375,7 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         )
 
     def _state(self, name: str) -> str:
-        """Describe the availability of a table with its symbol; of an empty one, the reason."""
+        """Return the availability of a table as text with a symbol; if it is empty, the reason."""
         words = joined(self._words[name])
         symbols = (symbol for status, symbol in _SYMBOLS.items() if words.startswith(status))
         return f"{next(symbols, '?')} {words if self.rows[name] else _EMPTY.get(words, words)}"
@@ -388,7 +386,11 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return "".join(self._state(name)[0] for name in self)
 
     def _notes(self) -> str:
-        """Describe whether the declaration was drafted, and count the drifts and hints."""
+        """Return the end of the repr: whether the declaration was drafted, and numbers of notes.
+
+        These are drifts, i.e. differences from the declaration, and hints, i.e. values that may be
+        about availability.
+        """
         draft = ", drafted from this response" if self.drafted else ""
         drifts = f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
         plural = "s" if len(self.hints) > 1 else ""

@@ -40,7 +40,7 @@ def test_an_answer_that_the_shipped_declaration_does_not_fit_is_drafted() -> Non
 def test_one_warning_a_process_reports_it() -> None:
     from aatoolkit.normalizer import normalize
 
-    normalize._warned.clear()
+    normalize._warning_registry.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         for _ in range(3):
