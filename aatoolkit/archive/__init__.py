@@ -1,18 +1,18 @@
 """Archives: the responses of many hosts over time, and tables of them, as Delta tables.
 
-In come a client, a study or payloads (`Archive.add`); out come frames with metadata, histories,
-SQL and files that any engine reads. In reading order:
+`Archive.add` takes a client, a study or payloads. What is added can be read as frames with
+metadata, as histories, by SQL, and by any engine that reads Delta tables. In reading order:
 
 - ``archive``: `Archive`, the public class, and the archive as a store of responses.
-- ``store``: Delta tables by name, with typed errors; the log of runs, by which a run is whole or
-  not there; checksums of every file. ``schema``: declared tables as Delta tables, made where
-  missing, extended where declarations grow.
-- ``snapshot``: the rows of committed runs as views of SQL, and which of them are wanted.
-- ``responses``: responses as rows, and which there are.
-- ``writing``: responses to rows of tables, and one run; ``adding``: fetching and resuming, here or
-  by workers.
-- ``reading``: one table as rows, history and frames; an overview of all; Dask.
-- ``upkeep``: compact, sweep and forget; verify, and tables anew from the responses.
+- ``store``: Delta tables by name, with typed errors; the log of runs, by which all rows of a run
+  become visible at once; checksums of every file. ``schema``: declared tables as Delta tables,
+  which are created when needed and get new columns when declarations do.
+- ``snapshot``: the rows of committed runs as SQL views, and selections of rows.
+- ``responses``: responses as rows, and an index of those that are stored.
+- ``writing``: rows of tables from responses, and the writer of a run; ``adding``: fetch responses
+  and resume runs, in this process or by workers.
+- ``reading``: one table as rows, history and frames; an overview of all tables; Dask.
+- ``upkeep``: compact, sweep and forget; verify, and rebuild the tables from the responses.
 """
 
 from aatoolkit.archive.adding import AddReport as AddReport

@@ -46,14 +46,15 @@ if TYPE_CHECKING:
 PUT_RESPONSES = 340
 PUT_BYTES = 1 << 25
 PUT_SECONDS = 3.0
-"""Responses are stored when so many are at hand, or so many bytes, or so long after the last."""
+"""Responses are stored as soon as there are so many, so many bytes, or so many seconds passed."""
 
 Outcome = tuple[Question, Payload | AAToolkitError]
 Group = tuple[list[Outcome], list[DerivedResponse] | None]
-"""The outcomes of one host and scope, and what was derived of the usable ones, if it was."""
+"""The outcomes of requests for one host and scope, and the tables derived from the usable ones;
+None if they are not derived yet."""
 
 Target = tuple["Project", Scope, list[str]]
-"""The requests to send of a project and scope: its sections."""
+"""A project, a scope, and the sections to request."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,15 +66,15 @@ class AddReport:
     run : str or None
         The run; None if nothing was new.
     responses : int
-        The responses that were added.
+        The number of responses that were added.
     resumed : int
-        Those of them that an earlier, unfinished run had fetched.
+        How many of them an earlier, unfinished run had fetched.
     skipped : int
-        The requests that had a response of today already.
+        The number of requests that had a response of today already.
     failed : dict of (str, str, str) to AAToolkitError
-        The requests that failed, by host, section and scope.
+        The errors of the requests that failed, by host, section and scope.
     problems : dict of str to AAToolkitError
-        The responses and tables that are stored only as responses, and why.
+        The errors because of which responses were stored without tables, by response or table.
     """
 
     run: str | None
@@ -138,19 +139,19 @@ def add_groups(
     options
         The options by which responses are normalised.
     groups
-        The outcomes.
+        The outcomes of the requests.
     index
-        The responses that are there.
+        The index of the responses in the archive.
     progress, total
-        Whether to show a bar, and of how many groups.
+        Whether to show a progress bar, and the number of groups.
     resumed
         The responses that an unfinished run has fetched.
     skipped
-        How many requests had a response of today.
+        The number of requests that had a response of today.
     """
     failed: dict[Question, AAToolkitError] = {}
 
-    def derived_of(responses: Sequence[ArchivedResponse]) -> list[DerivedResponse]:
+    def derive_tables(responses: Sequence[ArchivedResponse]) -> list[DerivedResponse]:
         return derive([response.payload() for response in responses], options)
 
     writer: RunWriter | None = None
@@ -158,7 +159,7 @@ def add_groups(
     for batch in _batches(
         chain(resumed_rows, progress_bar(groups, progress, total=total, unit="host"))
     ):
-        writer = writer or RunWriter(store, index, derived_of)
+        writer = writer or RunWriter(store, index, derive_tables)
         now = datetime.now(UTC)
         rows: list[list[ArchivedResponse]] = []
         for outcomes, _ in batch:
@@ -179,7 +180,7 @@ def add_groups(
             else:
                 pairs = zip(stored_rows, derived, strict=True)
                 writer.take([(row, tables) for row, tables in pairs if row is not None])
-        writer.take(zip(to_derive, derived_of(to_derive), strict=True))
+        writer.take(zip(to_derive, derive_tables(to_derive), strict=True))
     if writer is None:
         return AddReport(None, 0, 0, skipped, failed)
     run = writer.commit()
@@ -187,14 +188,14 @@ def add_groups(
 
 
 def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
-    """Yield batches of groups to store together; raise if the first group is unauthorized."""
+    """Yield batches of groups to store together; raise if the first is refused for its token."""
     batch: list[Group] = []
     count = size = 0
     start = time.monotonic()
     for index, (outcomes, derived) in enumerate(groups):
-        refused = [error for _, error in outcomes if isinstance(error, NotAuthorized)]
-        if index == 0 and refused and len(refused) == len(outcomes):
-            raise refused[0]
+        auth_errors = [error for _, error in outcomes if isinstance(error, NotAuthorized)]
+        if index == 0 and auth_errors and len(auth_errors) == len(outcomes):
+            raise auth_errors[0]
         batch.append((outcomes, derived))
         count += len(outcomes)
         size += sum(len(result.body) for _, result in outcomes if isinstance(result, Payload))
@@ -206,7 +207,7 @@ def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
         yield batch
 
 
-# --- what groups are made of ------------------------------------------------------------------
+# --- groups of outcomes -----------------------------------------------------------------------
 
 
 def payloads_of(source: Any) -> Iterator[Payload]:
@@ -215,7 +216,7 @@ def payloads_of(source: Any) -> Iterator[Payload]:
     Raises
     ------
     ScopeError
-        If it gives anything else, or the host of one is not a domain.
+        If the iterable has anything but payloads, or the host of a payload is not a domain.
     """
     if isinstance(source, Study):
         for record in source.records:
@@ -234,7 +235,7 @@ def payloads_of(source: Any) -> Iterator[Payload]:
 
 
 def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
-    """Group payloads as if they were outcomes of requests."""
+    """Yield each payload as a group, as if it were the outcome of a request."""
     for payload in payloads:
         scope = payload.scope._to_query() if payload.scope else ""
         yield [((str(payload.host), str(payload.section), scope), payload)], None
@@ -243,19 +244,19 @@ def group_payloads(payloads: Iterable[Payload]) -> Iterator[Group]:
 def plan(
     store: ArchiveStore,
     index: ResponseIndex,
-    places: Sequence[tuple[Project, Scope]],
+    targets: Sequence[tuple[Project, Scope]],
     names: Sequence[str],
     *,
     refresh: bool,
 ) -> tuple[list[Target], list[ArchivedResponse], int]:
     """Return the requests to send, the responses of an unfinished run, and the number skipped.
 
-    Those that have a response of today are not sent again.
+    Requests that have a response of today are skipped.
     """
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     requests = {
         (project.host, name, scope._to_query()): (project, scope)
-        for project, scope in places
+        for project, scope in targets
         for name in names
     }
     skipped: set[Question] = set()
@@ -272,11 +273,11 @@ def plan(
             if request in requests and request not in skipped
         }
     pending: dict[tuple[Project, Scope], list[str]] = {}
-    for question, place in requests.items():
+    for question, target in requests.items():
         if question not in skipped and question not in resumed_rows:
-            pending.setdefault(place, []).append(question[1])
+            pending.setdefault(target, []).append(question[1])
     return (
-        [(*place, section_names) for place, section_names in pending.items()],
+        [(*target, section_names) for target, section_names in pending.items()],
         [*resumed_rows.values()],
         len(skipped),
     )
@@ -288,16 +289,16 @@ def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Ge
     if not calls:
         return
 
-    def ask(call: tuple[Project, Scope, str]) -> Payload:
+    def send(call: tuple[Project, Scope, str]) -> Payload:
         project, scope, name = call
-        return fetched(client, project, name, scope, refresh)
+        return fetch_response(client, project, name, scope, refresh)
 
-    with closing(in_order(ask, calls, min(client.workers, len(calls)))) as results:
+    with closing(in_order(send, calls, min(client.workers, len(calls)))) as results:
         for (project, scope, name), future in results:
-            yield [((project.host, name, scope._to_query()), outcome(future.result))], None
+            yield [((project.host, name, scope._to_query()), outcome_of(future.result))], None
 
 
-def outcome(result: Callable[[], Payload]) -> Payload | AAToolkitError:
+def outcome_of(result: Callable[[], Payload]) -> Payload | AAToolkitError:
     """Return the result of a function, or the error that it raises."""
     try:
         return result()
@@ -305,8 +306,10 @@ def outcome(result: Callable[[], Payload]) -> Payload | AAToolkitError:
         return error
 
 
-def fetched(client: Client, project: Project, name: str, scope: Scope, refresh: bool) -> Payload:
-    """Fetch a response; raise DecodeError if it repeats the token of its request."""
+def fetch_response(
+    client: Client, project: Project, name: str, scope: Scope, refresh: bool
+) -> Payload:
+    """Return the response to a request; raise DecodeError if it repeats the request's token."""
     payload = project.fetch(name, scope, refresh=refresh)
     refuse_token(client._source, payload.body, payload.url, payload.headers)
     return payload
@@ -316,8 +319,8 @@ def fetched(client: Client, project: Project, name: str, scope: Scope, refresh: 
 # A task names the service, the host, the scope and the sections, and never the token: a worker
 # takes that from its environment or the system's key store.
 
-_AHEAD = 4
-"""How many tasks for each worker are submitted before a result is taken."""
+_TASKS_PER_WORKER = 4
+"""How many tasks are submitted for each worker at a time."""
 
 _clients: dict[Any, Client] = {}
 """The clients of this process, one for each service and setting."""
@@ -330,12 +333,12 @@ def fetch_by_workers(
     options: ReadingOptions,
     refresh: bool,
 ) -> Generator[Group]:
-    """Fetch in the workers of an executor; yield the groups as they finish.
+    """Fetch targets in the workers of an executor; yield what each task fetched, as it ends.
 
     Raises
     ------
     ArgumentError
-        If the client does not read from a service of which workers could make their own.
+        If the client replays a study, so that workers cannot make a client of their own.
     ArchiveError
         If a worker dies or cannot do its task; adding again continues.
     """
@@ -346,7 +349,7 @@ def fetch_by_workers(
         )
     service = (client.base_url, tuple(sorted(client._settings.items())))
     tasks = ((options, refresh, project.host, scope, names) for project, scope, names in targets)
-    max_running = _AHEAD * int(getattr(executor, "_max_workers", 8) or 8)
+    max_running = _TASKS_PER_WORKER * int(getattr(executor, "_max_workers", 8) or 8)
     futures: set[Any] = set()
     try:
         while True:
@@ -356,7 +359,7 @@ def fetch_by_workers(
             }
             if not futures:
                 break
-            # The futures of other packages wait when they are asked for their result.
+            # Futures of other packages can only be waited for one by one, by their result.
             finished: Iterable[Any] = [next(iter(futures))]
             if all(isinstance(future, Future) for future in futures):
                 finished = wait_for(futures, return_when=FIRST_COMPLETED).done
@@ -383,13 +386,13 @@ def fetch_task(
     scope: Scope,
     names: list[str],
 ) -> Group:
-    """Fetch and normalise in a worker."""
+    """Fetch the responses of one task in a worker; return them and the tables derived from them."""
     if service not in _clients:
         _clients[service] = Client(service[0], profile=options.profile, **dict(service[1]))
     client = _clients[service]
     project = client.project(host)
     results = [
-        outcome(lambda name=name: fetched(client, project, name, scope, refresh))  # type: ignore[misc]
+        outcome_of(lambda name=name: fetch_response(client, project, name, scope, refresh))  # type: ignore[misc]
         for name in names
     ]
     outcomes = [

@@ -50,16 +50,16 @@ from aatoolkit.study.study import Study
 class Archive(metaclass=Chaptered):
     """The responses of many hosts over time, and the tables derived from them.
 
-    The responses are the truth, the tables are derived from them. Both are Delta tables in one
-    folder or below one prefix of an object store: several processes may add at a time, and
-    DuckDB, Dask, Polars, Spark and others read them. An archive is of one service. Processes that
-    use one are started by ``spawn``: its engine does not survive a fork.
+    The responses are stored as they came, and the tables are derived from them. Both are Delta
+    tables in one folder or below one prefix of an object store: several processes may add at a
+    time, and DuckDB, Dask, Polars, Spark and others can read them. An archive is for one service.
+    Start processes that use an archive by ``spawn``: its engine does not work after a fork.
 
     Parameters
     ----------
     path : str or path
-        The folder, or an address such as ``s3://bucket/history``. A path with ``%25``, ``[``,
-        ``|`` or ``^`` cannot be one, as Delta takes it for a URL.
+        The folder, or an address such as ``s3://bucket/history``. A path must not contain ``%25``,
+        ``[``, ``|`` or ``^``, as Delta takes it for a URL.
     storage_options : mapping of str to str, optional
         Options of the object store, such as ``AWS_ENDPOINT_URL``; they are never written.
     profile : Profile, module, str or path, optional
@@ -107,14 +107,14 @@ class Archive(metaclass=Chaptered):
     ) -> AddReport:
         """Add responses in one run, which is committed completely or not at all.
 
-        What has a response of today (in UTC) is not asked for again, so that adding again continues
-        where a run was interrupted. Requests run concurrently, and memory stays constant however
-        many hosts there are.
+        A request that has a response of today (in UTC) is not sent again, so that adding again
+        continues where a run was interrupted. Requests run concurrently, and the memory needed does
+        not grow with the number of hosts.
 
         Parameters
         ----------
         source : Client, Project, Study or iterable of Payload
-            Where the responses come from. Of a study all usable responses about sections are added.
+            Where the responses come from. From a study, all usable responses of sections are added.
         hosts : str or iterable of str, optional
             The projects' domains; a project's own by default.
         scopes : Scope or iterable of Scope, optional
@@ -122,14 +122,14 @@ class Archive(metaclass=Chaptered):
         sections : str or iterable of str, optional
             The sections; by default all.
         refresh : bool
-            Ask the service, and not its cached responses, also for what has a response of today.
+            Whether to ask the service, and not its cached responses, also for what has a response of
+            today.
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal.
         executor : concurrent.futures.Executor, optional
-            Workers that fetch and normalise, where the source is a client: a
+            Workers that fetch and normalise, if the source is a client: a
             ``ProcessPoolExecutor`` with the ``spawn`` context, or a Dask cluster's
-            ``client.get_executor()``. They take the token from the
-            environment or the key store.
+            ``client.get_executor()``. They take the token from the environment or the key store.
 
         Returns
         -------
@@ -139,12 +139,12 @@ class Archive(metaclass=Chaptered):
         Raises
         ------
         ArchiveError
-            If a declaration has changed so that new rows cannot stand beside the old ones.
+            If a declaration has changed so that new rows cannot share a table with the old ones.
         ArchiveConflict
-            If other processes were first time and again, or responses were removed meanwhile.
+            If other processes have committed first each time, or responses were removed meanwhile.
         ScopeError
-            If there is no such section, a host is not a domain, or nothing of this kind can be
-            added; before any request.
+            Before any request: if there is no such section, a host is not a domain, or the source
+            is of another kind.
         NotAuthorized
             If the token is not accepted.
         """
@@ -206,7 +206,7 @@ class Archive(metaclass=Chaptered):
         return add_groups(self._store, options, groups, index, progress=progress, **counts)
 
     def _check_place(self) -> None:
-        """Raise if the folder contains anything but an archive."""
+        """Raise an error if the folder contains anything but an archive."""
         folder, problem = Path(self._store.root), ""
         try:
             if self._store.is_local and folder.exists() and not (folder / "runs").is_dir():
@@ -243,8 +243,8 @@ class Archive(metaclass=Chaptered):
     ) -> pd.DataFrame:
         """Read the rows of a table from all responses fetched in a period.
 
-        Windows of responses overlap; `df.aa.aggregate` adds rows of responses only where they are
-        disjoint. One row per day, from all responses about it, gives `history`.
+        The windows of responses can overlap; `df.aa.aggregate` adds rows of different responses
+        only if their windows do not. For one row per day from all responses, use `history`.
 
         Parameters
         ----------
@@ -257,23 +257,23 @@ class Archive(metaclass=Chaptered):
         since, until : str, date or datetime, optional
             The first and the last day, or moment, of fetch, in UTC.
         scope : Scope, optional
-            The filters that were asked for; by default all.
+            The filters of the requests; by default all.
 
         Returns
         -------
         pandas.DataFrame
             The context (``host``, ``days``, ``window_start``, ``window_end``, ``filter_…``,
-            ``fetched_at``) and the columns of the table, with availability, units and sources. A
-            column of the table with a name of the context has an underscore behind it
-            (``host_``), and in tables by day one with a name that `history` adds.
+            ``fetched_at``) and the columns of the table, with availability, units and sources. If
+            the name of a table's column is that of a context column or, in tables by day, of a
+            column that `history` adds, an underscore is appended (``host_``).
 
         Raises
         ------
         ArchiveError
             If there is no archive, or it cannot be read.
         ScopeError
-            If it has no such section or table, no response of it for a host, the scope or until
-            the time, or a day cannot be read.
+            If it has no such section or table, or no response of it for a host, the scope or until
+            the time; or if a day cannot be parsed.
         """
         reader = TableReader(self._snapshot(), section, table)
         selection = Selection.of(hosts, since, until, scope).before(self._until)
@@ -293,26 +293,26 @@ class Archive(metaclass=Chaptered):
     ) -> pd.DataFrame:
         """Read the latest known value of each day: one row per key and day.
 
-        For tables whose key has a day or moment, such as ``overview_trend``. Windows overlap, so
-        that a day is seen in many responses: the newest known value counts. Days that no response
-        had are missing, and so are rows that the newest response about their day no longer has.
-        Tables without a day give one row per fetch, as `read` does.
+        This is for tables whose key has a day or moment, such as ``overview_trend``. As windows
+        overlap, a day is in many responses: the newest known value counts. Days that are in no
+        response are missing, and so are rows that the newest response about their day no longer
+        has. Tables without a day give one row per fetch, as `read` does.
 
         Parameters
         ----------
         section, table, hosts, scope
-            As for `read`. Of scopes that differ in ``days`` alone, each day counts once.
+            As for `read`. If scopes differ only in ``days``, each day counts once.
         since, until : str, date or datetime, optional
-            The first and the last day that rows are about; of undated tables, of fetch.
+            The first and the last day that rows are about; for tables without a day, of fetch.
         as_of : str, date or datetime, optional
-            Read it as it was known then; a day is meant with its end.
+            Use only responses fetched until this moment, or until the end of this day.
 
         Returns
         -------
         pandas.DataFrame
-            ``host``, filters where some were set, the columns of the table, and ``first_seen``,
-            ``last_seen``, ``last_changed`` (the fetches that first, last and newly had the
-            value) and ``revisions`` (how often it changed).
+            ``host``, filters if any were set, the columns of the table, and ``first_seen``,
+            ``last_seen``, ``last_changed`` (when the row was first fetched, last fetched and first
+            fetched with this value) and ``revisions`` (how often the value changed).
 
         Raises
         ------
@@ -322,7 +322,7 @@ class Archive(metaclass=Chaptered):
         reader = TableReader(self._snapshot(), section, table)
         days = Selection.of(hosts, since, until, scope)
         limit = moment(as_of, "as_of", is_last=True)
-        if reader.stored.moment is None:
+        if reader.stored_table.moment is None:
             return reader.read(days.before(limit).before(self._until))
         fetched = Selection(days.hosts, scope=scope).before(self._until).before(limit)
         return reader.history(fetched, days)
@@ -331,12 +331,12 @@ class Archive(metaclass=Chaptered):
     def sql(self, query: str) -> Any:
         """Run an SQL query over the tables with DuckDB, read-only.
 
-        The declared tables are views of their names (``SECTION__TABLE`` where two sections have
-        one), and so are ``responses``, ``runs``, ``availability`` (what responses state of it),
-        ``frames`` (what they give of each table), ``changes`` and ``columns`` (unit, rule and
-        meaning of every column). A query reads those that it names, and what it computes itself.
-        DuckDB is locked down for it: no other file is read or written, no setting is changed,
-        nothing is attached, installed or loaded.
+        A query can use the declared tables by their names (``SECTION__TABLE`` if two sections have
+        a table of one name), and ``responses``, ``runs``, ``availability`` (the statements of
+        responses about it), ``frames`` (metadata and size of each table in each response),
+        ``changes`` and ``columns`` (unit, rule and meaning of every column). DuckDB is locked down:
+        no other file is read or written, no setting is changed, nothing is attached, installed or
+        loaded.
 
         Parameters
         ----------
@@ -347,13 +347,13 @@ class Archive(metaclass=Chaptered):
         -------
         duckdb.DuckDBPyRelation
             The rows, computed at once and held in memory (a million of four columns take 60 MB):
-            ``.df()``, ``.fetchall()``, ``.pl()`` … What you add to it is DuckDB's business, and
-            fails with its errors.
+            ``.df()``, ``.fetchall()``, ``.pl()`` … Further operations on it raise DuckDB's own
+            errors.
 
         Raises
         ------
         ArchiveError
-            If the query is not valid, fails, or reaches for anything else.
+            If the query is not valid, fails, or tries to use anything else.
 
         Examples
         --------
@@ -411,7 +411,7 @@ class Archive(metaclass=Chaptered):
         Parameters
         ----------
         when : str, date or datetime
-            The moment; a day is meant with its end, in UTC.
+            The moment, or a day, which stands for its end in UTC.
 
         Examples
         --------
@@ -432,7 +432,7 @@ class Archive(metaclass=Chaptered):
         return "the archive"
 
     def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
-        """Yield the archived responses that a source may refer to."""
+        """Yield the archived responses that a frame's source may refer to."""
         parts = [USABLE]
         for name in ("sha256", "host", "section", "scope"):
             fact = getattr(source, name)
@@ -476,8 +476,8 @@ class Archive(metaclass=Chaptered):
         table : str
             The table: its name, or ``section.table``; ``section`` alone is its main table.
         row : int, label or mapping of str to object
-            The row, as for ``df.aa.explain``; a mapping may name ``host`` and ``fetched_at`` too.
-            Of several responses with the row, the newest counts.
+            The row, as for ``df.aa.explain``; a mapping may have ``host`` and ``fetched_at`` too.
+            If several responses have the row, the newest counts.
         column : str
             The column.
         host, scope, since, until
@@ -486,14 +486,14 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         Explanation
-            A tree.
+            The explanation, as a tree.
 
         Raises
         ------
         ArchiveError
-            If it is damaged.
+            If the archive is damaged.
         ScopeError
-            If it has no such table.
+            If the archive has no such table.
         ItemNotFound
             If the table has no such column or row.
         """
@@ -515,14 +515,14 @@ class Archive(metaclass=Chaptered):
     def compact(self, *, keep_hours: float = 168.0) -> UpkeepReport:
         """Join small files, sort them by host, and delete files that are no longer needed.
 
-        What interrupted runs left behind is removed after a day. Others may read and add
+        Rows of interrupted runs are removed after a day. Other processes can read and add
         meanwhile.
 
         Parameters
         ----------
         keep_hours : float
-            How long files that were replaced are kept for readers that began before. 0 removes
-            them at once, which disturbs readers.
+            For how many hours replaced files are kept for readers that have begun before. With 0
+            they are removed at once, so that such readers fail.
 
         Returns
         -------
@@ -543,14 +543,14 @@ class Archive(metaclass=Chaptered):
     ) -> UpkeepReport:
         """Delete responses, and all rows derived from them.
 
-        On an object store the commits of the last 30 days stay, whose statistics may name a host.
+        On an object store the commits of the last 30 days stay; their statistics may name a host.
 
         Parameters
         ----------
         hosts : str or iterable of str, optional
             The hosts; all if only a time is given.
         before : str, date or datetime, optional
-            What was fetched before this day or moment; all if only hosts are given.
+            Delete what was fetched before this day or moment; all if only hosts are given.
 
         Returns
         -------
@@ -560,9 +560,9 @@ class Archive(metaclass=Chaptered):
         Raises
         ------
         ArchiveError
-            If neither is given, or there is no archive.
+            If neither hosts nor a time is given, or there is no archive.
         ArchiveConflict
-            If another process changed the same rows; forget again.
+            If another process changed the same rows; call it again.
         """
         self._writable()
         return upkeep.forget(self._store, Selection.of(hosts).hosts, moment(before, "before"))
@@ -571,16 +571,16 @@ class Archive(metaclass=Chaptered):
     def verify(self, *, replay: bool = False) -> ArchiveCheck:
         """Verify files and responses by their hashes, and the number of rows of each table.
 
-        Data files and the entries of logs are compared with the SHA-256 that they were written
-        with, bodies with their own, the number of commits and runs with those recorded, and the
-        rows of each table are counted against what its responses gave. Other files are of no
-        table, and no reader sees them.
+        The SHA-256 of data files, of entries of logs and of the bodies of responses is compared
+        with the recorded one. So are the numbers of commits and runs, and the number of rows of
+        each table with that in its responses. Files that belong to no table are not checked, as
+        nobody reads them.
 
         Parameters
         ----------
         replay : bool
-            Whether to normalise the responses again too, and compare every row. It finds rows that
-            this version would read otherwise, where nothing was damaged.
+            Whether to normalise the responses again, too, and compare every row. That also reports
+            rows that this version of the package reads differently, although nothing is damaged.
 
         Returns
         -------
@@ -595,8 +595,8 @@ class Archive(metaclass=Chaptered):
     ) -> AddReport:
         """Derive all tables again from the responses, after a declaration or a profile changed.
 
-        Each table changes in one commit, and `changes` says what changed. Runs that were under
-        way cannot be committed after it: adding again continues them.
+        Each table changes in one commit, and `changes` lists what changed. Runs that had begun
+        before cannot be committed afterwards: adding again continues them.
 
         Parameters
         ----------
@@ -608,7 +608,7 @@ class Archive(metaclass=Chaptered):
         Returns
         -------
         AddReport
-            Its ``problems`` are the responses that give no tables.
+            Its ``problems`` are the errors of the responses that give no tables.
         """
         self._writable()
         options = self._options

@@ -1,6 +1,6 @@
 """Read one table of a snapshot as DataFrames with availability, units and sources.
 
-`overview` and `sql_tables` are about all tables; `dask_frame` is one for other machines.
+`overview` and `sql_tables` are about all tables; `dask_frame` reads a table by Dask's workers.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import pyarrow.dataset as ds
 from aatoolkit._util.defaults import needed
 from aatoolkit.archive.responses import USABLE, source_of
 from aatoolkit.archive.schema import (
-    ADDED,
-    BESIDE,
     FRAMES,
+    HISTORY_COLUMNS,
+    STATEMENT_TABLES,
     StoredTable,
     declaration_of,
     stored_tables,
 )
-from aatoolkit.archive.snapshot import OWN, Selection, Snapshot, identifier, quoted
+from aatoolkit.archive.snapshot import OTHER_TABLES, Selection, Snapshot, identifier, quoted
 from aatoolkit.archive.store import MOMENT, ArchiveStore
 from aatoolkit.availability import UNKNOWN, Availability, Cause, Status, combine
 from aatoolkit.availability.subject import Condition, Statement
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FILTERS = tuple(f"filter_{name}" for name in FILTERS)
-_PLACE = ("run", "section", "sha256", "fetched_at", "host", "days", *_FILTERS)
-"""The columns by which what a response states finds the response."""
+_RESPONSE_KEY = ("run", "section", "sha256", "fetched_at", "host", "days", *_FILTERS)
+"""The columns by which the statements of a response are joined with the response."""
 
 _ROWS = "rows of the table"
-"""The view of a table's rows, whatever the table is called."""
+"""The name of the view of the table's rows in SQL."""
 
 _MOST_STATEMENTS = 400
-"""The most statements about rows that a frame carries; more are combined over all rows."""
+"""If a frame had more statements about rows, they are combined over all rows."""
 
 
 @dataclass(frozen=True)
@@ -69,18 +69,20 @@ class TableReader:
     Parameters
     ----------
     snapshot
-        The archive as it is seen.
+        The archive.
     section, table
-        The table; the section's main table if None.
+        The section, and the table; the section's main table if None.
     """
 
     def __init__(self, snapshot: Snapshot, section: str, table: str | None) -> None:
         self.snapshot = snapshot
-        tables_there = stored_tables(snapshot.store)
-        sections = dict.fromkeys(name for name, _ in tables_there.values())
+        archived_tables = stored_tables(snapshot.store)
+        sections = dict.fromkeys(name for name, _ in archived_tables.values())
         owner = section if section in sections else str(section).replace("-", "_")
         paths = {
-            name: path for path, (table_owner, name) in tables_there.items() if table_owner == owner
+            name: path
+            for path, (table_owner, name) in archived_tables.items()
+            if table_owner == owner
         }
         kind, name, names = "section", str(section), [*sections]
         if paths and table is not None:
@@ -89,16 +91,17 @@ class TableReader:
             problem = unknown(f"archived {kind}", name, names)
             raise ScopeError(problem, parameter=kind.split()[0], unknown=(name,))
         self.path = paths[table or next(iter(paths))]
-        self.stored = declaration_of(snapshot.store, self.path)
-        self.place = {"section": owner, "table": self.stored.table.name}
+        self.stored_table = declaration_of(snapshot.store, self.path)
+        self.place = {"section": owner, "table": self.stored_table.table.name}
 
     def check(self, selection: Selection) -> None:
-        """Raise if the section has no response of a host, of the scope, or until the time.
+        """Raise an error unless the section has a response that fits a selection.
 
         Raises
         ------
         ScopeError
-            With what it has: near matches, the archived scopes, or the time of the first response.
+            If it has none of a host, of the scope, or until the time. The message says what it
+            has: similar hosts, the archived scopes, or the time of the first response.
         """
         section, scope = self.place["section"], selection.scope
         responses = self.snapshot.rows(
@@ -125,7 +128,7 @@ class TableReader:
     def read(self, selection: Selection) -> pd.DataFrame:
         """Return the rows of a selection, ordered by host, time and key."""
         self.check(selection)
-        order = ["host", "fetched_at", "days", *self.stored.key, "_row"]
+        order = ["host", "fetched_at", "days", *self.stored_table.key, "_row"]
         sql = (
             f"SELECT * FROM {identifier(_ROWS)} WHERE {selection.where} "
             f"ORDER BY {', '.join(map(identifier, order))}"
@@ -135,18 +138,21 @@ class TableReader:
         return self._frame(self._query(sql), selection, recipe, CONTEXT, key)
 
     def history(self, fetched: Selection, days: Selection) -> pd.DataFrame:
-        """Return one row per key and day of one period, from responses fetched in another."""
+        """Return one row per key and day of a period, from the responses of a selection.
+
+        ``fetched`` selects the responses, by the time of fetch; ``days`` the days of rows.
+        """
         self.check(fetched)
-        rows = self._query(_history_sql(self.stored, fetched.where, days), FRAMES)
+        rows = self._query(_history_sql(self.stored_table, fetched.where, days), FRAMES)
         context = ["host", *(name for name in _FILTERS if rows[name].null_count < rows.num_rows)]
         moment = {"as_of": fetched.until.isoformat()} if fetched.until else {}
         recipe = ["archived", "history", {**self.place, **days.to_dict(), **moment}]
-        return self._frame(rows, fetched, recipe, context, context, ADDED, "last_seen")
+        return self._frame(rows, fetched, recipe, context, context, HISTORY_COLUMNS, "last_seen")
 
     def _query(self, sql: str, *tables: str) -> pa.Table:
         views: dict[str, Any] = {_ROWS: self.path}
         rows = self.snapshot.query(sql, *tables, **views)
-        kinds = {field.name: field.type for field in self.stored.schema()}
+        kinds = {field.name: field.type for field in self.stored_table.schema()}
         fields = [
             pa.field(f.name, kinds.get(f.name, MOMENT if pa.types.is_timestamp(f.type) else f.type))
             for f in rows.schema
@@ -155,11 +161,13 @@ class TableReader:
 
     def _states(self, selection: Selection) -> tuple[list[ResponseState], int]:
         """Return the stated availability by response, and the number of failed requests."""
-        same_place = " AND ".join(f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _PLACE)
+        is_same_response = " AND ".join(
+            f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY
+        )
         rows = self.snapshot.rows(
             "SELECT a.* EXCLUDE (body), f.states FROM "
             f'(SELECT * FROM frames WHERE section = $1 AND "table" = $2 AND {selection.where}) '
-            f"f JOIN (SELECT * FROM responses WHERE {USABLE}) a ON {same_place} "
+            f"f JOIN (SELECT * FROM responses WHERE {USABLE}) a ON {is_same_response} "
             "ORDER BY a.fetched_at, a.host, a.days",
             FRAMES,
             "responses",
@@ -187,24 +195,24 @@ class TableReader:
         added: Sequence[str] = (),
         moment: str = "fetched_at",
     ) -> pd.DataFrame:
-        """Build a DataFrame of rows, with the metadata of its columns.
+        """Return rows as a DataFrame with the metadata of its columns.
 
         Parameters
         ----------
         rows
-            The rows: context columns, those of the table and added ones.
+            The rows, with context columns, the columns of the table and added columns.
         selection
-            The responses that the rows are of.
+            The selection of the responses from which the rows come.
         recipe
-            How the frame is read again.
+            How the frame can be read again.
         context, added
-            The columns that are not of the table, and are always measured.
+            The columns before and after those of the table; they are always measured.
         key
             The columns that identify a row together with the table's key.
         moment
-            The column that says which response a row is of.
+            The column with the time of fetch of a row's response.
         """
-        table = self.stored
+        table = self.stored_table
         responses, failed = self._states(selection)
         names = [name for name in rows.column_names if name in table.columns]
         row_key = [*key, *table.key]
@@ -227,9 +235,9 @@ class TableReader:
     def _columns(
         self, names: Sequence[str], responses: Sequence[ResponseState], moment: str
     ) -> dict[str, ColumnMetadata]:
-        """Return the metadata of columns, with statements where responses differ."""
-        table = self.stored
-        declared = {table.stored(column.name): column.name for column in table.table.columns}
+        """Return the metadata of columns, with statements about rows where responses differ."""
+        table = self.stored_table
+        declared = {table.stored_name(column.name): column.name for column in table.table.columns}
         renamed = {old: new for new, old in declared.items()}
         groups: dict[str, list[ResponseState]] = {}
         for response in responses:
@@ -261,27 +269,27 @@ class TableReader:
 def _conditions(
     groups: Mapping[str, Sequence[ResponseState]], moment: str
 ) -> list[tuple[str, tuple[Condition, ...]]] | None:
-    """Return conditions on host and time for each group of responses; None if too many.
+    """Return the conditions on rows by which each group of responses is found; None if too many.
 
-    Rows are found by their host, and by the time of fetch where a host is in several groups.
+    They are conditions on the host and, if a host is in several groups, on the time of fetch.
     """
     hosts = {text: sorted({row.host for row in group}) for text, group in groups.items()}
-    shared = Counter(host for names in hosts.values() for host in names)
+    group_counts = Counter(host for names in hosts.values() for host in names)
     conditions: list[tuple[str, tuple[Condition, ...]]] = []
     for text, group in groups.items():
-        unshared = tuple(host for host in hosts[text] if shared[host] == 1)
-        if unshared:
-            conditions.append((text, (Condition("host", "in", unshared),)))
-        for host in [host for host in hosts[text] if shared[host] > 1]:
+        own_hosts = tuple(host for host in hosts[text] if group_counts[host] == 1)
+        if own_hosts:
+            conditions.append((text, (Condition("host", "in", own_hosts),)))
+        for host in [host for host in hosts[text] if group_counts[host] > 1]:
             moments = sorted({row.fetched_at for row in group if row.host == host})
-            words = tuple(time.astimezone(UTC).isoformat() for time in moments)
-            rows = Condition("host", "in", (host,)), Condition(moment, "in", words)
+            times = tuple(time.astimezone(UTC).isoformat() for time in moments)
+            rows = Condition("host", "in", (host,)), Condition(moment, "in", times)
             conditions.append((text, rows))
     return conditions if len(conditions) <= _MOST_STATEMENTS else None
 
 
 def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
-    """Convert texts to categories: the declared levels first, then new ones."""
+    """Return rows with texts as categories: the declared levels first, then new ones."""
     for name, column in table.columns.items():
         if column.dtype != "category" or name not in rows.column_names:
             continue
@@ -298,7 +306,7 @@ def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
 
 
 def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
-    """Return the SQL query of the history of a dated table."""
+    """Return the SQL query for the history of a table by day."""
     moment = identifier(str(table.moment))
     key = ["host", *_FILTERS, *table.key, "_row"]
     values = [name for name in table.columns if name not in key]
@@ -310,7 +318,7 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
         f"c.{name} IS NOT DISTINCT FROM f.{name}" for name in ("host", *_FILTERS)
     )
     by_value = f'PARTITION BY {partition}, "aa known" ORDER BY fetched_at, days'
-    keep = ['("aa covered" IS NULL OR "aa covered" <= "aa last")', *days.within(moment)]
+    keep = ['("aa covered" IS NULL OR "aa covered" <= "aa last")', *days.period_conditions(moment)]
     return f"""
     WITH stored AS (
         SELECT {columns}, fetched_at, days, ({is_known}) AS "aa known", {packed_row} AS "aa packed"
@@ -356,12 +364,13 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
 
 
 def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
-    """Return the tables by their names in SQL; a list for a name in two sections."""
+    """Return the paths of tables by their names in SQL; a list if two sections have the name."""
     tables: dict[str, Any] = {}
     for path, (section, table) in stored_tables(snapshot.store).items():
         tables[table] = [table] if table in tables else path
         tables[f"{section}__{table}"] = path
-    return {**{name: name for name in OWN}, "columns": lambda: _columns_of(snapshot), **tables}
+    names = {name: name for name in OTHER_TABLES}
+    return {**names, "columns": lambda: _columns_of(snapshot), **tables}
 
 
 def _columns_of(snapshot: Snapshot) -> pa.Table:
@@ -390,13 +399,13 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for path, (section, table) in stored_tables(snapshot.store).items():
         files = snapshot.files(path)
-        # Of a first run that was killed there may be a name, and no table yet.
+        # If the first run was killed, a table may be listed that was not created.
         if files.table is not None:
             size = {"files": len(files.paths), "bytes": files.size, "place": len(rows)}
             rows.append({"section": section, "table": table, **size})
     kinds = dict.fromkeys(("section", "table"), pa.string())
     schema = pa.schema(kinds | dict.fromkeys(("files", "bytes", "place"), pa.int64()))
-    frames = FRAMES if snapshot.has(FRAMES) else BESIDE[FRAMES].empty_table()
+    frames = FRAMES if snapshot.has(FRAMES) else STATEMENT_TABLES[FRAMES].empty_table()
     rows_of_tables = snapshot.query(
         'SELECT t.section, t."table", coalesce(sum(f.rows), 0)::BIGINT AS rows, '
         "count(f.host) AS responses, count(DISTINCT f.host) AS hosts, "
@@ -411,14 +420,14 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
 
 
 def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
-    """Return a table as a Dask DataFrame, one partition a file."""
+    """Return a table as a Dask DataFrame with one partition for each file."""
     with needed("a Dask DataFrame needs", "scale"):
         import dask.dataframe as dd
     files = snapshot.files(path)
     empty = to_frame(files.schema.empty_table(), "pyarrow")
     if not files.paths:
         return dd.from_pandas(empty, npartitions=1)
-    condition = ~ds.field("run").isin(pa.array(sorted(files.hidden), pa.string()))
+    condition = ~ds.field("run").isin(pa.array(sorted(files.hidden_runs), pa.string()))
     if until is not None:
         condition &= ds.field("fetched_at") <= pa.scalar(until, MOMENT)
     options = {"store": snapshot.store, "schema": files.schema, "condition": condition}
@@ -428,7 +437,7 @@ def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
 def _read_file(
     file: str, *, store: ArchiveStore, schema: pa.Schema, condition: ds.Expression
 ) -> pd.DataFrame:
-    """Read one file of a table, in any process."""
+    """Return the visible rows of one file of a table; runs in any process."""
     dataset = ds.dataset(
         file if store.is_local else file.removeprefix(f"{store.root}/"),
         schema=schema,

@@ -1,6 +1,6 @@
 """Responses as rows of an archive; equal bodies are stored once.
 
-`ResponseIndex` knows which there are; `groups_of` reads them with their bodies.
+`ResponseIndex` says which responses are stored; `groups_of` reads them with their bodies.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ _CODEC = "zstd"
 _LEVEL = 9
 
 USABLE = "error IS NULL"
-"""The condition of SQL that a row is a usable response."""
+"""The SQL condition that a row is a usable response."""
 
 Identity = tuple[str, str, str, datetime, str]
 Question = tuple[str, str, str]
-"""Host, section and scope, as a query string."""
+"""The key of a request: host, section, and the scope as a query string."""
 
 
 @dataclass(frozen=True)
@@ -66,29 +66,29 @@ class ArchivedResponse:
     Parameters
     ----------
     run : str
-        The run that it was added by.
+        The run that added it.
     host, section, scope : str
-        The question; the scope as a query string.
+        The request; the scope as a query string.
     fetched_at : datetime.datetime
-        When the service gave it, in UTC.
+        When the service sent it, in UTC.
     status : int
-        The HTTP status; 0 where no response came.
+        The HTTP status; 0 if no response came.
     sha256 : str or None
         The SHA-256 of its body; None for a failed request without one.
     size : int
         The length of its body in bytes.
     window_start, window_end : datetime.date or None
-        The days that it says it covers.
+        The first and last day that the response covers, as it says itself.
     stale : bool
         Whether it came from a cache after it had expired.
     url : str
         The address of the request.
     headers : str
-        The response headers that are kept, as JSON.
+        The response headers that are stored, as JSON.
     error : str or None
         The error, as JSON.
     body : bytes or None
-        The body as it came; None where it is elsewhere.
+        The body as it came; None if another row has the same body.
     """
 
     run: str
@@ -114,7 +114,7 @@ class ArchivedResponse:
         Raises
         ------
         ArchiveError
-            If it does not say of which host, section and scope it is.
+            If the payload has no host, section or scope.
         """
         if payload.host is None or payload.section is None or payload.scope is None:
             raise ArchiveError(
@@ -206,12 +206,12 @@ class ArchivedResponse:
 
     @property
     def name(self) -> str:
-        """The response in words, for messages."""
+        """The response as text, for messages."""
         return f"{self.section} of {self.host}, {self.scope}, {self.fetched_at:%Y-%m-%d %H:%M}"
 
     @cached_property
     def context(self) -> dict[str, Any]:
-        """The values of the context columns in the rows of its tables."""
+        """The values of the context columns, for all rows of its tables."""
         scope = Scope._from_query(self.scope)
         return {
             "month": self.month,
@@ -229,7 +229,7 @@ class ArchivedResponse:
 
 
 def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
-    """Build rows of the table ``responses``, with compressed bodies."""
+    """Return responses as rows of the table ``responses``, with compressed bodies."""
     codec = pa.Codec(_CODEC, _LEVEL)
     rows = []
     for response in responses:
@@ -261,7 +261,7 @@ def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
 
 
 def source_of(row: Mapping[str, Any]) -> Source:
-    """Return the source of a response's row."""
+    """Return the source (host, section, URL and so on) of a response's row."""
     moment = row["fetched_at"].astimezone(UTC)
     return Source(
         row["host"],
@@ -276,7 +276,7 @@ def source_of(row: Mapping[str, Any]) -> Source:
     )
 
 
-# -- which there are ---------------------------------------------------------------------------
+# -- the index of stored responses -------------------------------------------------------------
 
 
 class ResponseIndex:
@@ -287,7 +287,7 @@ class ResponseIndex:
     store
         The archive.
     hosts
-        The hosts that matter; all if None.
+        The hosts to index; all if None.
     """
 
     def __init__(self, store: ArchiveStore, hosts: Collection[str] | None = None) -> None:
@@ -295,7 +295,7 @@ class ResponseIndex:
         self.runs: RunLog = self._snapshot.runs
         self._where = USABLE if hosts is None else f"{USABLE} AND {in_list('host', hosts)}"
         self._months: set[str] = set()
-        self._seen: set[Identity] = set()
+        self._identities: set[Identity] = set()
         self._bodies: set[tuple[str, ...]] = set()
         self._archived: set[tuple[Question, date]] = set()
 
@@ -313,7 +313,7 @@ class ResponseIndex:
         ):
             question, moment = (row["host"], row["section"], row["scope"]), row["fetched_at"]
             moment = moment.astimezone(UTC)
-            self._seen.add((*question, moment, row["sha256"]))
+            self._identities.add((*question, moment, row["sha256"]))
             self._archived.add((question, moment.date()))
             if row["has_body"]:
                 self._bodies.add((*question, row["sha256"]))
@@ -321,7 +321,7 @@ class ResponseIndex:
     def has(self, response: ArchivedResponse) -> bool:
         """Whether a response is in the archive."""
         self._load(response.month)
-        return response.error is None and response.identity in self._seen
+        return response.error is None and response.identity in self._identities
 
     def is_archived(self, question: Question, day: date) -> bool:
         """Whether a request has a response of a day."""
@@ -336,26 +336,26 @@ class ResponseIndex:
     def add(self, response: ArchivedResponse) -> None:
         """Add a stored response to the index."""
         if response.error is None:
-            self._seen.add(response.identity)
+            self._identities.add(response.identity)
             if response.body is not None:
                 self._bodies.add((*response.question, response.sha256 or ""))
 
 
-_AT_ONCE = 2000
+_BATCH_SIZE = 2000
 """How many responses are loaded at a time, unless a host has more in a month."""
 
 
 def groups_of(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[ArchivedResponse]]:
     """Yield responses that meet a condition, grouped by run, host and scope.
 
-    A response whose body is nowhere has None.
+    The body of a response is None if no row has it.
 
     Parameters
     ----------
     snapshot
-        The archive; bodies are looked for in the rows of all runs that it sees.
+        The archive; bodies are looked for in the visible rows of all runs.
     where
-        What the rows meet, in SQL; by default the usable ones.
+        The condition on rows, in SQL; by default that they are usable.
 
     Yields
     ------
@@ -370,10 +370,10 @@ def groups_of(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[Archived
         RESPONSES,
     )
     chunks: dict[tuple[str, int], list[str]] = {}
-    before = 0
+    count = 0
     for place in places:
-        chunks.setdefault((place["month"], before // _AT_ONCE), []).append(place["host"])
-        before += place["n"]
+        chunks.setdefault((place["month"], count // _BATCH_SIZE), []).append(place["host"])
+        count += place["n"]
     for (month, _), hosts in chunks.items():
         chunk = f"({where}) AND month = '{month}' AND {in_list('host', hosts)}"
         rows = snapshot.rows(

@@ -1,7 +1,7 @@
 """The Delta schemas of declared tables: context columns first, the declaration as a property.
 
-Every table has the columns of `CONTEXT_FIELDS` before its own. What its columns mean (unit, rule,
-key, words) stands in the properties of the table, and nowhere else.
+Every table has the columns of `CONTEXT_FIELDS` before its own. Its declaration (units, aggregation
+rules, key, descriptions) is stored in the properties of the table, and nowhere else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aatoolkit._util.text import json_text
-from aatoolkit.archive.store import MOMENT, ArchiveStore, again, engine
+from aatoolkit.archive.store import MOMENT, ArchiveStore, engine, retry
 from aatoolkit.errors import ArchiveError
 from aatoolkit.jsontree.coerce import ARROW
 from aatoolkit.normalizer.column_availability import SIGNAL
@@ -45,7 +45,7 @@ CONTEXT_FIELDS = pa.schema(
         "sha256": pa.string(),
     }
 )
-"""Where and when the rows of every table were read; ``month`` is that of ``fetched_at``."""
+"""The columns that say where and when rows were read; ``month`` is that of ``fetched_at``."""
 
 FRAMES = "frames"
 _TEXTS = dict.fromkeys(("section", "table", "states"), pa.string())
@@ -54,16 +54,18 @@ STATEMENT_SCHEMAS = {
     FRAMES: pa.schema({**_TEXTS, "is_whole": pa.bool_(), "rows": pa.int64()}),
     "availability": pa.schema({**_SIGNAL, "sample_size": pa.int64(), "as_of": MOMENT}),
 }
-BESIDE = {name: pa.schema([*CONTEXT_FIELDS, *own]) for name, own in STATEMENT_SCHEMAS.items()}
-"""`STATEMENT_SCHEMAS` with the columns of context: column metadata, table sizes, availability."""
+STATEMENT_TABLES = {
+    name: pa.schema([*CONTEXT_FIELDS, *own]) for name, own in STATEMENT_SCHEMAS.items()
+}
+"""The schemas of ``frames`` (column metadata and sizes of tables) and ``availability``."""
 
-ADDED = ("first_seen", "last_seen", "last_changed", "revisions")
-"""The columns that a history has beside those of its table."""
+HISTORY_COLUMNS = ("first_seen", "last_seen", "last_changed", "revisions")
+"""The columns that a history has in addition to those of its table."""
 
 CONTEXT = frozenset(CONTEXT_FIELDS.names)
 
 _FOLDER = re.compile(r"\w(?:[\w .-]*[\w-])?")
-_LONGEST_FOLDER = 200
+_MAX_FOLDER_BYTES = 200
 """The longest name of a folder, in bytes; file systems allow 255."""
 
 ROW = Column("_row", "Int64", "The row's place in its response, where its key is not unique.")
@@ -80,7 +82,7 @@ class StoredTable:
     table : Table
         The declaration.
     prefix : str
-        What the table's name begins with in metadata, where its profile is not the default one.
+        The prefix of the table's name in metadata; empty for tables of the default profile.
     """
 
     section: str
@@ -95,24 +97,24 @@ class StoredTable:
     @property
     def columns(self) -> dict[str, Column]:
         """The declared columns by stored name."""
-        return {self.stored(column.name): column for column in self.table.columns}
+        return {self.stored_name(column.name): column for column in self.table.columns}
 
     @property
     def key(self) -> tuple[str, ...]:
         """The stored names of the declared key."""
-        return tuple(map(self.stored, self.table.key))
+        return tuple(map(self.stored_name, self.table.key))
 
-    def stored(self, name: str) -> str:
-        """Return the stored name of a column; it has an underscore appended if it is reserved.
+    def stored_name(self, name: str) -> str:
+        """Return the stored name of a column: with an underscore appended if it is reserved.
 
         Examples
         --------
         >>> import aatoolkit as aa
         >>> table = StoredTable("ranking", aa.sections.table("ranking_history"))
-        >>> [table.stored(name) for name in ("brand", "host", "host_", "revisions")]
+        >>> [table.stored_name(name) for name in ("brand", "host", "host_", "revisions")]
         ['brand', 'host_', 'host__', 'revisions_']
         """
-        reserved = CONTEXT | {*(ADDED if self._moment else ())}
+        reserved = CONTEXT | {*(HISTORY_COLUMNS if self._moment else ())}
         return f"{name}_" if name.rstrip("_").lower() in reserved else name
 
     @cached_property
@@ -124,7 +126,7 @@ class StoredTable:
     @property
     def moment(self) -> str | None:
         """The stored name of the key column with a day or timestamp; None if there is none."""
-        return self._moment and self.stored(self._moment)
+        return self._moment and self.stored_name(self._moment)
 
     def schema(self) -> pa.Schema:
         """Return the Arrow schema of the table."""
@@ -174,20 +176,20 @@ def path_of(section: str, table: str) -> str:
 
 
 def _folder(name: str) -> str:
-    """Return a valid folder name: the name itself, or its letters with a hash."""
-    if _FOLDER.fullmatch(name) and len(name.encode()) <= _LONGEST_FOLDER:
+    """Return a name if it is a valid folder name, else its letters with a hash."""
+    if _FOLDER.fullmatch(name) and len(name.encode()) <= _MAX_FOLDER_BYTES:
         return name
     words = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
     return f"{words}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
-def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
+def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Convert a table to a schema; missing columns are null.
 
     Raises
     ------
     ArchiveError
-        If a column holds what the schema's type cannot hold exactly, or is not in the schema.
+        If a column is not in the schema, or has values that the schema's type cannot represent.
     """
     unknown = [name for name in table.column_names if name not in schema.names]
     problem = f"there is no column {', '.join(unknown)}" if unknown else ""
@@ -227,7 +229,7 @@ _NEW = "new table"
 def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
     """Return section and table name of the declared tables by path, main tables first.
 
-    They are those that ``changes`` calls new: an object store has no folders to look for.
+    The table ``changes`` lists them, since an object store has no folders that could be listed.
     """
     rows = [row for row in store.rows_of(CHANGES) or [] if row["change"] == _NEW]
     rows.sort(key=lambda row: (row["section"], row["at"]))
@@ -235,7 +237,7 @@ def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
 
 
 def declaration_of(store: ArchiveStore, path: str) -> StoredTable:
-    """Return the declaration of a table.
+    """Return how the table at a path of the archive is declared, from its Delta properties.
 
     Raises
     ------
@@ -248,25 +250,25 @@ def declaration_of(store: ArchiveStore, path: str) -> StoredTable:
     return StoredTable.load(table.metadata().configuration, path)
 
 
-def prepare(store: ArchiveStore, tables: Iterable[StoredTable]) -> None:
+def record_new_tables(store: ArchiveStore, tables: Iterable[StoredTable]) -> None:
     """Record new tables in ``changes`` before they are created."""
     existing = stored_tables(store)
     new = [table for table in tables if table.name not in existing]
-    record(store, [(table.section, table.table.name, None, _NEW, None, None) for table in new])
+    add_changes(store, [(table.section, table.table.name, None, _NEW, None, None) for table in new])
 
 
-def ensure(store: ArchiveStore, declared_table: StoredTable) -> Any:
-    """Return the Delta table of a declared table; create it, and add new columns.
+def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
+    """Return the Delta table of a declared table; create it or add new columns if needed.
 
     Raises
     ------
     ArchiveError
-        If its rows could not stand beside those that are there: another dtype, unit, rule or key.
+        If new rows cannot share the table with the old ones: a dtype, unit, rule or key differs.
     """
-    return again(lambda: _ensured(store, declared_table))
+    return retry(lambda: _create_or_extend(store, declared_table))
 
 
-def _ensured(store: ArchiveStore, declared_table: StoredTable) -> Any:
+def _create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
     declared, facts = declared_table.table, declared_table.configuration()
     table = store.open(declared_table.name)
     if table is None:
@@ -299,12 +301,15 @@ def _ensured(store: ArchiveStore, declared_table: StoredTable) -> Any:
             table.alter.add_columns(engine().Schema.from_arrow(schema).fields)
         table.alter.set_table_properties(extended.configuration(), raise_if_not_exists=False)
     place = (declared_table.section, declared.name)
-    record(store, [(*place, name, "new column", None, c.dtype) for name, c in new.items()])
+    add_changes(store, [(*place, name, "new column", None, c.dtype) for name, c in new.items()])
     return store.open(declared_table.name)
 
 
 def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
-    """List the differences of two declarations for which rows cannot share a table."""
+    """List the differences between two declarations because of which rows cannot share a table.
+
+    Each is what differs, the old value and the new value.
+    """
 
     def meaning(column: Column) -> dict[str, str]:
         return {
@@ -325,7 +330,7 @@ def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
     return [change for change in changes if change[1] != change[2]]
 
 
-def record(store: ArchiveStore, changes: Iterable[Change]) -> None:
+def add_changes(store: ArchiveStore, changes: Iterable[Change]) -> None:
     """Append changes of declarations to the table ``changes``."""
     now = datetime.now(UTC)
     rows = [

@@ -1,8 +1,8 @@
 """Snapshots of an archive: the rows of committed runs, selections of rows, and SQL queries.
 
-Runs are read before a table and after it. What was committed before is seen; rows of any run that
-had begun by then and was not committed before are not, so that no run is seen in part. Whatever is
-read of an archive is asked by SQL of views of these files.
+The log of runs is read before a table is opened and again after. Rows of the runs that were
+committed at the first time are visible. Rows of all other runs that had begun at the second time
+are hidden, so that no run is visible in part. All reading is by SQL queries on views of the files.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ import pyarrow as pa
 
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import parse_moment
-from aatoolkit.archive.schema import BESIDE, CHANGES, path_of
+from aatoolkit.archive.schema import CHANGES, STATEMENT_TABLES, path_of
 from aatoolkit.archive.store import REBUILD, RUNS, ArchiveStore, duckdb, one_line, read_runs
 from aatoolkit.errors import ArchiveError, ScopeError, unknown
 from aatoolkit.scope import FILTERS, Scope
 
-OWN = (RUNS, "responses", *BESIDE, CHANGES)
-"""The tables of an archive beside the declared ones."""
+OTHER_TABLES = (RUNS, "responses", *STATEMENT_TABLES, CHANGES)
+"""The tables of an archive that are not declared by sections."""
 
 # -- SQL ---------------------------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ def _new_database() -> Any:
     return connection
 
 
-# -- which rows --------------------------------------------------------------------------------
+# -- selections of rows ------------------------------------------------------------------------
 
 When = str | date | datetime
 """A day, or a moment with a time zone; text in ISO 8601."""
@@ -112,12 +112,13 @@ class Selection:
         until: When | None = None,
         scope: Scope | None = None,
     ) -> Selection:
-        """Validate arguments, and return the selection.
+        """Return the selection for the arguments of a user.
 
         Raises
         ------
         ScopeError
-            If a host is no domain, a day or moment cannot be read, or the first is after the last.
+            If a host is no domain, a day or moment cannot be parsed, or ``since`` is after
+            ``until``.
         """
         first, last = moment(since, "since"), moment(until, "until", is_last=True)
         if first and last and first > last:
@@ -136,18 +137,18 @@ class Selection:
             return self
         return replace(self, until=limit if self.until is None else min(self.until, limit))
 
-    def within(self, column: str) -> list[str]:
-        """Return the SQL conditions that a column is in the selected period."""
+    def period_conditions(self, column: str) -> list[str]:
+        """Return the SQL conditions for a column to be in the selected period."""
         limits = {">=": self.since, "<=": self.until}
         return [f"{column} {sign} {quoted(limit)}" for sign, limit in limits.items() if limit]
 
     @property
     def where(self) -> str:
-        """The SQL condition of the selection on the context columns."""
+        """The selection as an SQL condition on the context columns."""
         parts = [] if self.hosts is None else [in_list("host", self.hosts)]
         limits = {">=": self.since, "<=": self.until}
         parts += [f"month {sign} '{day:%Y-%m}'" for sign, day in limits.items() if day]
-        parts += self.within("fetched_at")
+        parts += self.period_conditions("fetched_at")
         if self.scope is not None:
             parts.append(f"days = {self.scope.days}")
             for name in FILTERS:
@@ -168,12 +169,12 @@ class Selection:
 
 
 def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime | None:
-    """Parse the moment of an argument in UTC; of a day, its start, or its end if ``is_last``.
+    """Return the moment of an argument in UTC; for a day its start or, if ``is_last``, its end.
 
     Raises
     ------
     ScopeError
-        If it cannot be read, or has a time and no time zone.
+        If it cannot be parsed, or has a time and no time zone.
 
     Examples
     --------
@@ -196,7 +197,7 @@ def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime 
     raise ScopeError(problem, parameter=name)
 
 
-# -- which files -------------------------------------------------------------------------------
+# -- visible files -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -208,16 +209,16 @@ class VisibleFiles:
     table : DeltaTable or None
         The table; None if there is none.
     paths : tuple of str
-        The files, as addresses.
-    hidden : frozenset of str
-        The runs whose rows are not seen.
+        The paths or URLs of the files.
+    hidden_runs : frozenset of str
+        The runs whose rows are not visible.
     size : int
         The bytes of the files.
     """
 
     table: Any | None
     paths: tuple[str, ...] = ()
-    hidden: frozenset[str] = frozenset()
+    hidden_runs: frozenset[str] = frozenset()
     size: int = 0
 
     @property
@@ -228,16 +229,16 @@ class VisibleFiles:
 
 
 class Snapshot:
-    """A snapshot of an archive; ``exists`` is false if there was none.
+    """The visible rows of an archive at one moment; ``exists`` is false if there is no archive.
 
     Parameters
     ----------
     store
         The archive.
     committed
-        The runs whose rows are seen; by default those that were committed.
+        The runs whose rows are visible; by default those that were committed.
     tables
-        Tables that are open already, to be read as they are.
+        Tables that are open already, by name; they are read in this version.
     """
 
     def __init__(
@@ -252,7 +253,7 @@ class Snapshot:
         self._files: dict[str, VisibleFiles] = {}
 
     def files(self, name: str) -> VisibleFiles:
-        """Return the files of a table, with the hidden runs."""
+        """Return the files of a table, and the runs whose rows in them are hidden."""
         if name not in self._files:
             table = self._tables.get(name) or self.store.peek(name)
             self._files[name] = VisibleFiles(None) if table is None else self._visible(name, table)
@@ -280,12 +281,13 @@ class Snapshot:
     ) -> pa.Table:
         """Run an SQL query on tables, and return an Arrow table.
 
-        A view is of a table's path, or of a table of Arrow.
+        ``names`` are tables that the query uses by their path. ``views`` are other names that the
+        query uses, each for the path of a table or for an Arrow table.
 
         Raises
         ------
         ArchiveError
-            If it cannot be computed.
+            If the query cannot be computed.
         """
         with _database(os.getpid()).cursor() as connection:
             connection.execute("SET TimeZone = 'UTC'")
@@ -305,7 +307,7 @@ class Snapshot:
         return list(self.query(sql, *names, **options).to_pylist())
 
     def _add_view(self, connection: Any, view: str, path: str, where: str = "true") -> None:
-        """Create a view of a table's visible rows.
+        """Create an SQL view of a table's visible rows.
 
         Raises
         ------
@@ -319,9 +321,9 @@ class Snapshot:
                 "tables of its responses",
                 path=self.store.root,
             )
-        if files.hidden:
-            where += f" AND NOT {in_list('run', files.hidden)}"
-        sources, is_grown = [], path in self._grown
+        if files.hidden_runs:
+            where += f" AND NOT {in_list('run', files.hidden_runs)}"
+        sources, is_grown = [], path in self._extended_tables
         if files.paths and self.store.is_local:
             is_partitioned = bool(files.table.metadata().partition_columns)
             paths = ", ".join(map(quoted, files.paths))
@@ -335,7 +337,7 @@ class Snapshot:
             connection.register(f"{view} with rows", rows)
             sources.append(identifier(f"{view} with rows"))
         if is_grown or not sources:
-            # Files lack columns that were added after them, and there may be no file.
+            # Files lack columns that were added later, and there may be no file.
             connection.register(f"{view} without rows", files.schema.empty_table())
             sources.append(identifier(f"{view} without rows"))
         union = " UNION ALL BY NAME ".join(f"SELECT * FROM {source}" for source in sources)
@@ -352,8 +354,8 @@ class Snapshot:
             ) from None
 
     @cached_property
-    def _grown(self) -> frozenset[str]:
-        """The tables with columns that older files lack."""
+    def _extended_tables(self) -> frozenset[str]:
+        """The tables that got columns later, so that older files lack them."""
         return frozenset(
             path_of(row["section"], row["table"])
             for row in self.store.rows_of(CHANGES) or []
@@ -370,14 +372,15 @@ class Snapshot:
         query
             One SELECT.
         tables
-            By its name in SQL, each table's path, or what makes a table of Arrow.
+            The tables by their names in SQL: the path of a table, a function that returns an Arrow
+            table, or a list if the name is ambiguous.
         until
-            The moment of fetch up to which rows are seen.
+            The time of fetch up to which rows are visible.
 
         Raises
         ------
         ArchiveError
-            If the query is not valid, is no question, or fails.
+            If the query is not valid, is not one SELECT, or fails.
         """
         engine = duckdb()
         with self.typed(tables):
@@ -408,7 +411,7 @@ class Snapshot:
             connection.execute("SET allowed_paths = $1", [files])
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")
-            # At once, for what fails later would be DuckDB's own error.
+            # The query is computed now: later, a failure would be DuckDB's own error.
             connection.sql(query).create("main.result")
             return connection.table("main.result")
 

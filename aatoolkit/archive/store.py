@@ -1,15 +1,15 @@
 """The Delta tables of an archive, its log of runs, and its checksums.
 
-The table ``runs`` is a log. A run is ``begun`` before anything of it is written, ``alive`` while
-it goes on, ``committed`` when all of it is in place; ``removing`` before what a dead one left is
-swept, ``removed`` after. Other rows are about all runs: ``forgotten``, ``rebuilding`` and
-``rebuilt``. Its appends exclude each other, by a transaction that every one of them carries: who
-commits has seen all that was committed before.
+The table ``runs`` is a log of the states of runs. A run is ``begun`` before anything is written,
+``alive`` while it goes on, and ``committed`` when all its rows are written. A dead run is
+``removing`` before its rows are removed, and ``removed`` after. ``forgotten``, ``rebuilding`` and
+``rebuilt`` are about all runs. Every append to the log carries a transaction, so that one of two
+appends at the same time fails: a writer has always seen all that was committed before.
 
-Checksums find damage that Delta does not. Files of Delta tables never change: data files and the
-entries of logs are written once. Each run writes a file of checksums before it is committed, and
-upkeep one in place of them all. A file of checksums is named by its own SHA-256, and says of which
-runs it is: damage to it shows, and so does its loss.
+Checksums find damage that Delta does not find. Files of Delta tables never change: data files and
+the entries of logs are written once. Each run writes a file of checksums before it is committed;
+`replace_checksums` replaces all these files by one. A file of checksums is named by its own SHA-256
+and names the runs that it is about, so that its damage or loss can be noticed.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ R = TypeVar("R")
 MOMENT = pa.timestamp("us", tz="UTC")
 
 TRIES = 20
-"""How often a commit that another writer overtook is tried again."""
+"""How often a commit is tried if other writers commit first."""
 
-_FACTS = ("size_bytes", "num_records", "partition.month")
+_FILE_FACTS = ("size_bytes", "num_records", "partition.month")
 REBUILD = "archive.verify() says more, and archive.rebuild() makes tables anew from the responses"
 
 
@@ -81,20 +81,20 @@ def duckdb() -> ModuleType:
 
 
 class ArchiveStore:
-    """The Delta tables in one folder, or below one prefix of an object store.
+    """The Delta tables of an archive, in one folder or below one prefix of an object store.
 
     Parameters
     ----------
     root : str or path
         The folder, or an address such as ``s3://bucket/history``.
     storage_options : mapping of str to str, optional
-        Options of the object store, as deltalake takes them. Credentials are better left to the
-        environment. They are never written.
+        Options of the object store, as deltalake takes them; they are never written. Credentials
+        are better left to the environment.
 
     Raises
     ------
     ArchiveError
-        If Delta tables cannot be in such a folder.
+        If the path is not text.
     """
 
     def __init__(
@@ -110,9 +110,9 @@ class ArchiveStore:
             ) from None
         self.root = str(Path(text).expanduser().absolute()) if self.is_local else text.rstrip("/")
         self.options = {name: str(value) for name, value in (storage_options or {}).items()}
-        self._forget()
+        self._clear_cache()
 
-    def _forget(self) -> None:
+    def _clear_cache(self) -> None:
         self._peeked: dict[str, tuple[Any, Any]] = {}
         self._rows: dict[str, tuple[Any, list[dict[str, Any]]]] = {}
         self.checksums: dict[str, dict[str, Any]] = {}
@@ -123,15 +123,15 @@ class ArchiveStore:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._forget()
+        self._clear_cache()
 
     @cached_property
     def files(self) -> FileSystem:
         """The file system of the archive.
 
-        The files of a folder are read by Arrow alone. A file system written in Python, as deltalake
-        gives, is released by threads of Arrow, which end the process with an error where the
-        interpreter is being shut down meanwhile.
+        Files in a folder are read by Arrow's own file system. deltalake's, which is written in
+        Python, is released by threads of Arrow; while the interpreter shuts down, that ends the
+        process with an error.
         """
         if self.is_local:
             return SubTreeFileSystem(self.root, LocalFileSystem())
@@ -147,17 +147,17 @@ class ArchiveStore:
                 stream.write(content)
             self.files.move(f"{path}.part", path)
             return
-        # Not the handler's own stream, which refuses the buffers that Arrow gives it.
+        # The stream of the handler itself would refuse the buffers of Arrow.
         stream = self.files.handler._handler.open_output_stream(path, None)
         stream.write(content)
         stream.close()
 
     def uri(self, name: str) -> str:
-        """Return the path or URI of a table."""
+        """Return the path or URI of a table, by its name."""
         return f"{self.root}/{name}"
 
     def open(self, name: str) -> Any | None:
-        """Open the latest version of a table; None if there is none."""
+        """Return the latest version of a table, opened; None if there is no such table."""
         deltalake = engine()
         with self.errors(name):
             if self.is_local and not Path(self.uri(name), "_delta_log").is_dir():
@@ -168,25 +168,25 @@ class ArchiveStore:
                 return None
 
     def peek(self, name: str) -> Any | None:
-        """Return the latest version of a table, cached, to read only; None if there is none.
+        """Return the latest version of a table from a cache, to be read only; None if none exists.
 
-        It is opened again only if its log has changed, which the name and the time of the last
-        file of the log show. In an object store it is opened each time.
+        In a folder, the table is opened again only if the name or the time of the last file of its
+        log has changed. In an object store it is opened each time.
         """
-        before, table = self._peeked.get(name, (None, None))
-        last = self._last(name) if self.is_local else None
-        if last is None or before != last:
+        last_identity, table = self._peeked.get(name, (None, None))
+        identity = self._log_identity(name) if self.is_local else None
+        if identity is None or last_identity != identity:
             table = self.open(name)
-            self._peeked[name] = last, table
+            self._peeked[name] = identity, table
         return table
 
     def rows_of(self, name: str) -> list[dict[str, Any]] | None:
-        """Return all rows of a small table, cached; None if there is none."""
+        """Return all rows of a small table, cached; None if there is no such table."""
         table = self.peek(name)
         if table is None:
             return None
-        before, rows = self._rows.get(name, (None, []))
-        if before is not table:
+        cached_table, rows = self._rows.get(name, (None, []))
+        if cached_table is not table:
             with self.errors(name):
                 rows = self.dataset(name, table).to_table().to_pylist()
             self._rows[name] = table, rows
@@ -197,7 +197,7 @@ class ArchiveStore:
         files = SubTreeFileSystem(self.uri(name), LocalFileSystem()) if self.is_local else None
         return table.to_pyarrow_dataset(filesystem=files)
 
-    def _last(self, name: str) -> tuple[Any, ...] | None:
+    def _log_identity(self, name: str) -> tuple[Any, ...] | None:
         """Return the identity of a table's latest log file; None if there is none."""
         folder = Path(self.uri(name), "_delta_log")
         with contextlib.suppress(OSError, ValueError):
@@ -214,7 +214,7 @@ class ArchiveStore:
         is_partitioned: bool = True,
         configuration: Mapping[str, str] | None = None,
     ) -> Any:
-        """Open a table, and create it if it is missing."""
+        """Return a table, opened; create it if it does not exist."""
         deltalake = engine()
         table = self.open(name)
         if table is not None:
@@ -242,13 +242,13 @@ class ArchiveStore:
     def append(self, table: Any, data: pa.Table, *, transaction: int | None = None) -> None:
         """Append rows in one commit.
 
-        With a ``transaction`` the commit fails if any other such commit was made since the table
-        was opened; without one, commits of other writers are no obstacle.
+        With a ``transaction``, the commit fails if another commit with a transaction was made since
+        the table was opened. Without one, other commits do not matter.
 
         Raises
         ------
         ArchiveConflict
-            If another writer was first.
+            If another writer has committed first.
         """
         deltalake = engine()
         options = {"mode": "append", "writer_properties": write_options()}
@@ -261,7 +261,7 @@ class ArchiveStore:
                 deltalake.write_deltalake(table, data, **options)
 
         if transaction is None:
-            again(commit, table.update_incremental)
+            retry(commit, table.update_incremental)
         else:
             commit()
 
@@ -269,7 +269,7 @@ class ArchiveStore:
         """Return the data files of an open table: their bytes, rows and months."""
         with self.errors(name):
             actions = pa.table(table.get_add_actions(flatten=True))
-        names = [name for name in _FACTS if name in actions.column_names]
+        names = [name for name in _FILE_FACTS if name in actions.column_names]
         return list(actions.select(names).to_pylist())
 
     @contextlib.contextmanager
@@ -297,7 +297,7 @@ class ArchiveStore:
     def typed(self) -> Iterator[None]:
         """Convert all errors that the files of an archive cause to `ArchiveError`.
 
-        An archive may hold anything: rows of other shapes, metadata that is no JSON.
+        The files may contain anything: rows of other shapes, metadata that is no JSON.
         """
         try:
             yield
@@ -311,7 +311,7 @@ class ArchiveStore:
 
 
 def one_line(message: object) -> str:
-    """Return the message of an error on one line, without colours."""
+    """Return the message of an error as one line, without terminal colours."""
     line = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", str(message)).split())
     return visible(line if len(line) <= 500 else f"{line[:499]}…")
 
@@ -323,15 +323,15 @@ def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any,
 
     @wraps(method)
     def wrapped(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        bind(self, *args, **kwargs)  # a wrong argument is the caller's, not the archive's
+        bind(self, *args, **kwargs)  # wrong arguments raise a TypeError, as in any call
         with self._store.typed():
             return method(self, *args, **kwargs)
 
     return wrapped
 
 
-def again(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
-    """Retry a function while another writer conflicts, with growing waits.
+def retry(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
+    """Return the result of a function; on an `ArchiveConflict`, wait longer each time and retry.
 
     ``before`` is called before each retry.
     """
@@ -345,7 +345,7 @@ def again(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
 
 
 def write_options() -> Any:
-    """Return the options by which data files are written."""
+    """Return the options with which data files are written."""
     return engine().WriterProperties(compression="ZSTD", compression_level=6)
 
 
@@ -365,11 +365,11 @@ RUNS_SCHEMA = pa.schema(
 )
 
 DEAD_AFTER = timedelta(hours=24)
-"""How long a run may give no sign before what it left behind is swept."""
+"""How long a run may log nothing before it counts as dead, and its rows are removed."""
 
 
 def new_run() -> str:
-    """Create the name of a run; names sort by time.
+    """Return a name for a new run; names sort by time.
 
     Examples
     --------
@@ -391,40 +391,40 @@ class RunLog:
 
     rows: list[dict[str, Any]]
 
-    def _of(self, *states: str) -> frozenset[str]:
+    def _runs_in(self, *states: str) -> frozenset[str]:
         return frozenset(row["run"] for row in self.rows if row["state"] in states)
 
     @property
     def committed(self) -> frozenset[str]:
         """The runs whose rows are visible."""
-        return self._of("committed")
+        return self._runs_in("committed")
 
     @property
     def unfinished(self) -> frozenset[str]:
         """The runs that were begun and not committed."""
-        return self._of("begun", "alive") - self._of("committed", "removed")
+        return self._runs_in("begun", "alive") - self._runs_in("committed", "removed")
 
     @property
     def begun(self) -> frozenset[str]:
         """The runs that may have rows in the tables, committed or not."""
-        return self._of("begun", "alive", "committed") - self._of("removed")
+        return self._runs_in("begun", "alive", "committed") - self._runs_in("removed")
 
     @property
     def removing(self) -> frozenset[str]:
         """The runs whose rows are being removed, or were: they cannot be committed."""
-        return self._of("removing", "removed")
+        return self._runs_in("removing", "removed")
 
     @property
     def rebuilding(self) -> frozenset[str]:
         """The rebuilds that were begun and not completed."""
-        return self._of("rebuilding") - self._of("rebuilt")
+        return self._runs_in("rebuilding") - self._runs_in("rebuilt")
 
     def dead(self, now: datetime) -> frozenset[str]:
-        """Return the unfinished runs that have logged nothing for long."""
-        signs: dict[str, datetime] = {}
+        """Return the unfinished runs that have logged nothing for longer than `DEAD_AFTER`."""
+        last_logged: dict[str, datetime] = {}
         for row in self.rows:
-            signs[row["run"]] = max(row["at"], signs.get(row["run"], row["at"]))
-        return frozenset(run for run in self.unfinished if now - signs[run] > DEAD_AFTER)
+            last_logged[row["run"]] = max(row["at"], last_logged.get(row["run"], row["at"]))
+        return frozenset(run for run in self.unfinished if now - last_logged[run] > DEAD_AFTER)
 
 
 def read_runs(store: ArchiveStore) -> tuple[RunLog, bool]:
@@ -441,12 +441,14 @@ def log(
     check: Callable[[RunLog], None] = lambda _: None,
     **counts: int,
 ) -> None:
-    """Append a row to the log of runs; ``check`` may raise after it saw the rows before.
+    """Append a row to the log of runs.
+
+    ``check`` is called with the log before that, and may raise an error to prevent it.
 
     Raises
     ------
     ArchiveConflict
-        If other writers were first time and again.
+        If other writers have committed first each time.
     """
     facts = {"run": run, "state": state, "note": json_text(versions()), **counts}
     row = {**facts, "at": datetime.now(UTC)}
@@ -459,7 +461,7 @@ def log(
         check(RunLog(rows))
         store.append(table, data, transaction=int(table.version()))
 
-    again(append)
+    retry(append)
 
 
 # -- checksums -------------------------------------------------------------------------------------
@@ -476,8 +478,8 @@ class Checksums:
     ----------
     store
         The archive.
-    anew
-        Whether to read them again, though they were read before.
+    is_new
+        Whether to read the files of checksums again although they are cached.
 
     Attributes
     ----------
@@ -486,9 +488,9 @@ class Checksums:
     runs : set of str
         The runs whose files have checksums.
     damaged : list of str
-        The names of files of checksums that are not what was written.
+        The names of the files of checksums that are damaged themselves.
     unchecked : int
-        The files met by `problems` that have no checksum.
+        The number of files that `problems` could not check, as they have no checksum.
     """
 
     def __init__(self, store: ArchiveStore, *, is_new: bool = False) -> None:
@@ -502,7 +504,7 @@ class Checksums:
         with store.errors(FOLDER):
             infos = store.files.get_file_info(FileSelector(FOLDER, allow_not_found=True))
             self.names = sorted(info.base_name for info in infos if info.is_file)
-            parts = {name: self._part(name) for name in self.names if name.endswith(".json")}
+            parts = {name: self._read_part(name) for name in self.names if name.endswith(".json")}
         replaced = {old for part in parts.values() for old in part.get("replaces", ())}
         for name, part in parts.items():
             if name not in replaced and part:
@@ -510,8 +512,8 @@ class Checksums:
                 for table, sums in part["files"].items():
                     self.files.setdefault(table, {}).update(sums)
 
-    def _part(self, name: str) -> dict[str, Any]:
-        """Read one file of checksums; empty if it is damaged."""
+    def _read_part(self, name: str) -> dict[str, Any]:
+        """Return the content of one file of checksums; empty if it is damaged."""
         parts = self._store.checksums
         if name not in parts:
             with self._store.files.open_input_stream(f"{FOLDER}/{name}") as stream:
@@ -523,17 +525,17 @@ class Checksums:
         return parts[name]
 
     def problems(self, name: str) -> Iterator[str]:
-        """Yield the differences of a table's files from their checksums."""
+        """Yield sentences on the files of a table that differ from their checksums."""
         try:
             table = self._store.open(name)
             if table is not None:
-                yield from self._differing(name, table)
+                yield from self._file_problems(name, table)
             elif name in self.files:
                 yield "the table is missing"
         except (ArchiveError, OSError) as error:
             yield str(error)
 
-    def _differing(self, name: str, table: Any) -> Iterator[str]:
+    def _file_problems(self, name: str, table: Any) -> Iterator[str]:
         recorded, store = self.files.get(name, {}), self._store
         last = max(map(_version, recorded), default=-1)
         if table.version() < last:
@@ -542,7 +544,7 @@ class Checksums:
         actual = {
             path: _sha256(store, f"{name}/{path}")
             for path in paths
-            # A pipe or a device would be waited for, for ever.
+            # Reading a pipe or a device might never end.
             if store.files.get_file_info(f"{name}/{path}").is_file
         }
         self.unchecked += len({*paths} - {*recorded})
@@ -552,14 +554,18 @@ class Checksums:
             yield f"the file {path} is {state}"
 
 
-def note(store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[str] = ()) -> None:
-    """Record the checksums of new files that some runs wrote."""
+def add_checksums(
+    store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[str] = ()
+) -> None:
+    """Record the checksums of the files of tables that have none yet, for some runs."""
     recorded = Checksums(store).files
     sums = {}
     for name, table in tables.items():
         before = recorded.get(name, {})
         new = {
-            path: digest for path, digest in _sums(store, name, table, before) if path not in before
+            path: digest
+            for path, digest in _hashes(store, name, table, before)
+            if path not in before
         }
         if new:
             sums[name] = new
@@ -567,7 +573,7 @@ def note(store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[s
         _write(store, {"runs": sorted(runs), "replaces": [], "files": sums})
 
 
-def note_all(
+def replace_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], *, new_tables: Collection[str] = ()
 ) -> None:
     """Record the checksums of all tables in one file, which replaces all others.
@@ -577,14 +583,16 @@ def note_all(
     store
         The archive.
     tables
-        All its tables, open.
-    anew
-        The tables that were just made of others, whatever they were before.
+        All its tables, opened.
+    new_tables
+        The tables that were just rebuilt: the recorded checksums of their files are dropped.
     """
     committed = read_runs(store)[0].committed
     old = Checksums(store)
     sums = {
-        name: dict(_sums(store, name, table, {} if name in new_tables else old.files.get(name, {})))
+        name: dict(
+            _hashes(store, name, table, {} if name in new_tables else old.files.get(name, {}))
+        )
         for name, table in tables.items()
     }
     runs = sorted(committed | old.runs)
@@ -594,10 +602,10 @@ def note_all(
             store.files.delete_file(f"{FOLDER}/{name}")
 
 
-def _sums(
+def _hashes(
     store: ArchiveStore, name: str, table: Any | None, recorded: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the files of a table with their checksums."""
+    """Yield the path and the checksum of each file of a table; recorded ones are not recomputed."""
     with store.errors(name):
         for path in () if table is None else paths_of(store, name, table):
             yield path, recorded.get(path) or _sha256(store, f"{name}/{path}")

@@ -18,15 +18,15 @@ import pyarrow.parquet as pq
 from aatoolkit._util.text import counted, visible
 from aatoolkit.archive.responses import RESPONSES, SCHEMA, USABLE, ArchivedResponse, groups_of
 from aatoolkit.archive.schema import (
-    BESIDE,
     CHANGES,
     FRAMES,
+    STATEMENT_TABLES,
     Change,
     StoredTable,
+    add_changes,
     declaration_of,
     differences,
-    prepare,
-    record,
+    record_new_tables,
     stored_tables,
 )
 from aatoolkit.archive.snapshot import Snapshot, identifier, in_list, quoted
@@ -35,12 +35,12 @@ from aatoolkit.archive.store import (
     RUNS,
     ArchiveStore,
     Checksums,
-    again,
     engine,
     log,
     new_run,
-    note_all,
     read_runs,
+    replace_checksums,
+    retry,
     write_options,
 )
 from aatoolkit.archive.writing import DerivedResponse, TableBuffer, derive
@@ -48,13 +48,13 @@ from aatoolkit.client.reading import ReadingOptions, progress_bar
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
 from aatoolkit.scope import FILTERS
 
-# -- small, and without what is to be forgotten -------------------------------------------------
+# -- compact and forget -------------------------------------------------------------------------
 
 _LARGE = 1 << 30
-"""A month of a table that is larger is not sorted anew; its files are only joined."""
+"""If a month of a table has more bytes, its files are joined without being sorted again."""
 
 _ORPHANS = 24 * 7
-"""How old, in hours, a file must be that no commit names before it is removed."""
+"""The age in hours at which a file that no commit names is removed."""
 
 _RETENTION = "delta.logRetentionDuration"
 
@@ -66,13 +66,13 @@ class UpkeepReport:
     Attributes
     ----------
     files, bytes : tuple of int
-        The data files and their bytes, before and after.
+        The number of data files and of their bytes, before and after.
     rows : int
-        The rows that were removed.
+        The number of rows that were removed.
     hosts : int
-        The hosts that are left.
+        The number of hosts that are left.
     busy : tuple of str
-        The tables that another process was writing to, and that were left as they are.
+        The tables that were left as they are, since another process was writing to them.
     """
 
     files: tuple[int, int]
@@ -92,18 +92,18 @@ class UpkeepReport:
 
 def names_of(store: ArchiveStore) -> list[str]:
     """Return the names of the tables with rows of hosts."""
-    return [RESPONSES, *stored_tables(store), *BESIDE]
+    return [RESPONSES, *stored_tables(store), *STATEMENT_TABLES]
 
 
 def all_tables(store: ArchiveStore) -> dict[str, Any]:
-    """Open all tables of an archive; return them by name."""
+    """Return all tables of an archive, opened, by name."""
     tables = {name: store.open(name) for name in (*names_of(store), RUNS, CHANGES)}
     return {name: table for name, table in tables.items() if table is not None}
 
 
 def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepReport:
-    """Remove dead runs, join small files, sort them by host, and delete old files."""
-    before = _measured(store, all_tables(store))
+    """Remove dead runs (see `RunLog.dead`), join and sort small files, and delete old files."""
+    before = _count_files(store, all_tables(store))
     _sweep(store)
     busy = []
     for name, table in all_tables(store).items():
@@ -112,8 +112,8 @@ def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepR
         except ArchiveConflict:
             busy.append(name)
     tables = all_tables(store)
-    note_all(store, tables)
-    after = _measured(store, tables)
+    replace_checksums(store, tables)
+    after = _count_files(store, tables)
     hosts = 0
     if store.peek(RESPONSES) is not None:
         sql = "SELECT count(DISTINCT host) AS n FROM responses"
@@ -123,7 +123,7 @@ def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepR
 
 
 def _sweep(store: ArchiveStore) -> None:
-    """Remove the rows of dead runs, which cannot be committed afterwards."""
+    """Remove the rows of dead runs; these runs can no longer be committed."""
     runs, _ = read_runs(store)
     dead = sorted(runs.dead(datetime.now(UTC)))
     for run in dead:
@@ -155,16 +155,16 @@ def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> N
 def forget(
     store: ArchiveStore, hosts: Sequence[str] | None, before: datetime | None
 ) -> UpkeepReport:
-    """Delete the responses of hosts, or before a moment, with all rows derived from them."""
+    """Delete the responses of hosts, or from before a moment, and all rows derived from them."""
     if hosts is None and before is None:
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
-    # From here on no run that began before can be committed: it may refer to what goes.
+    # From here on no run that began before can be committed: it may refer to deleted bodies.
     log(store, new_run(), "forgotten")
     parts = [] if hosts is None else [in_list("host", hosts)]
     if before is not None:
         parts += [f"month <= '{before:%Y-%m}'", f"fetched_at < {_literal(before)}"]
     report = compact(store, keep_hours=0, rows=_delete(store, " AND ".join(parts), before))
-    # On an object store this takes minutes and may not end; there Delta's retention removes them.
+    # On an object store this may take very long: there, Delta removes old commits after 30 days.
     for name in names_of(store) if store.is_local else ():
         table = store.open(name)
         if table is None:
@@ -176,7 +176,7 @@ def forget(
             table.create_checkpoint()
             table.cleanup_metadata()
             table.alter.set_table_properties({_RETENTION: data_interval})
-    note_all(store, all_tables(store))
+    replace_checksums(store, all_tables(store))
     return report
 
 
@@ -188,13 +188,16 @@ def _literal(moment: datetime) -> str:
 def _delete(store: ArchiveStore, condition: str, before: datetime | None = None) -> int:
     """Delete rows from all tables; return their number."""
     return sum(
-        again(lambda name=name: _delete_from(store, name, condition, before))  # type: ignore[misc]
+        retry(lambda name=name: _delete_from(store, name, condition, before))  # type: ignore[misc]
         for name in names_of(store)
     )
 
 
 def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetime | None) -> int:
-    """Delete rows of one table; a body that later rows refer to is moved to the first of these."""
+    """Delete rows of one table; return their number.
+
+    If later rows refer to the body in a deleted row, the body is moved to the first of these.
+    """
     table = store.open(name)
     if table is None:
         return 0
@@ -202,7 +205,9 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
     rows = columns.empty_table()
     if name == RESPONSES and before is not None:
         start = read_runs(store)[0].begun
-        rows = _heirs(Snapshot(store, start, {RESPONSES: table}), quoted(before)).cast(columns)
+        rows = _moved_bodies(Snapshot(store, start, {RESPONSES: table}), quoted(before)).cast(
+            columns
+        )
         if rows.num_rows:
             later = in_list("sha256", {*rows["sha256"].to_pylist()})
             condition = f"(({condition}) OR ({later} AND fetched_at >= {_literal(before)}))"
@@ -220,8 +225,8 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
     return count_before - count()
 
 
-def _heirs(snapshot: Snapshot, before: str) -> pa.Table:
-    """Return later rows that refer to a deleted row's body, which moves to the first of them."""
+def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
+    """Return the later rows that refer to the body of a deleted row, the first with the body."""
     names = ", ".join(SCHEMA.names)
     return snapshot.query(
         f"""
@@ -246,15 +251,15 @@ def _heirs(snapshot: Snapshot, before: str) -> pa.Table:
     )
 
 
-def _measured(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
-    """Count the data files of tables, and their bytes."""
+def _count_files(store: ArchiveStore, tables: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the number of data files of tables, and of their bytes."""
     rows = [row for name, table in tables.items() for row in store.actions(name, table)]
     return len(rows), sum(row["size_bytes"] or 0 for row in rows)
 
 
-_PLACE = ("run", "host", "days", *(f"filter_{name}" for name in FILTERS), "fetched_at")
-_LISTED = 20
-_AT_ONCE = 2000
+_RESPONSE_KEY = ("run", "host", "days", *(f"filter_{name}" for name in FILTERS), "fetched_at")
+_MAX_LISTED = 20
+_BATCH_SIZE = 2000
 _SPOOL_BYTES = 1 << 27
 
 Problem = tuple[str, str]
@@ -272,12 +277,12 @@ class ArchiveCheck:
     path : str
         The archive.
     responses, tables : int
-        How many were checked.
+        The number of responses and of tables that were checked.
     problems : tuple of (str, str)
         The table concerned, and what is wrong.
     unchecked : int
-        The files without a checksum, such as those of a compaction that was interrupted;
-        `Archive.compact` records them as they are.
+        The number of files without a checksum, such as those of an interrupted compaction;
+        `Archive.compact` records their checksums.
     """
 
     path: str
@@ -298,9 +303,9 @@ class ArchiveCheck:
         state = "all as stored" if self.ok else f"{len(self.problems)} problems"
         if self.unchecked:
             state += f"; {self.unchecked:,} files have no checksum, which compact() records"
-        scope = f"{counted(self.responses, 'response')}, {self.tables} tables"
-        lines = [f"<ArchiveCheck: {scope}: {state}>"]
-        lines += [visible(f"  {name}: {problem}") for name, problem in self.problems[:_LISTED]]
+        checked_counts = f"{counted(self.responses, 'response')}, {self.tables} tables"
+        lines = [f"<ArchiveCheck: {checked_counts}: {state}>"]
+        lines += [visible(f"  {name}: {problem}") for name, problem in self.problems[:_MAX_LISTED]]
         return "\n".join(lines)
 
 
@@ -308,8 +313,8 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
     """Verify files, responses and row counts; with ``replay``, also every row."""
     checksums = Checksums(store, is_new=True)
     problems = [(FOLDER, f"the file {name} is not what was written") for name in checksums.damaged]
-    # Files are compared before any is read as a table, which damage would end.
-    names = dict.fromkeys((RUNS, CHANGES, RESPONSES, *BESIDE, *checksums.files))
+    # Files are compared before any is read as a table: reading a damaged file would fail.
+    names = dict.fromkeys((RUNS, CHANGES, RESPONSES, *STATEMENT_TABLES, *checksums.files))
     problems += [(name, problem) for name in names for problem in checksums.problems(name)]
     responses = 0
     if not problems:
@@ -331,18 +336,18 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
             problems.append((RUNS, "a rebuild was interrupted; run archive.rebuild() again"))
     if not problems and snapshot.has(RESPONSES):
         try:
-            responses, problems = _responses(snapshot)
-            problems = problems or [*_counts(snapshot)]
+            responses, problems = _check_responses(snapshot)
+            problems = problems or [*_compare_counts(snapshot)]
             if replay and not problems:
-                problems = _replayed(snapshot, options)
+                problems = _replay(snapshot, options)
         except ArchiveError as error:
             problems.append(("archive", error.message))
     counts = (len(names) - 2, tuple(problems), checksums.unchecked)
     return ArchiveCheck(store.root, responses, *counts)
 
 
-def _responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
-    """Verify the hash of every body, and that there are no duplicates."""
+def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
+    """Return the number of responses, and the problems: damaged bodies and duplicates."""
     count, problems = 0, []
     for group in groups_of(snapshot):
         count += len(group)
@@ -356,25 +361,27 @@ def _responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
         "GROUP BY host, section, scope, fetched_at, sha256 HAVING n > 1",
         RESPONSES,
     )
-    for facts in duplicates:
-        *place, times = map(str, facts.values())
-        problems.append((RESPONSES, f"{' '.join(place)}: it is there {times} times"))
+    for duplicate in duplicates:
+        *response_key, row_count = map(str, duplicate.values())
+        problems.append((RESPONSES, f"{' '.join(response_key)}: it is there {row_count} times"))
     return count, problems
 
 
-def _counts(snapshot: Snapshot) -> Iterator[Problem]:
-    """Compare the number of rows of each table with the number that its responses gave."""
-    place = ", ".join(_PLACE)
-    same_place = " AND ".join(f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _PLACE)
+def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
+    """Yield the tables and hosts whose number of rows is not the number in the responses."""
+    response_key = ", ".join(_RESPONSE_KEY)
+    is_same_response = " AND ".join(
+        f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _RESPONSE_KEY
+    )
     tables = stored_tables(snapshot.store).items() if snapshot.has(FRAMES) else ()
     for name, values in tables:
         rows = snapshot.rows(
-            f"WITH f AS (SELECT {place}, sum(rows) AS n FROM frames WHERE rows > 0 AND "
+            f"WITH f AS (SELECT {response_key}, sum(rows) AS n FROM frames WHERE rows > 0 AND "
             'section = $1 AND "table" = $2 GROUP BY ALL), '
-            f"t AS (SELECT {place}, count(*) AS n FROM stored GROUP BY ALL) "
+            f"t AS (SELECT {response_key}, count(*) AS n FROM stored GROUP BY ALL) "
             "SELECT coalesce(f.host, t.host) AS host, coalesce(f.n, 0) AS wanted, "
-            f"coalesce(t.n, 0) AS there FROM f FULL JOIN t ON {same_place} "
-            f"WHERE f.n IS DISTINCT FROM t.n LIMIT {_LISTED}",
+            f"coalesce(t.n, 0) AS there FROM f FULL JOIN t ON {is_same_response} "
+            f"WHERE f.n IS DISTINCT FROM t.n LIMIT {_MAX_LISTED}",
             FRAMES,
             values=[*values],
             stored=name,
@@ -383,22 +390,22 @@ def _counts(snapshot: Snapshot) -> Iterator[Problem]:
             yield name, f"{row['host']}: {row['there']} rows, its responses gave {row['wanted']}"
 
 
-def _replayed(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
-    """Derive the tables again from the responses, and compare them with the stored rows."""
+def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
+    """Derive the tables again from the responses; return where stored rows differ."""
     problems: list[Problem] = []
     buffer = TableBuffer()
     for row, derived in derive_stored(groups_of(snapshot), options):
         if derived.error is None:
             buffer.add(row, derived)
-        if len(buffer) > _AT_ONCE:
-            problems += _compared(snapshot, buffer)
+        if len(buffer) > _BATCH_SIZE:
+            problems += _differences(snapshot, buffer)
             buffer = TableBuffer()
-    return [*problems, *_compared(snapshot, buffer)]
+    return [*problems, *_differences(snapshot, buffer)]
 
 
-def _compared(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
-    """Yield the tables that lack a derived row."""
-    for name in buffer.declared:
+def _differences(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
+    """Yield the tables that lack derived rows, with the hosts of these."""
+    for name in buffer.declared_tables:
         table = buffer.rows(name, declaration_of(snapshot.store, name).schema())
         if table is None:
             continue
@@ -416,7 +423,7 @@ def _compared(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
 def derive_stored(
     groups: Iterable[Sequence[ArchivedResponse]], options: ReadingOptions
 ) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
-    """Yield stored responses, each with the tables derived from it."""
+    """Yield each stored response with the tables derived from it."""
     for group in groups:
         payloads = []
         for row in group:
@@ -434,10 +441,11 @@ def derive_stored(
 def rebuild(
     store: ArchiveStore, options: ReadingOptions, progress: bool | None
 ) -> dict[str, AAToolkitError]:
-    """Replace the rows of all tables by those derived from the responses.
+    """Replace the rows of all tables by rows that are derived from the responses again.
 
-    Each table changes in one commit. Until all have, nothing can be added; a rebuild that was
-    interrupted is done again, and so ended. Returns the responses that give no tables, and why.
+    Each table changes in one commit. Until all tables have changed, nothing can be added; after an
+    interruption, another rebuild ends that. Returns the errors of the responses that give no
+    tables, by response.
     """
     before = read_runs(store)[0]
     name = new_run()
@@ -449,8 +457,10 @@ def rebuild(
         buffer = TableBuffer()
 
         def spool() -> None:
-            tables.update(buffer.declared)
-            rows = [(name, buffer.rows(name, t.schema())) for name, t in buffer.declared.items()]
+            tables.update(buffer.declared_tables)
+            rows = [
+                (name, buffer.rows(name, t.schema())) for name, t in buffer.declared_tables.items()
+            ]
             for name, part in (*rows, *buffer.statement_tables()):
                 if part is not None and part.num_rows:
                     paths = files.setdefault(name, [])
@@ -463,7 +473,7 @@ def rebuild(
                 problems[row.name] = derived.error
                 continue
             buffer.add(row, derived)
-            if buffer.size > _SPOOL_BYTES or len(buffer) >= _AT_ONCE:
+            if buffer.size > _SPOOL_BYTES or len(buffer) >= _BATCH_SIZE:
                 spool()
                 buffer = TableBuffer()
         spool()
@@ -475,8 +485,8 @@ def rebuild(
         _replace(store, tables, files)
     for run in (*sorted(before.rebuilding), name):
         log(store, run, "rebuilt")
-    everything = all_tables(store)
-    note_all(store, everything, new_tables={*everything} - {RESPONSES, RUNS})
+    archive_tables = all_tables(store)
+    replace_checksums(store, archive_tables, new_tables={*archive_tables} - {RESPONSES, RUNS})
     return problems
 
 
@@ -487,9 +497,9 @@ def _replace(
     existing = stored_tables(store)
     changes: list[Change] = []
     for name, table in tables.items():
-        with contextlib.suppress(ArchiveError):  # metadata that is damaged is made anew
+        with contextlib.suppress(ArchiveError):  # damaged metadata is replaced
             changes += _changes(declaration_of(store, name), table) if name in existing else ()
-        prepare(store, [table])
+        record_new_tables(store, [table])
         facts = table.configuration()
         delta = store.create(name, table.schema(), configuration=facts)
         _overwrite(store, name, delta, table.schema(), files.get(name, ()))
@@ -504,9 +514,9 @@ def _replace(
         if delta is not None:
             with store.errors(name):
                 delta.delete()
-    for name, schema in BESIDE.items():
+    for name, schema in STATEMENT_TABLES.items():
         _overwrite(store, name, store.create(name, schema), schema, files.get(name, ()))
-    record(store, changes)
+    add_changes(store, changes)
 
 
 def _overwrite(
@@ -518,7 +528,7 @@ def _overwrite(
         if files:
             rows = ds.dataset([*map(str, files)], schema=schema).scanner().to_reader()
         else:
-            delta.delete()  # what has no rows would leave the old ones
+            delta.delete()  # writing no rows would leave the old ones
         engine().write_deltalake(
             delta,
             rows,

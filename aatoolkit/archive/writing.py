@@ -1,6 +1,6 @@
-"""Derive rows from responses, and write a run: responses, then tables, then its commit.
+"""Derive rows of tables from responses, and write a run: the responses, then rows, then a commit.
 
-Rows of many responses are gathered in a `TableBuffer` until they are written.
+Rows of many responses are collected in a `TableBuffer` until they are written.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from aatoolkit.archive.responses import (
     to_arrow,
 )
 from aatoolkit.archive.schema import (
-    BESIDE,
     CONTEXT,
     CONTEXT_FIELDS,
     FRAMES,
     STATEMENT_SCHEMAS,
+    STATEMENT_TABLES,
     StoredTable,
-    fitted,
+    fit_to_schema,
 )
 from aatoolkit.archive.snapshot import Snapshot, in_list
-from aatoolkit.archive.store import RUNS, ArchiveStore, RunLog, log, new_run, note
+from aatoolkit.archive.store import RUNS, ArchiveStore, RunLog, add_checksums, log, new_run
 from aatoolkit.availability import Status
 from aatoolkit.client.reading import ReadingOptions
 from aatoolkit.errors import AAToolkitError, ArchiveConflict, ArchiveError
@@ -54,15 +54,16 @@ class DerivedResponse:
     Parameters
     ----------
     declaration : Section or str or None
-        How it was read; the name where the default profile has the declaration.
+        The declaration by which it was read, or the section's name if that is in the default
+        profile.
     prefix : str
-        What the names of its tables begin with in metadata.
+        The prefix of the names of its tables in metadata.
     tables : mapping of str to pyarrow.Table
-        Its tables, those without rows left out.
+        Its tables, without those that have no rows.
     statement_rows : list of tuple
-        The rows of `STATEMENT_TABLES`, without context: each table's name and a row.
+        Rows of `STATEMENT_TABLES` without context columns: the table's name and the row.
     error : AAToolkitError or None
-        Why it gives none.
+        The error, if no tables could be derived.
     """
 
     declaration: Section | str | None
@@ -74,11 +75,11 @@ class DerivedResponse:
 
 @gc_paused()
 def derive(payloads: Sequence[Payload], options: ReadingOptions) -> list[DerivedResponse]:
-    """Derive the tables of responses of one host, scope and run."""
-    return [_derived(payload, options) for payload in payloads]
+    """Return the tables derived from each response of one host, scope and run."""
+    return [_derive_one(payload, options) for payload in payloads]
 
 
-def _derived(payload: Payload, options: ReadingOptions) -> DerivedResponse:
+def _derive_one(payload: Payload, options: ReadingOptions) -> DerivedResponse:
     try:
         tables = options.tables(str(payload.section), payload)
         if tables.drafted:
@@ -107,13 +108,13 @@ def _derived(payload: Payload, options: ReadingOptions) -> DerivedResponse:
 
 
 class TableBuffer:
-    """A buffer of derived rows."""
+    """A buffer of rows that were derived from responses and are not written yet."""
 
     def __init__(self) -> None:
         self._contexts: list[ArchivedResponse] = []
         self._tables: dict[str, list[tuple[pa.Table, int]]] = {}
         self._statement_rows: list[tuple[int, str, tuple[Any, ...]]] = []
-        self.declared: dict[str, StoredTable] = {}
+        self.declared_tables: dict[str, StoredTable] = {}
         self.size = 0
 
     def __len__(self) -> int:
@@ -128,19 +129,19 @@ class TableBuffer:
         section = sections.get(section) if isinstance(section, str) else section
         for table in section.tables if section is not None else ():
             stored = StoredTable(section.name, table, derived.prefix)  # type: ignore[union-attr]
-            self.declared[stored.name] = stored
+            self.declared_tables[stored.name] = stored
             if table.name in derived.tables:
                 arrow = derived.tables[table.name]
                 self._tables.setdefault(stored.name, []).append((arrow, number))
                 self.size += arrow.nbytes
 
     def rows(self, name: str, schema: pa.Schema) -> pa.Table | None:
-        """Return the rows of a declared table with context columns, in a schema.
+        """Return the rows of a declared table with context columns, converted to a schema.
 
         Raises
         ------
         ArchiveError
-            If the schema cannot hold them.
+            If they do not fit the schema.
         """
         parts = self._tables.get(name, [])
         if not parts:
@@ -148,22 +149,22 @@ class TableBuffer:
         tables = [part for part, _ in parts]
         if all(table.schema.equals(tables[0].schema) for table in tables):
             tables = [pa.concat_tables(tables)]
-        stored = self.declared[name].stored
+        stored = self.declared_tables[name].stored_name
         row_schema = pa.schema([field for field in schema if field.name not in CONTEXT])
         converted = pa.concat_tables(
-            fitted(table.rename_columns([*map(stored, table.column_names)]), row_schema)
+            fit_to_schema(table.rename_columns([*map(stored, table.column_names)]), row_schema)
             for table in tables
         )
-        places = np.repeat([number for _, number in parts], [part.num_rows for part, _ in parts])
-        return self._with_context(places, converted).select(schema.names)
+        numbers = np.repeat([number for _, number in parts], [part.num_rows for part, _ in parts])
+        return self._with_context(numbers, converted).select(schema.names)
 
     def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
         """Yield the rows of the tables ``frames`` and ``availability``."""
         for name, schema_of_table in STATEMENT_SCHEMAS.items():
             parts = [(number, row) for number, table, row in self._statement_rows if table == name]
             rows = [dict(zip(schema_of_table.names, row, strict=True)) for _, row in parts]
-            places = [number for number, _ in parts]
-            yield name, self._with_context(places, pa.Table.from_pylist(rows, schema_of_table))
+            numbers = [number for number, _ in parts]
+            yield name, self._with_context(numbers, pa.Table.from_pylist(rows, schema_of_table))
 
     def leave_out(self, stored: StoredTable) -> None:
         """Remove the rows of ``frames`` about a table that cannot be stored."""
@@ -172,10 +173,10 @@ class TableBuffer:
             row for row in self._statement_rows if (row[1], *row[2][:2]) != (FRAMES, *place)
         ]
 
-    def _with_context(self, places: Any, rows: pa.Table) -> pa.Table:
+    def _with_context(self, numbers: Any, rows: pa.Table) -> pa.Table:
         contexts = [response.context for response in self._contexts]
         table = pa.Table.from_pylist(contexts, CONTEXT_FIELDS)
-        context = table.take(pa.array(places, pa.int64()))
+        context = table.take(pa.array(numbers, pa.int64()))
         names = [*context.column_names, *rows.column_names]
         return pa.table([*context.columns, *rows.columns], names)
 
@@ -191,8 +192,8 @@ FLUSH_RESPONSES = 6_000
 Derive = Callable[[Sequence[ArchivedResponse]], list[DerivedResponse]]
 
 
-class _Doubled(Exception):
-    """A run committed meanwhile has some of the same responses."""
+class _DuplicateResponses(Exception):
+    """A run that another process has committed meanwhile has some of the same responses."""
 
     def __init__(self, identities: set[Identity]) -> None:
         super().__init__()
@@ -200,16 +201,16 @@ class _Doubled(Exception):
 
 
 class RunWriter:
-    """A writer of one run, from its begin to its commit.
+    """A writer of one run, from its beginning to its commit.
 
     Parameters
     ----------
     store
         The archive.
     index
-        The responses that are there.
+        The index of the responses in the archive.
     derive
-        What makes tables of responses, for a run that has to be written again.
+        A function that derives tables from responses, in case the run has to be written again.
     """
 
     def __init__(self, store: ArchiveStore, index: ResponseIndex, derive: Derive) -> None:
@@ -223,7 +224,7 @@ class RunWriter:
         self.run, self.index = new_run(), index
         self.responses = self.failed = 0
         # What was committed since the index was read may hold the same responses.
-        self._seen, self._began = index.runs, RunLog([])
+        self._last_log, self._log_at_begin = index.runs, RunLog([])
         self._has_begun = False
 
     def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
@@ -235,7 +236,7 @@ class RunWriter:
             rows.append(replace(row, body=None) if is_kept else row)
             self.index.add(rows[-1])
         if rows and not self._has_begun:
-            log(self.store, self.run, "begun", check=self._look)
+            log(self.store, self.run, "begun", check=self._check_begin)
             self._has_begun = True
         if rows:
             self.store.append(self._table(RESPONSES, SCHEMA), to_arrow(rows))
@@ -244,14 +245,14 @@ class RunWriter:
         self.responses += len(rows) - failed
         return new_rows
 
-    def _look(self, runs: RunLog) -> None:
+    def _check_begin(self, runs: RunLog) -> None:
         if runs.rebuilding:
             raise ArchiveError(
                 "the tables are being made anew, or that was interrupted; wait, or run "
                 "archive.rebuild() again",
                 path=self.store.root,
             )
-        self._began = runs
+        self._log_at_begin = runs
 
     def take(self, pairs: Iterable[tuple[ArchivedResponse, DerivedResponse]]) -> None:
         """Buffer the derived rows of stored responses, and write them when there are many."""
@@ -267,14 +268,14 @@ class RunWriter:
     def flush(self) -> None:
         """Write the buffered rows, which are hidden until the run is committed."""
         buffer, self._buffer = self._buffer, TableBuffer()
-        new = (table for name, table in buffer.declared.items() if name not in self._tables)
-        schema.prepare(self.store, new)
-        for name, stored in buffer.declared.items():
+        new = (table for name, table in buffer.declared_tables.items() if name not in self._tables)
+        schema.record_new_tables(self.store, new)
+        for name, stored in buffer.declared_tables.items():
             try:
                 table = self._tables.get(name)
                 names = set() if table is None else {f.name for f in table.schema().fields}
                 if table is None or not {*stored.columns} <= names:
-                    table = self._tables[name] = schema.ensure(self.store, stored)
+                    table = self._tables[name] = schema.create_or_extend(self.store, stored)
                 rows = buffer.rows(name, pa.schema(table.schema().to_arrow()))
             except ArchiveConflict:
                 raise
@@ -285,7 +286,7 @@ class RunWriter:
             if rows is not None:
                 self.store.append(table, rows)
         for name, rows in buffer.statement_tables():
-            self.store.append(self._table(name, BESIDE[name]), rows)
+            self.store.append(self._table(name, STATEMENT_TABLES[name]), rows)
 
     def commit(self) -> str | None:
         """Commit the run; return its name, or None if it has no new response.
@@ -293,13 +294,13 @@ class RunWriter:
         Raises
         ------
         ArchiveConflict
-            If what it refers to was removed meanwhile; adding again continues.
+            If responses that it refers to were removed meanwhile; adding again continues.
         """
         if not self._has_begun:
             return None
         self.flush()
         changes = self.store.peek(schema.CHANGES)
-        note(self.store, {**self._tables, schema.CHANGES: changes}, [self.run])
+        add_checksums(self.store, {**self._tables, schema.CHANGES: changes}, [self.run])
         try:
             log(
                 self.store,
@@ -309,30 +310,30 @@ class RunWriter:
                 responses=self.responses,
                 failed=self.failed,
             )
-        except _Doubled as error:
-            doubled = error.identities
+        except _DuplicateResponses as error:
+            duplicates = error.identities
         else:
-            note(self.store, {RUNS: self.store.peek(RUNS)})
+            add_checksums(self.store, {RUNS: self.store.peek(RUNS)})
             return self.run
-        # Written again under another name, without what others have committed.
-        old = self.run
+        # The run is written again under another name, without the responses of others.
+        old_run = self.run
         self._restart(ResponseIndex(self.store))
-        snapshot = Snapshot(self.store, self._seen.committed | {old})
-        for group in groups_of(snapshot, in_list("run", [old])):
-            new_rows = self.put(row for row in group if row.identity not in doubled)
+        snapshot = Snapshot(self.store, self._last_log.committed | {old_run})
+        for group in groups_of(snapshot, in_list("run", [old_run])):
+            new_rows = self.put(row for row in group if row.identity not in duplicates)
             usable = [row for row in new_rows if row.error is None]
             self.take(zip(usable, self._derive(usable), strict=True))
         return self.commit()
 
     def _check(self, runs: RunLog) -> None:
-        """Raise if the run must not be committed after the rows logged before it."""
+        """Raise an error if what was logged meanwhile forbids to commit the run."""
         if self.run in runs.removing:
             raise ArchiveConflict(
                 "this run gave no sign for so long that it was taken for dead and removed; add "
                 "again",
                 path=self.store.root,
             )
-        before = {(row["run"], row["state"]) for row in self._began.rows}
+        before = {(row["run"], row["state"]) for row in self._log_at_begin.rows}
         after = {row["state"] for row in runs.rows if (row["run"], row["state"]) not in before}
         if after & {"forgotten", "rebuilding", "rebuilt"}:
             raise ArchiveConflict(
@@ -340,12 +341,12 @@ class RunWriter:
                 "were added to it; add again, which continues where this ended",
                 path=self.store.root,
             )
-        new = runs.committed - self._seen.committed
+        new = runs.committed - self._last_log.committed
         if new:
             committed = self._identities(new)
             if committed & self._identities(frozenset({self.run})):
-                raise _Doubled(committed)
-            self._seen = runs
+                raise _DuplicateResponses(committed)
+            self._last_log = runs
 
     def _identities(self, runs: frozenset[str]) -> set[Identity]:
         """Return the identities of the responses of some runs."""
