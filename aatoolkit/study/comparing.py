@@ -1,6 +1,7 @@
-"""Compare two studies: their requests, and the rows of tables that differ; named results.
+"""Compare two studies: their responses, and the rows of tables that differ; named results.
 
-`Results` are frames kept under the seal, which a rerun of a notebook is compared with.
+`Results` are frames stored in a study and sealed with it. A rerun of a notebook compares its own
+frames with them.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ from aatoolkit.study.files import (
     unseal,
     versions,
 )
-from aatoolkit.study.recording import RERUN_RESULTS, readable, rerun_place
+from aatoolkit.study.recording import RERUN_RESULTS, readable_tables, rerun_place
 
 if TYPE_CHECKING:
     from aatoolkit.study.study import Study
 
-SHOWN = 6
+MAX_LISTED = 6
 """How many differences of a kind are printed."""
 
 _PLACE = ("host", "section", "scope", "table", "key", "column")
@@ -59,13 +60,14 @@ class StudyDiff:
     Attributes
     ----------
     same : int
-        How many requests have the same response, byte for byte, in both.
+        The number of requests that have the same response, byte for byte, in both studies.
     changes : pandas.DataFrame
-        One row per difference. Its ``kind`` is ``response`` (its status and SHA-256),
-        ``availability`` (of a ``column``), ``drift`` (``column`` is a JSON path), ``row`` (only
-        one side has the ``key``) or ``cell``; where it is: ``host``, ``section``, ``scope``,
-        ``table``, ``key``, ``column``; ``before`` and ``after`` as text, missing where a side has
-        nothing, and ``change``, of numbers.
+        One row per difference. ``kind`` is ``response`` (its status and SHA-256 differ),
+        ``availability`` (of a ``column``), ``drift`` (only one response differs from its
+        declaration in this way; ``column`` is a JSON path), ``row`` (only one study has the
+        ``key``) or ``cell``. ``host``, ``section``, ``scope``, ``table``, ``key`` and ``column``
+        say where it is. ``before`` and ``after`` are the values as text, missing if a study has
+        none; ``change`` is the difference of numbers.
     """
 
     same: int
@@ -84,17 +86,17 @@ class StudyDiff:
         lines = [f"<StudyDiff: {counted(self.same, 'response')} unchanged; changed: {counts}>"]
         for kind, rows in groups:
             lines += [f"  {kind}: {words}" for words in sentences(rows)]
-            if len(rows) > SHOWN:
-                lines.append(f"  {kind}: and {len(rows) - SHOWN:,} more, in .changes")
+            if len(rows) > MAX_LISTED:
+                lines.append(f"  {kind}: and {len(rows) - MAX_LISTED:,} more, in .changes")
         return "\n".join(lines)
 
     _repr_pretty_ = wrapped_in_ipython
 
 
 def sentences(changes: pd.DataFrame) -> list[str]:
-    """Describe the first differences in words."""
+    """Return a sentence for each of the first differences."""
     words = []
-    for row in changes.head(SHOWN).astype(object).to_dict("records"):
+    for row in changes.head(MAX_LISTED).astype(object).to_dict("records"):
         row = {str(name): value for name, value in row.items() if not pd.isna(value)}
         names = [name for name in _PLACE if name in row and name != "host"]
         place = " ".join(f"[{row[name]}]" if name == "key" else str(row[name]) for name in names)
@@ -110,7 +112,7 @@ def sentences(changes: pd.DataFrame) -> list[str]:
 def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
     """Return the rows and cells that differ, as rows of `StudyDiff.changes`.
 
-    Rows are matched by a key, or by their number where it does not identify them.
+    Rows are matched by a key, or by their number if the key is not unique.
     """
     frames = [flattened(frame) for frame in (before, after)]
     comparable = [
@@ -130,21 +132,21 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
             ("after", second.index, first.index),
         )
     ]
-    common = first.index.intersection(second.index, sort=False)
+    common_keys = first.index.intersection(second.index, sort=False)
     for column in first.columns.intersection(second.columns, sort=False):
-        old, now = first.loc[common, column], second.loc[common, column]
+        old, new = first.loc[common_keys, column], second.loc[common_keys, column]
         is_number = all(
-            pd.api.types.is_numeric_dtype(side) and side.dtype != "boolean" for side in (old, now)
+            pd.api.types.is_numeric_dtype(side) and side.dtype != "boolean" for side in (old, new)
         )
-        if old.dtype != now.dtype and not is_number:
-            old, now = old.astype("string"), now.astype("string")
-        differs = ~((old == now).fillna(False).astype(bool) | (old.isna() & now.isna()))
-        old, now = old[differs], now[differs]
+        if old.dtype != new.dtype and not is_number:
+            old, new = old.astype("string"), new.astype("string")
+        is_changed = ~((old == new).fillna(False).astype(bool) | (old.isna() & new.isna()))
+        old, new = old[is_changed], new[is_changed]
         facts = {"kind": "cell", "key": old.index, "column": column}
-        sides = {"before": _words(old).array, "after": _words(now).array}
-        change = {"change": (now - old).array} if is_number else {}
+        sides = {"before": _as_text(old).array, "after": _as_text(new).array}
+        change = {"change": (new - old).array} if is_number else {}
         parts.append(pd.DataFrame({**facts, **sides, **change}))
-    return stacked(parts)
+    return concat_differences(parts)
 
 
 def _labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
@@ -153,7 +155,7 @@ def _labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
 
 
 def _comparable(column: pd.Series) -> pd.Series:
-    """Convert categories and lists of a column to text, for comparison."""
+    """Return a column with categories and lists as text, for comparison."""
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return column.astype("string")
@@ -169,8 +171,8 @@ def _comparable(column: pd.Series) -> pd.Series:
     return column.map(text, na_action="ignore").astype("string")
 
 
-def _words(column: pd.Series) -> pd.Series:
-    """Format values, with enough digits to tell different numbers apart."""
+def _as_text(column: pd.Series) -> pd.Series:
+    """Return values as text, with enough digits to tell different numbers apart."""
 
     def text(value: Any) -> str:
         return f"{value:.17g}" if isinstance(value, float) else str(value)
@@ -178,8 +180,8 @@ def _words(column: pd.Series) -> pd.Series:
     return column.astype(object).map(text, na_action="ignore").astype("string")
 
 
-def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Concatenate differences to one frame with fixed columns and dtypes."""
+def concat_differences(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return differences as one frame, with the columns and dtypes of `StudyDiff.changes`."""
     dtypes = dict.fromkeys(_COLUMNS, "string") | {"change": "Float64"}
     converted = [part.reindex(columns=[*_COLUMNS]).astype(dtypes) for part in parts if len(part)]
     empty = pd.DataFrame(columns=[*_COLUMNS]).astype(dtypes)
@@ -190,7 +192,7 @@ def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def compare(before: Study, after: Study) -> StudyDiff:
-    """Compare two studies.
+    """Return the differences between two studies.
 
     Raises
     ------
@@ -200,8 +202,8 @@ def compare(before: Study, after: Study) -> StudyDiff:
     records = before._current, after._current
     for study in (before, after):
         for record in study._current:
-            study._body(record)  # equal hashes say nothing of bytes that were altered
-    # The service counts only where the same request went to several.
+            study._body(record)  # equal recorded hashes do not show that bytes were altered
+    # Requests are matched by service only if the same request went to several services.
     with_service = any(len({r.request.key[1:] for r in side}) < len(side) for side in records)
     start = 0 if with_service else 1
     first_records, second_records = (
@@ -224,19 +226,22 @@ def compare(before: Study, after: Study) -> StudyDiff:
         sides = dict(zip(("before", "after"), states, strict=True))
         parts.append(pd.DataFrame([{"kind": "response", **place, **sides}]))
         if first and second:
-            first_tables, second_tables = readable(before, first), readable(after, second)
+            first_tables = readable_tables(before, first)
+            second_tables = readable_tables(after, second)
             for section in [name for name in first_tables if name in second_tables]:
                 for frame in _section_changes(first_tables[section], second_tables[section]):
                     parts.append(frame.assign(**place | {"section": section}))
-    return StudyDiff(same_count, stacked(parts))
+    return StudyDiff(same_count, concat_differences(parts))
 
 
 def _section_changes(first: Tables, second: Tables) -> Iterator[pd.DataFrame]:
     drifts = [tables.drift[["path", "kind"]].drop_duplicates("path") for tables in (first, second)]
-    drifted = drifts[0].merge(drifts[1], on="path", how="outer", suffixes=(" before", " after"))
-    drifted.columns = pd.Index(["column", "before", "after"])
-    drifted = drifted[drifted["before"].isna() | drifted["after"].isna()]
-    yield drifted.assign(kind="drift")
+    drift_changes = drifts[0].merge(
+        drifts[1], on="path", how="outer", suffixes=(" before", " after")
+    )
+    drift_changes.columns = pd.Index(["column", "before", "after"])
+    drift_changes = drift_changes[drift_changes["before"].isna() | drift_changes["after"].isna()]
+    yield drift_changes.assign(kind="drift")
     for name in [name for name in first if name in second]:
         frames = first[name], second[name]
         columns = [metadata_of(frame).columns for frame in frames]
@@ -255,10 +260,10 @@ def _section_changes(first: Tables, second: Tables) -> Iterator[pd.DataFrame]:
 
 
 def key_of(*frames: pd.DataFrame) -> list[str]:
-    """Return the declared key of a table; empty if a frame lacks it or has duplicates."""
+    """Return the declared key of a table; empty if a frame lacks it, or it is not unique."""
     key = [*metadata_of(frames[0]).key]
-    is_there = all({*key} <= {*frame.columns} and "_row" not in frame for frame in frames)
-    return key if is_there else []
+    has_key = all({*key} <= {*frame.columns} and "_row" not in frame for frame in frames)
+    return key if has_key else []
 
 
 # -- named results ---------------------------------------------------------------------------------
@@ -270,9 +275,9 @@ _LONGEST = 100
 class Results(MutableMapping[str, pd.DataFrame]):
     """The named results of a study: a mapping from names to frames.
 
-    ``study.results["by type"] = frame`` stores one while the study is recorded; in a rerun it is
-    compared with the one that was sealed, which it cannot read. A name is given once: delete a
-    result first to give its name to another.
+    ``study.results["by type"] = frame`` stores a result while the study is recorded. In a rerun,
+    the frame is compared with the sealed one, which the rerun cannot read. To store another frame
+    under a name, delete the result of that name first.
 
     Parameters
     ----------
@@ -285,7 +290,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def _rerun(self) -> FolderFiles | None:
-        """The results that a rerun of this study has set so far."""
+        """The results that this process has computed so far, if it reruns this study; else None."""
         study, folder = rerun_place(), rerun_place(RERUN_RESULTS)
         if not study or not folder or open_files(study).read(SEAL) != self._study._seal():
             return None
@@ -293,7 +298,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
     @property
     def hashes(self) -> dict[str, str]:
-        """The logical hash of each result, as of `aatoolkit.logical_hash`."""
+        """The logical hash of each result, by name; see `aatoolkit.logical_hash`."""
         rerun = self._rerun
         files = rerun or self._study._files
         if not files.has(RESULTS):
@@ -328,28 +333,28 @@ class Results(MutableMapping[str, pd.DataFrame]):
         return hashes[name]
 
     def __setitem__(self, name: str, frame: pd.DataFrame | pd.Series) -> None:
-        frame = _framed(name, frame)
+        frame = _as_frame(name, frame)
         if rerun := self._rerun:
-            _add(rerun.path, name, frame)
+            _write_result(rerun.path, name, frame)
             return
-        with self._study._recording().held():
+        with self._study._recording().locked():
             if self.hashes.get(name) != logical_hash(frame):
                 unseal(self._study.path)
-                _add(self._study.path, name, frame)
+                _write_result(self._study.path, name, frame)
 
     def __delitem__(self, name: str) -> None:
-        with self._study._recording().held():
+        with self._study._recording().locked():
             self._digest(name)
             unseal(self._study.path)
-            _change(self._study.path, name, None)
+            _update_list(self._study.path, name, None)
 
     def __repr__(self) -> str:
         lines = (f"  {visible(name)}: {digest[:12]}" for name, digest in self.hashes.items())
         return "\n".join([f"<Results of {self._study._title!r}>", *lines])
 
 
-def _framed(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
-    """Convert a result to a frame; raise StudyError if the result or its name is not valid."""
+def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
+    """Return a result as a frame; raise StudyError if the result or its name is not valid."""
     if not isinstance(name, str) or not 0 < len(name.strip()) <= _LONGEST or not name.isprintable():
         raise StudyError(
             f"this text cannot name a result; give 1 to {_LONGEST} printable characters"
@@ -361,12 +366,12 @@ def _framed(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
     return frame
 
 
-def _change(folder: Path, name: str, facts: dict[str, Any] | None) -> None:
-    """Add a result to the list of results in a folder, or remove it."""
+def _update_list(folder: Path, name: str, facts: dict[str, Any] | None) -> None:
+    """Write a result's facts to the list of results in a folder; without facts, remove them."""
     results = results_in(folder)
-    before = results.pop(name, None)
+    old_facts = results.pop(name, None)
     if facts is not None:
-        if before is not None and before["hash"] != facts["hash"]:
+        if old_facts is not None and old_facts["hash"] != facts["hash"]:
             raise StudyError(
                 f"another result is named {name!r}; choose another name, or delete that one first: "
                 f"study.results.pop({name!r}, None)"
@@ -376,18 +381,18 @@ def _change(folder: Path, name: str, facts: dict[str, Any] | None) -> None:
     write_whole(folder / RESULTS, canonical({**_FORMAT, "results": rows}) + b"\n")
 
 
-def _add(folder: Path, name: str, frame: pd.DataFrame) -> None:
+def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
     """Write a result to a folder: its file, then its entry in the list."""
     digest = logical_hash(frame)
     content = folder / result_file(digest)
     if not content.is_file():
         write_parquet(frame, content)
     facts = {"hash": digest, "rows": len(frame), "computed_with": dict(versions())}
-    _change(folder, name, facts)
+    _update_list(folder, name, facts)
 
 
 def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
-    """Parse ``results.json``; None if it is damaged."""
+    """Return the facts of each result in ``results.json``, by name; None if it is damaged."""
 
     def read(body: Any) -> dict[str, dict[str, Any]] | None:
         results = {str(row.pop("name")): row for row in map(dict, body["results"])}
@@ -399,13 +404,13 @@ def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
 
 
 def results_in(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the list of results in a folder."""
+    """Return the facts of the results in a folder, by name; empty without a list of results."""
     file = folder / RESULTS
     return (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
 
 
 def frame_of(content: bytes) -> pd.DataFrame | None:
-    """Read a frame from the bytes of its file; None if they are damaged."""
+    """Return the frame in the bytes of a Parquet file; None if they are damaged."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "result.parquet")
         file.write_bytes(content)
@@ -416,7 +421,7 @@ def frame_of(content: bytes) -> pd.DataFrame | None:
 
 
 def frames_in(folder: Path) -> dict[str, pd.DataFrame]:
-    """Read the results that a rerun wrote to a folder."""
+    """Return the results that a rerun wrote to a folder, by name."""
     results = results_in(folder).items()
     files = {name: folder / result_file(facts["hash"]) for name, facts in results}
     frames = {name: frame_of(path.read_bytes()) for name, path in files.items() if path.is_file()}
@@ -430,13 +435,13 @@ class ResultComparison:
     Attributes
     ----------
     name : str
-        Its name.
+        The result's name.
     status : str
-        ``same``, ``differs``, ``missing`` (sealed, and not given by the rerun) or ``new`` (given
-        by the rerun, and never sealed).
+        ``same``, ``differs``, ``missing`` (sealed, but not computed by the rerun) or ``new``
+        (computed by the rerun, but not sealed).
     differences : tuple of str
-        What differs, in words: columns and their kinds, the numbers of rows and cells, and the
-        first of them.
+        Sentences on what differs: columns and their dtypes, the numbers of rows and cells, and the
+        first rows and cells.
     """
 
     name: str
@@ -447,9 +452,9 @@ class ResultComparison:
 def compare_results(
     name: str, sealed: pd.DataFrame | None, rerun: pd.DataFrame | None
 ) -> ResultComparison:
-    """Compare two results of one name; None for a result that is missing.
+    """Compare the sealed result of a name with that of a rerun; either may be None, i.e. missing.
 
-    Rows are matched by the key of the table, or else by a key that the index is; without any, by
+    Rows are matched by the key of the table, or else by the named levels of the index, or else by
     their number.
     """
     if sealed is None or rerun is None or logical_hash(sealed) == logical_hash(rerun):
@@ -467,13 +472,15 @@ def compare_results(
     }
     words = [*_columns(before, after)]
     words += [f"{mask.sum():,} {label}" for label, mask in counts.items() if mask.any()]
-    words += [text for mask in counts.values() for text in sentences(changes[mask])][: 2 * SHOWN]
+    words += [text for mask in counts.values() for text in sentences(changes[mask])][
+        : 2 * MAX_LISTED
+    ]
     words = words or ["the same cells in another order, or of another kind"]
     return ResultComparison(name, "differs", tuple(words))
 
 
 def _columns(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
-    """Yield the differences of the columns: names and dtypes."""
+    """Yield sentences on the columns that differ in name or dtype."""
     old, new = (
         {str(name): str(frame[name].dtype).lower() for name in frame} for frame in (before, after)
     )

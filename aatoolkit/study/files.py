@@ -1,10 +1,10 @@
 """The files of a study, in a folder or a zip file, with their checksums.
 
-Links are listed and never followed. Of a zip file nothing is unpacked: its members are the files
-that ``SHA256SUMS`` lists, and every byte that is used is compared with it.
+Links are listed and never followed. A zip file is read without unpacking it: its members are the
+files that ``SHA256SUMS`` lists, and every byte that is used is compared with that list.
 
-The manifest has a line for each response, with the SHA-256 of the line before: `Record` is one
-line; `Writer` appends them, safe across threads and processes.
+The manifest has a line for each response, with the SHA-256 of the line before. `Record` is one
+line; `Writer` appends lines, safe across threads and processes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ PACKED = "study.zip"
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 MAX_FILE = 1 << 28
-"""The largest file of a study that is read, in bytes."""
+"""The size in bytes of the largest file of a study that is read."""
 
 UNREADABLE = (
     AAToolkitError,
@@ -69,7 +69,7 @@ UNREADABLE = (
 )
 """The exceptions that parsing a damaged or forged file of a study may raise."""
 
-_OURS = re.compile(
+_NAMES = re.compile(
     rf"{STUDY}|{MANIFEST}|{TABLES}|{PROFILES}|{SEAL}|{RESULTS}"
     rf"|{RESPONSES}/[0-9a-f]{{64}}\.json|{RESULT_FILES}/[0-9a-f]{{64}}\.parquet"
 )
@@ -87,18 +87,18 @@ def result_file(digest: str) -> str:
 
 
 def is_study_file(name: str, folder: str = "") -> bool:
-    """Whether a file name in a folder is that of a study's file.
+    """Whether a file name is one that files of a study have, and in a folder of it.
 
     Examples
     --------
     >>> is_study_file("study.json"), is_study_file("../study.json")
     (True, False)
     """
-    return name.startswith(f"{folder}/" if folder else "") and _OURS.fullmatch(name) is not None
+    return name.startswith(f"{folder}/" if folder else "") and _NAMES.fullmatch(name) is not None
 
 
 def parse_json(text: bytes, parse: Callable[[Any], T]) -> T | None:
-    """Parse a JSON file of a study; None if it is damaged."""
+    """Return what ``parse`` makes of a JSON file of a study; None if the file is damaged."""
     try:
         return parse(decode.decode(text))
     except UNREADABLE:
@@ -106,12 +106,12 @@ def parse_json(text: bytes, parse: Callable[[Any], T]) -> T | None:
 
 
 def open_files(path: str | os.PathLike[str]) -> StudyFiles:
-    """Open the folder or zip file at a path.
+    """Return the files of the study in the folder or zip file at a path.
 
     Raises
     ------
     StudyError
-        If there is neither, or it cannot be read.
+        If there is no study, or it cannot be read.
     """
     place = Path(path).expanduser()
     try:
@@ -120,7 +120,7 @@ def open_files(path: str | os.PathLike[str]) -> StudyFiles:
         if place.is_file():
             return ZipFiles(place)
     except OSError as error:
-        raise unusable(place, f"it cannot be read ({error.strerror or error})") from None
+        raise unusable_study(place, f"it cannot be read ({error.strerror or error})") from None
     raise StudyError(f"there is no study at {visible(str(place))}; check the path", path=str(place))
 
 
@@ -131,22 +131,21 @@ class FolderFiles:
         self.path = path
 
     def names(self) -> list[str]:
-        """Return the names of all files, sorted; those of folders end in a slash."""
+        """Return the names of all files, sorted, and of unknown folders, which end in a slash."""
         try:
             return sorted(_walk(self.path, ""))
         except OSError as error:
             problem = f"it cannot be listed ({error.strerror or error})"
-            raise unusable(self.path, problem) from None
+            raise unusable_study(self.path, problem) from None
 
     def has(self, name: str) -> bool:
         """Whether a file exists."""
         return os.path.lexists(self.path / name)
 
     def read(self, name: str) -> bytes:
-        """Read a file."""
+        """Return the content of a file."""
         file = self.path / name
-        # Opened so that a link or a pipe that replaced it meanwhile is neither followed nor
-        # waited for.
+        # If the file was replaced by a link or a pipe meanwhile, it is not followed or waited for.
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         try:
             if file.parent != self.path and not stat.S_ISDIR(os.lstat(file.parent).st_mode):
@@ -155,8 +154,8 @@ class FolderFiles:
                 problem = "is not a regular file of a study"
             else:
                 handle = os.open(file, flags | getattr(os, "O_BINARY", 0))
-                with open(handle, "rb") as opened:
-                    data = opened.read(MAX_FILE + 1)
+                with open(handle, "rb") as stream:
+                    data = stream.read(MAX_FILE + 1)
                 if len(data) <= MAX_FILE:
                     return data
                 problem = "is too large"
@@ -164,7 +163,7 @@ class FolderFiles:
             problem = "is missing"
         except OSError as error:
             problem = f"cannot be read ({error.strerror})"
-        raise unusable(self.path, f"{name} {problem}")
+        raise unusable_study(self.path, f"{name} {problem}")
 
 
 class ZipFiles:
@@ -176,11 +175,11 @@ class ZipFiles:
             self._zip = zipfile.ZipFile(path)
             members = self._zip.infolist()
             self._names = {member.filename for member in members}
-            problem = next(_odd(members), "")
+            problem = next(_member_problems(members), "")
         except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
             problem = f"it is not a readable zip file ({error})"
         if problem:
-            raise unusable(path, problem)
+            raise unusable_study(path, problem)
 
     def names(self) -> list[str]:
         """Return the names of all files, sorted."""
@@ -191,22 +190,22 @@ class ZipFiles:
         return name in self._names
 
     def read(self, name: str) -> bytes:
-        """Read a file."""
+        """Return the content of a file."""
         try:
             return self._zip.read(name)
         except KeyError:
             problem = "is missing"
         except Exception as error:  # a damaged, encrypted or oddly compressed member
             problem = f"cannot be read ({error})"
-        raise unusable(self.path, f"{name} {problem}")
+        raise unusable_study(self.path, f"{name} {problem}")
 
 
 StudyFiles = FolderFiles | ZipFiles
-"""Read access to the files of a study, by name."""
+"""The files of a study, which are read by name."""
 
 
-def _odd(members: list[zipfile.ZipInfo]) -> Iterator[str]:
-    """Yield members of a zip file that a packed study cannot have."""
+def _member_problems(members: list[zipfile.ZipInfo]) -> Iterator[str]:
+    """Yield sentences on the members of a zip file that a packed study cannot have."""
     for member in members:
         name = member.filename
         if not is_study_file(name):
@@ -216,9 +215,9 @@ def _odd(members: list[zipfile.ZipInfo]) -> Iterator[str]:
 
 
 def pack(files: StudyFiles, path: Path) -> Path:
-    """Write the files of a study into one zip file, atomically.
+    """Write the files of a study into one zip file, atomically; return its path.
 
-    They are stored without compression: the output of a compressor differs between its versions.
+    They are not compressed, since compressors differ in their output between versions.
     """
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as file:
@@ -235,18 +234,18 @@ def sha256_of(data: bytes) -> str:
 
 
 def format_seal(digests: Mapping[str, str]) -> bytes:
-    """Format ``SHA256SUMS`` as the command ``sha256sum`` does, sorted by file name."""
+    """Return ``SHA256SUMS`` as the command ``sha256sum`` writes it, sorted by file name."""
     lines = (f"{digests[name]}  {name}\n" for name in sorted(digests) if name != SEAL)
     return "".join(lines).encode()
 
 
 def parse_seal(text: bytes) -> dict[str, str]:
-    """Parse ``SHA256SUMS``: hashes by file name; damaged lines are ignored."""
+    """Return the hashes in ``SHA256SUMS`` by file name; damaged lines are ignored."""
     lines = map(_LINE.fullmatch, text.decode("utf-8", "replace").split("\n"))
     return {line[2]: line[1] for line in lines if line}
 
 
-def unusable(path: Path, problem: str, *problems: str) -> StudyError:
+def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
     """Return the error for a study that cannot be used."""
     return StudyError(
         visible(f"the study at {path} cannot be used: {problem}"),
@@ -255,10 +254,10 @@ def unusable(path: Path, problem: str, *problems: str) -> StudyError:
     )
 
 
-def _walk(folder: Path, before: str) -> Iterator[str]:
+def _walk(folder: Path, prefix: str) -> Iterator[str]:
     with os.scandir(folder) as entries:
         for entry in entries:
-            name = before + entry.name
+            name = prefix + entry.name
             if not entry.is_dir(follow_symlinks=False):
                 yield name
             else:
@@ -284,12 +283,12 @@ def versions() -> Mapping[str, str]:
 
 
 def request_of(url: str) -> Request:
-    """Return the request of a URL.
+    """Return the request that has a URL.
 
     Raises
     ------
     ValueError
-        If it is no address of the API.
+        If the URL is none of the API.
     """
     parts = urlsplit(url)
     params = parse_qsl(parts.query, keep_blank_values=True)
@@ -299,12 +298,12 @@ def request_of(url: str) -> Request:
 
 @dataclass(frozen=True)
 class Record:
-    """One recorded request, with the facts of its response.
+    """One line of the manifest: a recorded request, with the facts of its response.
 
     Attributes
     ----------
     request : Request
-        What was asked, with the base URL of the service.
+        The request, with the base URL of the service.
     status : int
         The HTTP status of the response.
     sha256 : str
@@ -318,11 +317,11 @@ class Record:
     stale : bool
         Whether it came from a cache after it had expired.
     error : str or None
-        The type of the error that the response means, if it is one.
+        The type of the error that reading the response raises; None if it is usable.
     versions : mapping of str to str
         The versions of the software that recorded it.
     previous : str or None
-        The SHA-256 of the line before in the manifest.
+        The SHA-256 of the previous line of the manifest.
 
     Examples
     --------
@@ -348,7 +347,7 @@ class Record:
 
     @classmethod
     def of(cls, response: Response, **facts: Any) -> Record:
-        """Create the record of a response; the facts are ``stale`` and ``error``."""
+        """Return the record of a response; ``facts`` are ``stale`` and ``error``."""
         return cls(
             response.request,
             response.status,
@@ -387,7 +386,7 @@ class Record:
 
     @property
     def name(self) -> str:
-        """The request in words, for messages."""
+        """The request as text, for messages."""
         if self.scope is None:
             return f"scope options of {self.host}"
         return visible(f"{self.section or 'combined view'} of {self.host}, {self.scope!r}")
@@ -398,18 +397,18 @@ class Record:
         return self.url, self.fetched_at, self.status, self.sha256
 
     def response(self, body: bytes) -> Response:
-        """Return the recorded response, from its bytes."""
+        """Return the recorded response, with its bytes."""
         return Response(self.request, self.status, self.headers, self.fetched_at, body)
 
     def payload(self, body: bytes) -> Payload:
-        """Return the payload of the recorded response, from its bytes."""
+        """Return the payload of the recorded response, with its bytes."""
         return Payload._of(self.response(body), from_cache=True, stale=self.stale)
 
     def to_error(self, body: bytes) -> FetchError | None:
-        """Return the error that the response means; None if it is usable."""
+        """Return the error that reading the response raises; None if it is usable."""
         if self.error is None:
             return None
-        from aatoolkit.http.judge import judge  # not at once: a browser has no cache of responses
+        from aatoolkit.http.judge import judge  # imported late: a browser has no cache of responses
 
         error = judge(self.url, self.status, self.headers, body)
         if error is None:
@@ -418,7 +417,7 @@ class Record:
         return error
 
     def dumps(self) -> bytes:
-        """Serialize to one line of canonical JSON."""
+        """Return the record as one line of canonical JSON."""
         moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
         response = {name: getattr(self, name) for name in _FACTS}
         response |= {"fetched_at": f"{moment}Z", "headers": dict(self.headers)}
@@ -434,7 +433,7 @@ class Record:
 
     @classmethod
     def loads(cls, line: bytes) -> Record:
-        """Parse a line of the manifest.
+        """Return the record in a line of the manifest.
 
         Raises
         ------
@@ -478,7 +477,7 @@ class Record:
 
 
 def canonical(body: Any) -> bytes:
-    """Serialize to canonical JSON: sorted keys, no spaces, UTF-8."""
+    """Return a value as canonical JSON: sorted keys, no spaces, UTF-8."""
     return canonical_json(body).encode()
 
 
@@ -486,16 +485,16 @@ def canonical(body: Any) -> bytes:
 
 
 def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> list[Record]:
-    """Parse lines of a manifest.
+    """Return the records in lines of a manifest.
 
     Parameters
     ----------
     data
-        Its lines.
+        The lines.
     previous
-        The SHA-256 of the line before the first of them.
+        The SHA-256 of the line before the first one.
     first
-        The number of the first of them, for error messages.
+        The number of the first line, for error messages.
 
     Raises
     ------
@@ -504,23 +503,23 @@ def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> lis
     """
     *lines, last = data.split(b"\n")
     if last:
-        raise _broken("its last line is unfinished")
+        raise _manifest_error("its last line is unfinished")
     records = []
     for number, line in enumerate(lines, first):
         try:
             record = Record.loads(line)
         except StudyError:
-            raise _broken(f"line {number} is damaged") from None
+            raise _manifest_error(f"line {number} is damaged") from None
         if record.previous != previous:
-            raise _broken(f"line {number} does not follow the line before")
+            raise _manifest_error(f"line {number} does not follow the line before")
         records.append(record)
         previous = sha256_of(line)
     if len({record.identity for record in records}) < len(records):
-        raise _broken("it holds a response twice")
+        raise _manifest_error("it holds a response twice")
     return records
 
 
-def _broken(problem: str) -> StudyError:
+def _manifest_error(problem: str) -> StudyError:
     return StudyError(f"the manifest is damaged: {problem}", problems=(f"{MANIFEST}: {problem}",))
 
 
@@ -536,21 +535,21 @@ class Writer:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = threading.Lock()
-        self._read = 0
+        self._position = 0
         self._previous: str | None = None
         self._identities: set[tuple[Any, ...]] = set()
 
     def append(self, record: Record, body: bytes) -> None:
-        """Store a response that is not stored yet: its body first, then its line in the manifest.
+        """Store a response unless it is stored: its body first, then its line in the manifest.
 
         Raises
         ------
         StudyError
             If the manifest is damaged.
         NotWritten
-            If it cannot be written: the disk is full, or a permission is missing.
+            If it cannot be written, as when the disk is full or a permission is missing.
         """
-        with self.held() as manifest:
+        with self.locked() as manifest:
             if record.identity in self._identities:
                 return
             unseal(self.folder)
@@ -562,10 +561,10 @@ class Writer:
             self._remember(line, record)
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[int]:
+    def locked(self) -> Iterator[int]:
         """Lock the manifest, read the lines that others added, and yield its file handle.
 
-        The unfinished line of a writer that was killed is dropped.
+        If a killed writer left an unfinished line, the line is dropped.
         """
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         try:
@@ -573,7 +572,7 @@ class Writer:
                 manifest = os.open(self.folder / MANIFEST, flags, 0o666)
                 try:
                     _lock(manifest)
-                    self._catch_up(manifest)
+                    self._read_new_lines(manifest)
                     yield manifest
                 finally:
                     with contextlib.suppress(OSError):
@@ -588,26 +587,26 @@ class Writer:
                 errno=error.errno,
             ) from None
 
-    def _catch_up(self, manifest: int) -> None:
-        if os.fstat(manifest).st_size < self._read:
-            raise _broken("it was cut while it was written to")
-        os.lseek(manifest, self._read, os.SEEK_SET)
+    def _read_new_lines(self, manifest: int) -> None:
+        if os.fstat(manifest).st_size < self._position:
+            raise _manifest_error("it was cut while it was written to")
+        os.lseek(manifest, self._position, os.SEEK_SET)
         with open(manifest, "rb", closefd=False) as file:
             data = file.read()
         end = data.rfind(b"\n") + 1
         if end < len(data):
-            os.ftruncate(manifest, self._read + end)
+            os.ftruncate(manifest, self._position + end)
         for record in parse_lines(data[:end], self._previous, len(self._identities) + 1):
             self._remember(record.dumps(), record)
 
     def _remember(self, line: bytes, record: Record) -> None:
         self._previous = sha256_of(line)
-        self._read += len(line) + 1
+        self._position += len(line) + 1
         self._identities.add(record.identity)
 
 
 def unseal(folder: Path) -> None:
-    """Delete the seal and the hashes of tables, before the study changes."""
+    """Delete the seal and the hashes of tables of a study, before the study changes."""
     for name in (SEAL, TABLES):
         (folder / name).unlink(missing_ok=True)
 
@@ -616,7 +615,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(handle: int, mode: int = msvcrt.LK_LOCK) -> None:
-        # Windows locks bytes: one far beyond the end, so that readers are not kept out.
+        # Windows locks bytes. One far beyond the end is locked, so that others can read the file.
         os.lseek(handle, 1 << 30, os.SEEK_SET)
         msvcrt.locking(handle, mode, 1)
 

@@ -1,12 +1,14 @@
 """Publish responses as a folder of tables that can be read without this package.
 
-One Parquet file per table, over all hosts and scopes, with host, filters and time in each row; a
-Frictionless ``datapackage.json``, an RO-Crate, a codebook, a citation, a README, checksums. The
-same responses and versions give the same bytes, and the folder is written whole or not at all.
+The folder has one Parquet file per table, over all hosts and scopes, with host, filters and time in
+each row; a Frictionless ``datapackage.json``, an RO-Crate, a codebook, a citation, a README and
+checksums. The same responses and versions give the same bytes, and the folder is written completely
+or not at all.
 
-Each row has ``response``, which refers to the table ``responses``; the table ``availability`` has
-what each response could measure. What is left out is left out of everything that may quote it.
-The documents are templates at the end, filled with the facts of the whole.
+Each row has ``response``, which refers to the table ``responses``; the table ``availability`` says
+what each response could measure. If a column is left out, everything that may quote it is left out
+as well. The documents are templates at the end of this module, filled with facts about the
+publication.
 """
 
 from __future__ import annotations
@@ -85,7 +87,7 @@ availability | reason | string | The service's own words. |
 _FILTER = "responses | filter_{0} | string | What {0} was narrowed to, if it was. |"
 
 
-def _own_columns() -> dict[str, dict[str, Column]]:
+def _read_own_columns() -> dict[str, dict[str, Column]]:
     """Return the columns of the tables about responses, by table and name."""
     columns: dict[str, dict[str, Column]] = {table: {} for table in _TABLES}
     text = _COLUMNS.replace("FILTERS", "\n".join(map(_FILTER.format, FILTERS)))
@@ -95,7 +97,7 @@ def _own_columns() -> dict[str, dict[str, Column]]:
     return columns
 
 
-_OWN = _own_columns()
+_OWN = _read_own_columns()
 
 
 @dataclass(frozen=True)
@@ -116,13 +118,13 @@ class PublishedTable:
     Parameters
     ----------
     name
-        Its name.
+        The table's name.
     doc
         What a row is, in a sentence.
     frame
-        Its rows.
+        The rows.
     section
-        Its section; None for a table about the responses.
+        The section; None for a table about the responses.
     """
 
     name: str
@@ -191,17 +193,17 @@ def publish(
     about : About
         Title, creators, licence.
     failures : iterable of (Payload, str)
-        The responses that cannot be used, and why; they are listed.
+        The responses that cannot be used, each with the reason; the table ``responses`` lists them.
     redact, excel, csv, overwrite
         As for `aatoolkit.Study.publish`.
     packed : bytes
-        The packed study, to ship it too.
+        The packed study, to be included as ``study.zip``.
     """
     tables_read, failed, place = [*tables], [*failures], Path(out)
     if not tables_read:
         raise NotWritten("the study has no response to publish; record one", path=str(out))
     words = sorted({redact} if isinstance(redact, str) else {*redact})
-    published = _published(tables_read, failed, words)
+    published = _published_tables(tables_read, failed, words)
     facts = _facts(about, published, words)
     with writing_folder(out, overwrite=overwrite) as folder:
         _check_place(place)
@@ -225,28 +227,28 @@ def publish(
         put("codebook.csv", csv_bytes(_codebook(published)))
         put("README.md", _readme(facts, published, csv or excel, bool(packed)))
         put("CITATION.cff", _citation(facts))
-        package = _data_package(facts, published, _sums(folder))
+        package = _data_package(facts, published, _hashes(folder))
         put("datapackage.json", json_text(package, indent=1) + "\n")
         put("ro-crate-metadata.json", json_text(_crate(facts, folder), indent=1) + "\n")
-        sums = (f"{sha256}  {path}\n" for path, sha256 in _sums(folder).items())
+        sums = (f"{sha256}  {path}\n" for path, sha256 in _hashes(folder).items())
         put(SUMS, "".join(sums))
     return place
 
 
 def _check_place(out: Path) -> None:
-    """Raise if a folder has files that are not of a publication."""
+    """Raise an error if a folder has files that do not belong to a publication."""
     existing = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
     sums = (out / SUMS).read_text("utf-8") if SUMS in existing else ""
-    foreign = existing - {SUMS if sums else ""} - {line[66:] for line in sums.splitlines()}
-    if foreign:
-        names = ", ".join(sorted(foreign)[:3])
+    other_files = existing - {SUMS if sums else ""} - {line[66:] for line in sums.splitlines()}
+    if other_files:
+        names = ", ".join(sorted(other_files)[:3])
         raise NotWritten(
             f"{out} holds files that are not of a publication ({names}); name another folder",
             path=str(out),
         )
 
 
-def _sums(folder: Path) -> dict[str, str]:
+def _hashes(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every file by its path."""
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
@@ -293,16 +295,16 @@ def _facts(about: About, tables: Sequence[PublishedTable], redacted: list[str]) 
 # -- the tables --------------------------------------------------------------------------------
 
 
-def _published(
+def _published_tables(
     tables_read: Sequence[Tables], failed: Sequence[tuple[Payload, str]], redact: list[str]
 ) -> list[PublishedTable]:
-    """Return all tables of a publication in a fixed order, redacted."""
+    """Return all tables of a publication in a fixed order, without redacted columns."""
     numbered = dict(enumerate(sorted(tables_read, key=lambda tables: _order(tables.payload)), 1))
     rows = [
-        _about(tables.payload, metadata_of(tables.main).sources[0]) for tables in numbered.values()
+        _row_of(tables.payload, metadata_of(tables.main).sources[0]) for tables in numbered.values()
     ]
     for payload, why in sorted(failed, key=lambda failure: _order(failure[0])):
-        rows.append(_about(payload, Source(section=payload.section), why))
+        rows.append(_row_of(payload, Source(section=payload.section), why))
     responses = _own_table("responses", [{"response": n, **row} for n, row in enumerate(rows, 1)])
     availability_rows: list[dict[str, Any]] = []
     sections: dict[str, str] = {}
@@ -316,10 +318,11 @@ def _published(
                 availability_rows.append(dict(zip(_OWN["availability"], facts, strict=True)))
     availability_rows.sort(key=lambda row: row["response"])
     published = [
-        _stacked(name, section, numbered, responses.frame) for name, section in sections.items()
+        _combined_table(name, section, numbered, responses.frame)
+        for name, section in sections.items()
     ]
     published += [responses, _own_table("availability", availability_rows)]
-    return _redacted(published, redact) if redact else published
+    return _redact(published, redact) if redact else published
 
 
 def _order(payload: Payload | None) -> tuple[str, ...]:
@@ -330,7 +333,7 @@ def _order(payload: Payload | None) -> tuple[str, ...]:
     return tuple(part or "" for part in parts)
 
 
-def _about(payload: Payload | None, source: Source, why: str | None = None) -> dict[str, Any]:
+def _row_of(payload: Payload | None, source: Source, why: str | None = None) -> dict[str, Any]:
     """Return the row of a response in the table ``responses``."""
     assert payload is not None
     scope = payload.scope
@@ -341,7 +344,7 @@ def _about(payload: Payload | None, source: Source, why: str | None = None) -> d
         "window_start": source.window_start,
         "window_end": source.window_end,
         **{f"filter_{name}": ",".join(filters.get(name, ())) or None for name in FILTERS},
-        # To the second, as in what frames say of their sources.
+        # To the second, as in the sources of frames.
         "fetched_at": payload.fetched_at.astimezone(UTC).replace(microsecond=0),
         "section": source.section,
         "url": payload.url or None,
@@ -364,10 +367,10 @@ def _own_table(name: str, rows: list[dict[str, Any]]) -> PublishedTable:
     return PublishedTable(name, _TABLES[name], attach(frame, metadata))
 
 
-def _stacked(
+def _combined_table(
     name: str, section: str, numbered: Mapping[int, Tables], responses: pd.DataFrame
 ) -> PublishedTable:
-    """Concatenate one table of all responses, with host, filters and time."""
+    """Return one table with the rows of all responses, and host, filters and time in each row."""
     parts = {
         number: tables
         for number, tables in numbered.items()
@@ -375,46 +378,46 @@ def _stacked(
     }
     frames = [tables[name] for tables in parts.values()]
     rows = concat(frames, ignore_index=True)
-    places = np.repeat([number - 1 for number in parts], [len(frame) for frame in frames])
-    context = responses[["response", *CONTEXT]].take(places).reset_index(drop=True)
-    renamed = {str(column): f"{column}_" for column in rows if column in context}
-    rows = rename(rows, columns=renamed) if renamed else rows
+    positions = np.repeat([number - 1 for number in parts], [len(frame) for frame in frames])
+    context = responses[["response", *CONTEXT]].take(positions).reset_index(drop=True)
+    new_names = {str(column): f"{column}_" for column in rows if column in context}
+    rows = rename(rows, columns=new_names) if new_names else rows
     stored = stored_of(rows)[0]
     keys = {metadata_of(frame).key for frame in frames}
-    declared_key = keys.pop() if len(keys) == 1 else ()
-    unique = ("_row",) if "_row" in rows else tuple(renamed.get(key, key) for key in declared_key)
+    key_names = keys.pop() if len(keys) == 1 else ()
+    row_key = ("_row",) if "_row" in rows else tuple(new_names.get(key, key) for key in key_names)
     columns = {**dict.fromkeys(map(str, context), MEASURED), **metadata_of(rows).columns}
-    key = ("response", *unique) if unique else ()
+    key = ("response", *row_key) if row_key else ()
     metadata = FrameMetadata(columns, key, stored.sources, recipe=stored.recipe)
     docs = (t.declaration[name].doc for t in parts.values() if t.declaration is not None)
     frame = attach(pd.concat([context, rows], axis=1), metadata)
     return PublishedTable(name, next(docs, ""), frame, section)
 
 
-# -- what is left out --------------------------------------------------------------------------
+# -- redaction ---------------------------------------------------------------------------------
 
 TEXTS = "texts"
 """The group of all text columns: prompts, answers, and notes on them."""
 
-_WORDS = re.compile(
+_TEXT_COLUMNS = re.compile(
     "answer_text|excerpt|prompt|query|term|text|title|headline|body|what|why|recommendation|detail"
     "|delivery_text"
 )
-_NEEDED = frozenset({"response", "section", "fetched_at"})
+_REQUIRED_COLUMNS = frozenset({"response", "section", "fetched_at"})
 """The columns that identify responses, and cannot be left out."""
 
 Columns = set[tuple[str, str]]
-"""Columns by the names of their tables and their own."""
+"""Pairs of the name of a table and the name of a column."""
 
 
-def _redacted(published: list[PublishedTable], redact: list[str]) -> list[PublishedTable]:
-    """Drop the redacted columns, and metadata that may quote them."""
-    hidden, named = _hidden(published, redact)
-    if hidden & {("responses", name) for name in {*CONTEXT} - {"host", "fetched_at"}}:
-        hidden.add(("responses", "scope"))
-    if hidden & {("responses", name) for name in ("host", "scope")}:
-        hidden.add(("responses", "url"))
-    facts = {name for table, name in hidden if table == "responses"}
+def _redact(published: list[PublishedTable], redact: list[str]) -> list[PublishedTable]:
+    """Return tables without the redacted columns and without metadata that may quote these."""
+    redacted, named_columns = _columns_of(published, redact)
+    if redacted & {("responses", name) for name in {*CONTEXT} - {"host", "fetched_at"}}:
+        redacted.add(("responses", "scope"))
+    if redacted & {("responses", name) for name in ("host", "scope")}:
+        redacted.add(("responses", "url"))
+    facts = {name for table, name in redacted if table == "responses"}
     redacted_tables = []
     for table in published:
         frame, metadata = table.frame, table.metadata
@@ -422,8 +425,8 @@ def _redacted(published: list[PublishedTable], redact: list[str]) -> list[Publis
             frame = frame.assign(reason=None).astype({"reason": "string"})
         elif table.name == "responses":
             frame = frame.assign(error=frame["error"].mask(frame["error"].notna(), "left out"))
-        names = [name for name in map(str, frame) if (table.name, name) not in hidden]
-        # The service's own words may quote anything.
+        names = [name for name in map(str, frame) if (table.name, name) not in redacted]
+        # The service's texts may quote anything.
         columns = {
             name: ColumnMetadata(column.of, replace(column.availability, reason=None))
             for name, column in metadata.columns.items()
@@ -438,17 +441,17 @@ def _redacted(published: list[PublishedTable], redact: list[str]) -> list[Publis
         redacted_tables.append(
             replace(table, frame=attach(remaining, FrameMetadata(columns, key, sources)))
         )
-    _warn_of_copies(published, redacted_tables, named)
+    _warn_of_copies(published, redacted_tables, named_columns)
     return redacted_tables
 
 
-def _hidden(published: list[PublishedTable], redact: list[str]) -> tuple[Columns, Columns]:
-    """Return the redacted columns, and those of them that were named individually."""
+def _columns_of(published: list[PublishedTable], redact: list[str]) -> tuple[Columns, Columns]:
+    """Return the redacted columns, and those among them that the user named individually."""
     dtypes = {
         (table.name, str(name)): str(dtype)
         for table in published
         for name, dtype in table.frame.dtypes.items()
-        if name not in _NEEDED
+        if name not in _REQUIRED_COLUMNS
     }
     # The columns of the table of availability have common names.
     columns = [(table, name) for table, name in dtypes if table != "availability"]
@@ -459,7 +462,7 @@ def _hidden(published: list[PublishedTable], redact: list[str]) -> tuple[Columns
             texts |= {
                 (t, c)
                 for (t, c), dtype in dtypes.items()
-                if _WORDS.fullmatch(c) and _is_text(dtype)
+                if _TEXT_COLUMNS.fullmatch(c) and _is_text(dtype)
             }
         elif word in names:
             named |= {(t, c) for t, c in columns if c in (word, f"filter_{word}")}
@@ -481,8 +484,8 @@ def _warn_of_copies(
 ) -> None:
     """Warn if redacted text is also in another column.
 
-    Of columns left out as ``texts``, only longer texts count: the title of a page may be just
-    the name of a brand.
+    In columns left out as ``texts``, texts of up to three words do not count: the title of a page
+    may be just the name of a brand.
     """
     hidden = {
         word
@@ -502,7 +505,7 @@ def _warn_of_copies(
 
 
 def _texts_of(column: pd.Series) -> Iterator[str]:
-    """Yield the texts of a column, also those in lists."""
+    """Yield the texts of a column; if its cells are lists, the texts in these."""
     dtype = str(column.dtype)
     if _is_text(dtype):
         words = column.dropna()
@@ -518,8 +521,8 @@ def _is_text(dtype: str) -> bool:
 # -- the documents -----------------------------------------------------------------------------
 
 
-def _filled(template: str, **facts: Any) -> dict[str, Any]:
-    """Fill a template of JSON with facts; empty ones are dropped."""
+def _fill(template: str, **facts: Any) -> dict[str, Any]:
+    """Return a JSON template filled with facts, without the fields that are empty."""
     text = Template(template).substitute({name: json_text(fact) for name, fact in facts.items()})
     return {name: value for name, value in json.loads(text).items() if value}
 
@@ -532,7 +535,7 @@ def _codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
 
 
 def _cell(value: object) -> str:
-    """Escape a value for a table in Markdown."""
+    """Return a value as text that is escaped for a Markdown table."""
     return re.sub(r"([\\|<>*_`\[\]])", r"\\\1", visible(" ".join(str(value).split())))
 
 
@@ -556,9 +559,9 @@ def _readme(
 
 
 def _citation(facts: Mapping[str, Any]) -> str:
-    """Write ``CITATION.cff``, version 1.2.0."""
+    """Return the text of ``CITATION.cff``, version 1.2.0."""
     people = [{"name": name} for name in facts["creators"] or ["The authors of this study"]]
-    body = _filled(_CITATION, people=people, **facts)
+    body = _fill(_CITATION, people=people, **facts)
     # JSON, with the characters escaped that YAML refuses or folds.
     unsafe = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
     lines = "".join(f"{name}: {json_text(value)}\n" for name, value in body.items())
@@ -570,8 +573,8 @@ def _data_package(
     tables: Sequence[PublishedTable],
     files: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Describe the tables as a Data Package 2.0."""
-    return _filled(
+    """Return the description of the tables as a Data Package 2.0."""
+    return _fill(
         _PACKAGE,
         **facts,
         short="-".join(re.findall(r"[a-z0-9]+", facts["title"].lower())) or "study",
@@ -583,11 +586,11 @@ def _data_package(
 
 
 def _crate(facts: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Describe the files and their responses as an RO-Crate 1.1."""
+    """Return the description of the files and their responses as an RO-Crate 1.1."""
     files = [
         {"@id": path, "@type": "File", "contentSize": str((folder / path).stat().st_size)}
         | {"sha256": sha256}
-        for path, sha256 in _sums(folder).items()
+        for path, sha256 in _hashes(folder).items()
     ]
     sources = [
         {"@id": f"#sha256:{sha256}", "@type": "CreativeWork", "sha256": sha256}
@@ -598,7 +601,7 @@ def _crate(facts: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         name: [{"@id": entity["@id"]} for entity in entities]
         for name, entities in {"files": files, "sources": sources, "people": people}.items()
     }
-    crate = _filled(_CRATE, **{**facts, **names}, version=__version__)
+    crate = _fill(_CRATE, **{**facts, **names}, version=__version__)
     crate["@graph"] += [*files, *sources, *people]
     return crate
 
@@ -607,20 +610,20 @@ def _resource(table: PublishedTable, sha256: str) -> dict[str, Any]:
     key = [*table.metadata.key]
     if key and (table.frame[key].isna().any(axis=None) or table.frame.duplicated(key).any()):
         key = []
-    refers = {
+    foreign_key = {
         "fields": ["response"],
         "reference": {"resource": "responses", "fields": ["response"]},
     }
     is_referring = "response" in table.frame and table.name != "responses"
     fields = [_field(table.frame[facts["column"]], facts) for facts in table.facts]
-    return _filled(
+    return _fill(
         _RESOURCE,
         name=re.sub(r"[^a-z0-9._-]", "_", table.name.lower()),
         table=table.name,
         doc=table.doc,
         path=table.path("parquet"),
         sha256=sha256,
-        schema=_filled(_SCHEMA, fields=fields, key=key, refers=[refers] if is_referring else []),
+        schema=_fill(_SCHEMA, fields=fields, key=key, refers=[foreign_key] if is_referring else []),
     )
 
 
@@ -628,7 +631,7 @@ def _field(values: pd.Series, facts: dict[str, Any]) -> dict[str, Any]:
     kind = _TYPES.get(str(values.dtype), "string")
     if facts["dtype"] == "list<string>":
         kind = "any"  # Frictionless does not accept a Parquet list as an array
-    return _filled(_FIELD, **facts, kind=kind)
+    return _fill(_FIELD, **facts, kind=kind)
 
 
 _TYPES = {

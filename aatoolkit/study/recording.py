@@ -1,6 +1,6 @@
 """Record the responses of clients into a study, replay them, and normalise them.
 
-A study and an archive give explanations the same thing: a `StoredResponse`.
+For explanations, a study and an archive have the same kind of object: a `StoredResponse`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from aatoolkit.study.study import Study
 
 _WORKERS = 8
-"""Threads that read a replay."""
+"""The number of threads that read a replay."""
 
 RERUN_STUDY = "AATOOLKIT_RERUN_STUDY"
 """The environment variable that names the study that this process reruns."""
@@ -60,7 +60,7 @@ def rerun_place(variable: str = RERUN_STUDY) -> Path | None:
 
 
 class StudyResponses:
-    """The responses of a study that is being recorded.
+    """A study that is being recorded, as a store of responses.
 
     Parameters
     ----------
@@ -70,24 +70,24 @@ class StudyResponses:
 
     def __init__(self, study: Study) -> None:
         self._study = study
-        with study._recording().held():
-            study._sweep()  # what a killed writer left
+        with study._recording().locked():
+            study._sweep()  # remove what a killed writer left
 
     def put(self, response: Response, *, stale: bool = False, error: str | None = None) -> None:
-        """Record a response, also one that is an error."""
+        """Record a response, which may be an error."""
         record = Record.of(response, stale=stale, error=error)
         self._study._recording().append(record, response.body)
 
 
 class Recorder:
-    """A client's source of responses that stores each response before it returns it.
+    """A source of responses for a client, which stores each response before it returns it.
 
     Parameters
     ----------
     fetcher
         The fetcher that sends the requests.
     store
-        What keeps the responses.
+        Where the responses are stored.
     """
 
     def __init__(self, fetcher: Any, store: StudyResponses) -> None:
@@ -126,7 +126,7 @@ class Recorder:
 
 
 def response_of(payload: Payload) -> Response:
-    """Convert a payload to a response, for stores."""
+    """Return a payload as a response, for stores."""
     request, moment = request_of(payload.url), payload.fetched_at
     return Response(request, payload.status, payload.headers, moment, payload.body)
 
@@ -147,19 +147,19 @@ def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
 def _body_of(error: FetchError) -> bytes | None:
     """Return the body of an error about the request; None for other errors."""
     if isinstance(error, StatusError):
-        is_about_the_call = isinstance(error, NotAuthorized | RateLimited)
+        is_about_client = isinstance(error, NotAuthorized | RateLimited)
         is_redirect = 300 <= (error.status or 0) < 400
-        return None if is_about_the_call or is_redirect else error.body or b""
+        return None if is_about_client or is_redirect else error.body or b""
     return b"" if getattr(error, "problem", None) == "empty" else None
 
 
 class Replay:
-    """A client's source of responses that reads them from a study, offline.
+    """A source of responses for a client, which reads them from a study, offline.
 
     Parameters
     ----------
     study
-        The study that holds the responses.
+        The study that has the responses.
     base_url
         The service whose responses are replayed.
     records
@@ -178,7 +178,7 @@ class Replay:
         Raises
         ------
         FetchError
-            The recorded error, or `NotCached` if the request was not recorded.
+            If an error was recorded instead, or (`NotCached`) the request was not recorded.
         StudyError
             If the response is missing or is not what was recorded.
         """
@@ -200,7 +200,7 @@ class Replay:
         """Do nothing: no connection is open."""
 
     def _nearest(self, request: Request) -> Record | None:
-        """Return the record whose request differs least."""
+        """Return the record whose request is most similar; None if there is no record."""
 
         def distance(record: Record) -> tuple[int, ...]:
             recorded = record.request
@@ -221,7 +221,7 @@ def replaying_client(
     host: str | None = None,
     profile: ProfileSource | None = None,
 ) -> Client:
-    """Create a client that replays the records of one service."""
+    """Return a client that replays the records of one service."""
     records = study._current
     services = {record.base_url for record in records if host in (None, record.host)}
     if base_url is not None:
@@ -234,30 +234,30 @@ def replaying_client(
         )
     (service,) = services
     service_records = [record for record in records if record.base_url == service]
-    loaded = study._profiles.get(service) if profile is None else Profile.load(profile)
+    service_profile = study._profiles.get(service) if profile is None else Profile.load(profile)
     source = Replay(study, service, service_records)
-    return Client._from_source(source, service, _WORKERS, loaded)
+    return Client._from_source(source, service, _WORKERS, service_profile)
 
 
 # -- responses as tables ------------------------------------------------------------------------
 
 Hashes = dict[str, tuple[int, str]]
-"""The rows and the logical hash of each table, by ``section.table``."""
+"""The number of rows and the logical hash of each table, by ``section.table``."""
 
 
 def tables_of(payload: Payload, options: ReadingOptions) -> Dataset:
-    """Normalise a response; return its tables by section."""
+    """Return the tables of a response, by section."""
     section = payload.section
     if payload.scope is None or section == SCOPE_OPTIONS:
         section = SCOPE_OPTIONS
         if options.profile is not None and section not in options.profile:
-            options = replace(options, profile=None)  # a profile need not declare them
+            options = replace(options, profile=None)  # profiles can leave them undeclared
     if section is None:
         return read_combined(payload, options)
     return Dataset({section: normalize(section, payload, **vars(options))})
 
 
-def readable(study: Study, record: Record) -> Dataset:
+def readable_tables(study: Study, record: Record) -> Dataset:
     """Return the tables of a recorded response; empty for an error."""
     try:
         return quietly(study.tables, record)
@@ -280,7 +280,7 @@ def table_hashes(dataset: Dataset) -> Hashes:
 
 
 def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> bytes:
-    """Format ``tables.json``: one line per line of the manifest."""
+    """Return ``tables.json``, which has a line for each line of the manifest."""
     head = canonical({"format": "aatoolkit-tables", "version": 1, "read_with": dict(versions)})
     lines = []
     for tables in hashes:
@@ -293,7 +293,7 @@ def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> byte
 
 
 def parse_tables(text: bytes) -> list[Hashes]:
-    """Parse ``tables.json``; empty if it is damaged."""
+    """Return the hashes in ``tables.json``, by record; empty if it is damaged."""
 
     def read(body: Any) -> list[Hashes]:
         return [
@@ -312,13 +312,13 @@ _PROFILES = {"format": "aatoolkit-profiles", "version": 1}
 
 
 def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
-    """Format ``profiles.json``."""
+    """Return ``profiles.json`` for profiles by base URL."""
     dumped = {base_url: dump_profile(profile) for base_url, profile in profiles.items()}
     return canonical({**_PROFILES, "profiles": dumped}) + b"\n"
 
 
 def parse_profiles(text: bytes) -> Mapping[str, Profile]:
-    """Parse ``profiles.json``: profiles by base URL; empty if it is damaged."""
+    """Return the profiles in ``profiles.json`` by base URL; empty if it is damaged."""
 
     def read(body: Any) -> dict[str, Profile]:
         is_ours = {name: body[name] for name in _PROFILES} == _PROFILES
@@ -328,7 +328,7 @@ def parse_profiles(text: bytes) -> Mapping[str, Profile]:
     return parse_json(text, read) or {}
 
 
-# -- where a number is from --------------------------------------------------------------------
+# -- responses for explanations ----------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,11 +338,11 @@ class StoredResponse:
     Parameters
     ----------
     source : Source
-        Which response it is.
+        The source (host, section, hash and so on) of the response.
     read_payload : callable
-        Returns it, its bytes checked against their hash.
+        A function that returns the response, after it compared its bytes with their hash.
     options : ReadingOptions
-        The options by which it is normalised.
+        The options with which the response is normalised.
     """
 
     source: Source
@@ -359,49 +359,49 @@ class StoredResponse:
         return None if tables is None or tables.payload is None else tables.payload.body
 
     def tables(self) -> Tables | None:
-        """Normalise the response again; return its tables."""
+        """Return the tables of the response, normalised again; None if it lacks the section."""
         by_section = quietly(tables_of, self.read_payload(), self.options)
         return by_section.get(self.source.section or "")
 
 
 def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
-    """Yield the recorded responses that a source may refer to.
+    """Yield the recorded responses that the source of a frame may refer to.
 
-    A source without a hash is matched by host, section and filters. A part of a combined view has a
-    hash of its own, so that combined views are tried last.
+    A source without a hash is matched by host, section and filters. Combined views are tried last:
+    each section in them has a hash of its own, for which the view must be normalised.
     """
-    combined = []
+    combined_views = []
     for record in study.records:
         scope = record.scope._to_query() if record.scope else None
         is_same_place = (record.host, record.section) == (source.host, source.section)
         stored_source = source
         if source.sha256 is None:
             stored_source = Source(record.host, record.section, scope, sha256=record.sha256)
-            is_it = is_same_place and source.scope in (None, scope)
+            is_match = is_same_place and source.scope in (None, scope)
         else:
-            is_it = record.sha256 == source.sha256
+            is_match = record.sha256 == source.sha256
         is_combined = record.section is None and scope and record.host == source.host
-        if record.error is not None or not (is_it or is_combined):
+        if record.error is not None or not (is_match or is_combined):
             continue
         read = partial(study._payload, record)
         stored = StoredResponse(stored_source, read, study._options_of(record))
-        if is_it:
+        if is_match:
             yield stored
         elif source.sha256 is not None:
-            combined.append(stored)
-    for response in combined:
+            combined_views.append(stored)
+    for response in combined_views:
         tables = response.tables()
         if tables is not None and tables.payload and tables.payload.sha256 == source.sha256:
             yield response
 
 
 def recorded_table(study: Study, table: str, host: str | None, scope: Scope | None) -> Tables:
-    """Return the tables of the one recorded response with a table.
+    """Return the tables of the recorded response that has a table.
 
     Raises
     ------
     ScopeError
-        If none has it, or several have.
+        If no response has the table, or several have it.
     """
     section, _, name = table.rpartition(".")
     names: list[str] = []
@@ -410,7 +410,7 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
         is_wanted = host in (None, record.host) and scope in (None, record.scope)
         if not is_wanted or (section and record.section not in (None, section)):
             continue
-        for section_name, tables in readable(study, record).items():
+        for section_name, tables in readable_tables(study, record).items():
             names += (f"{section_name}.{other}" for other in tables)
             if name in tables and section in ("", section_name):
                 filters = record.scope._to_query() if record.scope else "no filters"

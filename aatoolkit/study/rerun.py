@@ -1,7 +1,7 @@
 """Run a notebook again from a study, and compare its results with the sealed ones.
 
-It checks that an analysis can be reproduced, and is no sandbox: the notebook is a program, which
-runs with the rights of who reruns it.
+It checks whether an analysis can be reproduced. It is no sandbox: the notebook is a program that
+runs with the user's rights.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from aatoolkit.client.client import Client
     from aatoolkit.study.study import Study
 
-_START = 60
-"""The seconds that a kernel may take to start, and to load the package."""
+_START_SECONDS = 60
+"""The seconds that a kernel may take to start and to import the package."""
 
-_ENTER = "from aatoolkit.study.rerun import _enter; _enter()"
+_ENTER_CODE = "from aatoolkit.study.rerun import _enter; _enter()"
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,9 +54,9 @@ class Rerun:
     seconds : float
         How long it took.
     compared : tuple of ResultComparison
-        The named results: those that were sealed, and those that are new.
+        The comparisons of the named results, sealed ones and new ones.
     problem : str or None
-        Why the notebook did not run to its end, and what it did to the study.
+        Why the notebook did not run to its end, or how it changed the study.
     cell : int or None
         The code cell that did not end, counted from 1; None if the notebook ran to its end.
     """
@@ -83,7 +83,7 @@ class Rerun:
         return {"ok": self.ok, **facts, "results": facts.pop("compared")}
 
     def lines(self) -> Iterator[str]:
-        """Yield the result in words, line by line."""
+        """Yield the lines of a text that describes the result."""
         if self.problem is not None:
             place = f"the notebook did not run to its end in code cell {self.cell}: "
             yield f"{place if self.cell else ''}{visible(self.problem)}"
@@ -118,7 +118,7 @@ def rerun(
     notebook = notebook.expanduser().resolve()
     if out is not None and Path(out).expanduser().resolve() == notebook:
         raise ArgumentError("out= is the notebook itself; name another file", argument="out")
-    book = _read(notebook)
+    book = _read_notebook(notebook)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         problem, cell = _execute(book, notebook.parent, study.path.resolve(), folder, timeout)
@@ -128,20 +128,20 @@ def rerun(
         compare_results(name, sealed.get(name), frames.get(name))
         for name in dict.fromkeys((*sealed, *frames))
     ]
-    after = study.verify()
-    if after.digest != digest:
-        why = after.problems[0] if after.problems else "it was sealed anew"
-        change = f"the study is not as it was before the rerun: {why}"
+    verification = study.verify()
+    if verification.digest != digest:
+        problem_text = verification.problems[0] if verification.problems else "it was sealed anew"
+        change = f"the study is not as it was before the rerun: {problem_text}"
         problem = f"{problem}; {change}" if problem else change
-    problem = None if problem is None else clipped(_masked(problem))
+    problem = None if problem is None else clipped(_mask_tokens(problem))
     if out is not None:
-        executed = _masked(json.dumps(book, ensure_ascii=False, indent=1) + "\n")
+        executed = _mask_tokens(json.dumps(book, ensure_ascii=False, indent=1) + "\n")
         write_whole(Path(out).expanduser(), executed.encode("utf-8", "backslashreplace"))
     return Rerun(str(notebook), str(study.path), digest, seconds, tuple(compared), problem, cell)
 
 
-def _read(path: Path) -> Any:
-    """Read a notebook, in version 4 of the format."""
+def _read_notebook(path: Path) -> Any:
+    """Return a notebook, in version 4 of the format."""
     with needed("a rerun needs", "notebook"):
         import ipykernel  # noqa: F401
         import nbclient  # noqa: F401
@@ -162,7 +162,7 @@ def _read(path: Path) -> Any:
 def _execute(
     book: Any, folder: Path, study: Path, results: str, seconds: float
 ) -> tuple[str | None, int | None]:
-    """Execute a notebook in a new kernel; return its error and the cell, if any."""
+    """Execute a notebook in a new kernel; return the error and the number of its cell, or None."""
     import nbclient
     import nbformat
 
@@ -172,20 +172,20 @@ def _execute(
         RERUN_STUDY: str(study),
         RERUN_RESULTS: results,
     }
-    ends: list[float] = []
+    deadlines: list[float] = []
     state: dict[str, int] = {}
 
-    def left(cell: Any) -> int:
-        if cell is entering:
-            return _START
-        ends[:] = ends or [time.monotonic() + seconds]
-        return int(max(1, math.ceil(ends[0] - time.monotonic())))
+    def seconds_left(cell: Any) -> int:
+        if cell is first_cell:
+            return _START_SECONDS
+        deadlines[:] = deadlines or [time.monotonic() + seconds]
+        return int(max(1, math.ceil(deadlines[0] - time.monotonic())))
 
     client: Any = nbclient.NotebookClient(
         book,
         kernel_name="python3",
-        startup_timeout=_START,
-        timeout_func=left,
+        startup_timeout=_START_SECONDS,
+        timeout_func=seconds_left,
         shutdown_kernel="immediate",
         store_widget_state=False,
         record_timing=False,
@@ -195,18 +195,18 @@ def _execute(
         at=cell_index, kernel=client.km.provisioner.pid
     )
 
-    def work() -> None:
+    def execute() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # libraries of notebooks warn of their own deprecations
             asyncio.run(client.async_execute(env=environment, stdout=DEVNULL, stderr=DEVNULL))
 
     problem: str | None = None
-    entering = nbformat.v4.new_code_cell(_ENTER)  # type: ignore[no-untyped-call]
-    book.cells.insert(0, entering)
+    first_cell = nbformat.v4.new_code_cell(_ENTER_CODE)  # type: ignore[no-untyped-call]
+    book.cells.insert(0, first_cell)
     # In a thread of its own: in a notebook there is a loop already.
     with ThreadPoolExecutor(1) as pool:
         try:
-            pool.submit(work).result()
+            pool.submit(execute).result()
         except Exception as error:
             name = type(error).__name__
             words = f"{getattr(error, 'ename', name)}: {getattr(error, 'evalue', error)}"
@@ -216,7 +216,7 @@ def _execute(
             }.get(name, words)
         finally:
             if "kernel" in state and hasattr(os, "killpg"):
-                with contextlib.suppress(OSError):  # what the kernel started is of its group
+                with contextlib.suppress(OSError):  # processes of the kernel are in its group
                     os.killpg(state["kernel"], signal.SIGKILL)
     del book.cells[0]
     if problem is not None and not state.get("at"):
@@ -226,21 +226,21 @@ def _execute(
 
 
 def _enter() -> None:
-    """Turn this process into the kernel of a rerun: all clients replay the study."""
+    """Prepare this process as the kernel of a rerun: all clients replay the study."""
     from aatoolkit.study.study import Study
 
     study = Study(os.environ[RERUN_STUDY])
     services = {record.base_url for record in study._current}
 
-    def replaying(base_url: str | None) -> Client:
-        name = (base_url or "").rstrip("/")
-        return replaying_client(study, name if name in services else None)
+    def replay_client(base_url: str | None) -> Client:
+        url = (base_url or "").rstrip("/")
+        return replaying_client(study, url if url in services else None)
 
-    stand_in(replaying)
+    stand_in(replay_client)
 
 
-def _masked(text: str) -> str:
-    """Mask the tokens of this process in a text."""
+def _mask_tokens(text: str) -> str:
+    """Return a text in which the tokens of this process are masked."""
     tokens = [os.environ.get(TOKEN, "")]
     with contextlib.suppress(KeyError, OSError, ValueError):
         tokens.append(Path(os.environ[TOKEN_FILE]).expanduser().read_text("utf-8").strip())

@@ -58,7 +58,7 @@ from aatoolkit.study.files import (
     result_file,
     sha256_of,
     unseal,
-    unusable,
+    unusable_study,
     versions,
 )
 from aatoolkit.study.recording import (
@@ -70,7 +70,7 @@ from aatoolkit.study.recording import (
     format_profiles,
     format_tables,
     parse_profiles,
-    readable,
+    readable_tables,
     recorded_table,
     replaying_client,
     rerun_place,
@@ -90,21 +90,23 @@ Recorded = TypeVar("Recorded", Project, Client)
 
 
 class Study(metaclass=Chaptered):
-    """The responses of an analysis, recorded once, verified and replayed.
+    """The recorded responses of an analysis, which can be verified and replayed.
 
-    ``Study.create(path)`` begins one, and every response then read through ``study.project(…)``
-    is stored. ``Study(path)`` opens one, and ``study.project(host)`` reads from it alone,
-    without a network. It is a folder of files that can be read without this package:
+    ``Study.create(path)`` begins a study, and every response then read through
+    ``study.project(…)`` is stored. ``Study(path)`` opens a study, and ``study.project(host)`` reads
+    from it alone, without a network. A study is a folder of files that can be read without this
+    package:
 
     - ``study.json``: title, description, creators, time of creation.
     - ``responses/<sha256>.json``: each response once, byte for byte as it came, errors as well.
     - ``manifest.jsonl``: a line for each record: the request (never a token or an account), time,
       status, SHA-256, a few headers, versions, and the SHA-256 of the line before.
-    - ``profiles.json``, if the client had a profile: a replay reads by it, and runs no file.
+    - ``profiles.json``, if the client had a profile (the declarations of its service): a replay
+      uses it, and runs no Python file.
     - ``tables.json``: the number of rows and the logical hash of every table.
     - ``results.json`` and ``results/<hash>.parquet``, if there are named `results`.
-    - ``SHA256SUMS``: the seal, for ``sha256sum -c SHA256SUMS``: any change is detected. Its own
-      SHA-256 is the digest of the study; whoever cites the digest can be checked.
+    - ``SHA256SUMS``: the seal, i.e. the SHA-256 of all files, by which any change is detected
+      (``sha256sum -c SHA256SUMS``). The seal's own SHA-256 is the digest of the study, to be cited.
 
     Parameters
     ----------
@@ -126,13 +128,13 @@ class Study(metaclass=Chaptered):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         if not isinstance(path, str | os.PathLike):
             raise StudyError(f"a study is a folder or a zip file, not a {type(path).__name__}")
-        within = rerun_place()
+        rerun_path = rerun_place()
         try:
             self._files = open_files(path)
         except StudyError:
-            if within is None:
+            if rerun_path is None:
                 raise
-            self._files = open_files(within)
+            self._files = open_files(rerun_path)
         self.path: Path = self._files.path
         self._writer: Writer | None = None
         self._cache: dict[str, tuple[Any, Any]] = {}
@@ -150,29 +152,29 @@ class Study(metaclass=Chaptered):
     ) -> Study:
         """Create a study in a new or empty folder, or resume one that this call created.
 
-        A cell of a notebook may so be run again: where the folder holds a study with the same
-        title, description and creators that is not sealed yet, recording resumes. In a rerun it
-        opens the study that is rerun.
+        So a cell of a notebook can be run again: if the folder has a study with the same title,
+        description and creators that is not sealed yet, recording resumes. In a rerun of a
+        notebook, it opens the study that is rerun.
 
         Parameters
         ----------
         path : str or path
             The folder.
         title, description : str, optional
-            What it is about.
+            What the study is about.
         creators : iterable of str
-            Who makes it.
+            The authors.
         resume : bool
-            Whether to go on with a study that is sealed too, as a cell that seals one does when it
-            is run again. The first new response removes the seal, and the digest changes.
+            Whether to resume a study even if it is sealed, as when a cell that seals the study is
+            run again. The first new response removes the seal, and the digest changes.
 
         Raises
         ------
         StudyError
             If the folder holds a sealed or another study or other files, or cannot be written to.
         """
-        if within := rerun_place():
-            return cls(within)
+        if rerun_path := rerun_place():
+            return cls(rerun_path)
         folder = Path(path).expanduser()
         about = {
             "title": title or folder.name,
@@ -218,17 +220,17 @@ class Study(metaclass=Chaptered):
 
     @classmethod
     def resume(cls, path: str | os.PathLike[str]) -> Study:
-        """Resume recording a study; the first new response removes the seal.
+        """Open a study to record more responses; the first new response removes the seal.
 
-        In a rerun it opens the study that is rerun.
+        In a rerun of a notebook, it opens the study that is rerun.
 
         Raises
         ------
         StudyError
             If there is no study, or it is packed.
         """
-        if within := rerun_place():
-            return cls(within)
+        if rerun_path := rerun_place():
+            return cls(rerun_path)
         study = cls(path)
         if not isinstance(study._files, FolderFiles):
             raise StudyError(
@@ -237,12 +239,12 @@ class Study(metaclass=Chaptered):
             )
         _ = study.about
         if study.digest is not None:
-            # What is sealed is checked before the first new response removes the seal.
+            # Reading compares the files with the seal, before a new response removes the seal.
             _ = study.records
         study._writer = Writer(study.path)
         return study
 
-    # -- what it holds -------------------------------------------------------------------------
+    # -- content -------------------------------------------------------------------------------
 
     @cached_property
     def about(self) -> Mapping[str, Any]:
@@ -274,20 +276,20 @@ class Study(metaclass=Chaptered):
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """Every record, in the order of recording.
+        """All records, in the order of recording.
 
         Raises
         ------
         StudyError
             If the manifest is damaged, or does not match the seal.
         """
-        records: tuple[Record, ...] = self._once(
+        records: tuple[Record, ...] = self._parse_once(
             MANIFEST, self._read(MANIFEST), lambda text: tuple(parse_lines(text))
         )
         return records
 
-    def _once(self, name: str, source: Any, parse: Callable[[Any], Any]) -> Any:
-        """Read data from a file; it is cached until the file changes."""
+    def _parse_once(self, name: str, source: Any, parse: Callable[[Any], Any]) -> Any:
+        """Return what ``parse`` makes of a source; cached by name until the source changes."""
         if name not in self._cache or self._cache[name][0] != source:
             self._cache[name] = source, parse(source)
         return self._cache[name][1]
@@ -296,14 +298,14 @@ class Study(metaclass=Chaptered):
     def _current(self) -> tuple[Record, ...]:
         """The records that a replay uses, one per request, in a fixed order.
 
-        Of several responses to one request it is the last usable one, or the last error if none
-        is usable.
+        If a request has several responses, the last usable one is used; if none is usable, the last
+        error.
         """
         return tuple(self._latest().values())
 
     def _latest(self) -> Mapping[tuple[str, ...], Record]:
         """Return the records that a replay uses, by the key of their request."""
-        latest: Mapping[tuple[str, ...], Record] = self._once("latest", self.records, _latest)
+        latest: Mapping[tuple[str, ...], Record] = self._parse_once("latest", self.records, _latest)
         return latest
 
     @property
@@ -313,9 +315,9 @@ class Study(metaclass=Chaptered):
 
     @property
     def _profiles(self) -> Mapping[str, Profile]:
-        """The profile that each service was recorded with, by base URL.
+        """The profile with which each service was recorded, by base URL.
 
-        A service that was recorded without one is read by the default profile.
+        A service that was recorded without a profile is read with the default profile.
 
         Raises
         ------
@@ -324,7 +326,9 @@ class Study(metaclass=Chaptered):
         """
         if not self._files.has(PROFILES):
             return {}
-        profiles: Mapping[str, Profile] = self._once(PROFILES, self._read(PROFILES), parse_profiles)
+        profiles: Mapping[str, Profile] = self._parse_once(
+            PROFILES, self._read(PROFILES), parse_profiles
+        )
         if not profiles:
             raise self._unusable(f"{PROFILES} does not hold profiles")
         return profiles
@@ -341,7 +345,7 @@ class Study(metaclass=Chaptered):
         Raises
         ------
         StudyError
-            If they are missing or are not what was recorded.
+            If the bytes are missing, or are not those that were recorded.
         """
         body = self._files.read(body_file(record.sha256))
         if sha256_of(body) != record.sha256:
@@ -351,7 +355,7 @@ class Study(metaclass=Chaptered):
         return body
 
     def _payload(self, record: Record) -> Payload:
-        """Return the payload of a response; raise the error that was recorded instead."""
+        """Return the payload of a response; if an error was recorded instead, raise it."""
         body = self._body(record)
         error = record.to_error(body)
         if error is not None:
@@ -359,7 +363,7 @@ class Study(metaclass=Chaptered):
         return record.payload(body)
 
     def tables(self, record: Record) -> Dataset:
-        """Normalise a recorded response; return its tables by section.
+        """Return the tables of a recorded response, by section.
 
         Parameters
         ----------
@@ -369,28 +373,28 @@ class Study(metaclass=Chaptered):
         Raises
         ------
         FetchError
-            The error that was recorded, if the response is one.
+            If an error was recorded; it is raised again.
         StudyError
             If the response is missing or is not what was recorded.
         """
         return tables_of(self._payload(record), self._options_of(record))
 
     def _options_of(self, record: Record) -> ReadingOptions:
-        """Return the options by which a response was read when it was recorded."""
+        """Return the options with which a response was read when it was recorded."""
         return ReadingOptions(self._profiles.get(record.base_url))
 
     # -- recording and replaying ---------------------------------------------------------------
 
     @property
     def _is_rerun(self) -> bool:
-        """Whether this process reruns the study, so that nothing is recorded."""
+        """Whether this process is a rerun of a notebook, in which nothing is recorded."""
         return self._writer is None and rerun_place() is not None
 
     def record(self, source: Recorded) -> Recorded:
         """Return a copy of a project or client that records every response in the study.
 
-        The client's profile, if it has one, is stored too: a replay reads by it. In a rerun the
-        project or client replays already, and is given back.
+        The client's profile, if it has one, is stored too: a replay uses it. In a rerun of a
+        notebook, where projects and clients replay already, the source itself is returned.
 
         Parameters
         ----------
@@ -400,8 +404,8 @@ class Study(metaclass=Chaptered):
         Raises
         ------
         StudyError
-            If the study was opened for replay, the source is recorded already, or the project has
-            an alias, which would hide the host in tables and not in the study.
+            If the study was opened for replay, or the source is recorded already. Also if the
+            project has an alias, which would hide the host in tables but not in the study.
 
         Examples
         --------
@@ -427,7 +431,7 @@ class Study(metaclass=Chaptered):
                 "a recorded or replayed source is not recorded again; record one of the service"
             )
         if client._profile is not None:
-            with writer.held():
+            with writer.locked():
                 self._store_profile(client.base_url, client._profile)
         recorder = Recorder(client._source, StudyResponses(self))
         recorded = Client._from_source(recorder, client.base_url, client.workers, client._profile)
@@ -441,19 +445,19 @@ class Study(metaclass=Chaptered):
         profile: ProfileSource | None = None,
         **settings: Any,
     ) -> Project:
-        """Return the project of a host: recording from the service, or replaying from the study.
+        """Return the project of a host, which records from the service or replays the study.
 
         Parameters
         ----------
         host : str
             The project's domain.
         base_url : str, optional
-            The service. For a replay, only needed if the study holds responses of several.
+            The service. A replay needs it only if the study has responses of several services.
         profile : Profile, module, str or path, optional
-            The declarations of the service, as for `Client`. A replay uses the one that the study
-            was recorded with if it is left out.
+            The declarations of the service, as for `Client`. By default, a replay uses the profile
+            with which the study was recorded.
         **settings
-            Settings of the client, as for ``aa.project``; a replay takes none.
+            Settings of the client, as for ``aa.project``; not for a replay.
 
         Raises
         ------
@@ -489,19 +493,20 @@ class Study(metaclass=Chaptered):
         other : Study
             The other study; it is not changed.
         replace : bool
-            Whether its responses, profiles and results take the place of differing ones here:
-            a replay gives them. The responses that were here stay recorded.
+            Whether a replay uses the other study's responses, profiles and results where the two
+            differ. The responses of this study stay recorded.
 
         Returns
         -------
         Study
-            This study; call `seal` after the last one.
+            This study; call `seal` after the last merge.
 
         Raises
         ------
         StudyError
-            If this study was opened for replay, the other is damaged, or the two differ in a
-            response to one request, a profile or a result; the message names them.
+            If this study was opened for replay, or the other is damaged. Without ``replace``, also
+            if the two differ in the response to a request, in a profile or in a result, which the
+            message names.
 
         Examples
         --------
@@ -524,7 +529,7 @@ class Study(metaclass=Chaptered):
             )
         for record in other.records:
             writer.append(record, other._body(record))
-        with writer.held():
+        with writer.locked():
             for base_url, profile in other._profiles.items():
                 self._store_profile(base_url, profile)
         for name, frame in other.results.items():
@@ -534,7 +539,7 @@ class Study(metaclass=Chaptered):
         return self
 
     def _conflicts(self, other: Study) -> Iterator[str]:
-        """Yield the differences that prevent a merge of two studies."""
+        """Yield the names of the responses, profiles and results that prevent a merge."""
         own_records = {record.request.key: record for record in self._current}
         for record in other._current:
             own_record = own_records.get(record.request.key, record)
@@ -558,7 +563,7 @@ class Study(metaclass=Chaptered):
         return self._writer
 
     def _store_profile(self, base_url: str, profile: Profile) -> None:
-        """Store the profile of a service; the manifest must be locked."""
+        """Store the profile of a service; the caller must have locked the manifest."""
         unportable = sorted(name for name in profile if not is_portable(profile[name]))
         if unportable:
             warn(
@@ -566,32 +571,33 @@ class Study(metaclass=Chaptered):
                 f"{', '.join(unportable)}: replay with profile=",
                 SchemaDriftWarning,
             )
-        before = self._profiles
-        text = format_profiles({**before, base_url: profile})
-        if not before or format_profiles(before) != text:
+        profiles = self._profiles
+        text = format_profiles({**profiles, base_url: profile})
+        if not profiles or format_profiles(profiles) != text:
             unseal(self.path)
             write_whole(self.path / PROFILES, text)
 
     @property
     def results(self) -> Results:
-        """The named results of the analysis: a mapping of frames, which reruns compare.
+        """The named results of the analysis, by name: frames that a rerun is compared with.
 
-        ``study.results["by type"] = frame`` stores one while the study is recorded: call `seal`
-        after the last one, or leave the ``with`` block. A name has at most 100 characters. Rows,
-        columns, values and their kinds count, in their order; an index counts if it has a name.
-        The same content may always be given again; another takes the name after ``del``, or
-        ``study.results.pop(name, None)`` in a cell that is run again. In a rerun nothing is stored
-        and nothing sealed is read: the frame is compared with the one that was sealed.
+        ``study.results["by type"] = frame`` stores a result while the study is recorded; call
+        `seal` after the last one, or leave the ``with`` block. A name has at most 100 characters.
+        Two results are the same if rows, columns, values and dtypes are, in their order; an index
+        counts if it has a name. Storing the same result again is allowed. To store another under
+        the name, delete the old one first: ``del study.results[name]``, or
+        ``study.results.pop(name, None)`` in a cell that is run again. In a rerun, nothing is stored
+        and sealed results cannot be read: the frame is compared with the sealed one afterwards.
 
         Raises
         ------
         StudyError
-            If the study was opened for replay, the name is taken by another content, or
-            ``results.json`` or the result is not what was sealed.
+            If the study was opened for replay, another result has the name, or ``results.json`` or
+            the result is not what was sealed.
         ItemNotFound
             If there is no such result.
         NotWritten
-            If a column holds what has no hash, or the study cannot be written to.
+            If a column has values that cannot be hashed, or the study cannot be written to.
 
         Examples
         --------
@@ -626,7 +632,7 @@ class Study(metaclass=Chaptered):
         """
         if self._is_rerun:
             return str(self.digest)
-        with self._recording().held():
+        with self._recording().locked():
             if self.digest is not None and self.verify():
                 return str(self.digest)
             self._sweep()
@@ -644,14 +650,14 @@ class Study(metaclass=Chaptered):
         return str(self.digest)
 
     def _sweep(self) -> None:
-        """Remove unfinished files of killed writers, and files without an entry."""
+        """Remove unfinished files of killed writers, and files that no record or result names."""
         for folder in (self.path, self.path / RESPONSES, self.path / RESULT_FILES):
             sweep(folder)
-        named = {body_file(record.sha256) for record in self.records}
-        named |= {result_file(digest) for digest in self.results.hashes.values()}
+        recorded_names = {body_file(record.sha256) for record in self.records}
+        recorded_names |= {result_file(digest) for digest in self.results.hashes.values()}
         for name in self._files.names():
             is_content = is_study_file(name, RESPONSES) or is_study_file(name, RESULT_FILES)
-            if is_content and name not in named:
+            if is_content and name not in recorded_names:
                 (self.path / name).unlink()
 
     def verify(self, *, replay: bool = False) -> Verification:
@@ -660,14 +666,14 @@ class Study(metaclass=Chaptered):
         Parameters
         ----------
         replay : bool
-            Whether to normalise the responses again too, and compare the hashes of the tables
-            with those that were sealed.
+            Whether to normalise the responses again, too, and compare the hashes of the tables
+            with the sealed ones.
 
         Returns
         -------
         Verification
-            True if the study is as it was sealed. Compare its ``digest`` with the one that was
-            cited: a forger could have changed a study and sealed it again.
+            True if the study is as it was sealed. Compare its ``digest`` with the cited one, as
+            somebody could have changed the study and sealed it again.
 
         Examples
         --------
@@ -682,12 +688,14 @@ class Study(metaclass=Chaptered):
         return verify(self._files, self._hashes if replay else None)
 
     def diff(self, other: Study) -> StudyDiff:
-        """Compare this study with a later one; every response is compared with its hash first.
+        """Return the differences between this study and a later one.
+
+        Before that, every response is compared with its hash.
 
         Raises
         ------
         StudyError
-            If one of them is damaged: `verify` says where.
+            If one of the studies is damaged; `verify` says where.
 
         Examples
         --------
@@ -702,9 +710,9 @@ class Study(metaclass=Chaptered):
         return compare(self, other)
 
     def pack(self, path: str | os.PathLike[str]) -> Path:
-        """Pack the study into one zip file, which ``Study`` opens directly.
+        """Pack the study into one zip file, which ``Study`` opens directly; return its path.
 
-        The same study gives the same bytes.
+        Packing the same study again gives the same bytes.
 
         Raises
         ------
@@ -727,24 +735,24 @@ class Study(metaclass=Chaptered):
     ) -> Path:
         """Write the study's tables to a folder that can be read without this package.
 
-        One Parquet file per table, over all hosts and scopes, with host, filters and time in
-        each row; ``datapackage.json`` (Frictionless), a codebook, ``CITATION.cff``, a README,
-        checksums. Of several responses to one request it
-        holds the one that a replay gives. The same study and versions give the same bytes.
+        The folder has one Parquet file per table, over all hosts and scopes, with host, filters and
+        time in each row; ``datapackage.json`` (Frictionless), a codebook, ``CITATION.cff``, a
+        README and checksums. If a request has several responses, the one that a replay uses is
+        published. The same study and versions give the same bytes.
 
         Parameters
         ----------
         out : str or path
-            The folder; it must be new or empty. It appears whole or not at all.
+            The folder; it must be new or empty. It is written completely or not at all.
         redact : str or iterable of str
             Columns to leave out: names, ``table.column``, or ``texts`` for all text columns.
-            The service's notes on availability are left out too then, as they may quote them.
+            The service's notes on availability are then left out, too, as they may quote these.
         excel, csv : bool
             Whether to write a workbook (``pip install "aatoolkit[excel]"``), and CSV, both
             safe to open.
         responses : bool
-            Whether to ship the packed study too, as ``study.zip``: from it, whoever has the
-            publication explains any number, down to its bytes. Not with columns left out.
+            Whether to include the packed study, as ``study.zip``. With it, readers of the
+            publication can explain any number down to its bytes. Not possible with ``redact``.
         licence : str, optional
             The SPDX identifier of the licence, such as ``CC-BY-4.0``.
         overwrite : bool
@@ -760,9 +768,9 @@ class Study(metaclass=Chaptered):
         StudyError
             If the study is not sealed, or is damaged.
         NotWritten
-            If a column to leave out does not exist, there is no response, responses are to ship
-            without some columns, or the folder cannot be written, is not empty, or holds
-            something other than a publication; nothing is changed.
+            If a column to leave out does not exist, there is no response, ``responses`` and
+            ``redact`` are combined, or the folder cannot be written, is not empty, or has files
+            that belong to no publication; nothing is changed.
 
         Warns
         -----
@@ -831,33 +839,33 @@ class Study(metaclass=Chaptered):
         out: str | os.PathLike[str] | None = None,
         timeout: float = 600.0,
     ) -> Rerun:
-        """Run a notebook again from this study, and compare its results with those sealed.
+        """Run a notebook again from this study, and compare its results with the sealed ones.
 
-        The notebook runs in a kernel of its own, in its folder. There every client reads from
-        this study, whatever service it names, ``aa.demo()`` too; ``Study.create`` and
-        ``Study.resume`` open this study, and so does ``Study`` where its path is missing; the
-        token is taken out of the environment. ``study.results[name] = frame`` collects what is
-        compared: the frames themselves, whatever the notebook says of them, with those that were
-        sealed before it ran. The study is verified again afterwards.
+        The notebook runs in a kernel of its own, in its folder. There, every client reads from this
+        study, whatever service it names (``aa.demo()`` as well). ``Study.create`` and
+        ``Study.resume`` open this study, and so does ``Study(path)`` if there is no study at the
+        path. The token is removed from the environment. Frames that the notebook stores by
+        ``study.results[name] = frame`` are compared with the sealed ones. The study is verified
+        again afterwards.
 
-        It is a check that the analysis can be reproduced, and no sandbox: a notebook is a program
-        that runs with your rights, and may open files, connections and processes. Rerun only
-        what you would run.
+        This checks whether the analysis can be reproduced. It is no sandbox: a notebook is a
+        program that runs with your rights, and may open files, connections and processes. Rerun
+        only what you would run.
 
         Parameters
         ----------
         notebook : str or path
             The notebook; it is not changed.
         out : str or path, optional
-            Where to write the notebook with its outputs; without tokens that this process knows.
+            Where to write the notebook with its outputs; tokens of this process are masked.
         timeout : float
-            The seconds that all cells together may take; the kernel is ended then.
+            The seconds that all cells together may take, after which the kernel is ended.
 
         Returns
         -------
         Rerun
-            True if the notebook ran to its end, each sealed result is the same, and the study is
-            as it was. It says which results differ, and where.
+            The comparison of all results. It is true if the notebook ran to its end, each sealed
+            result is the same, and the study is unchanged.
 
         Raises
         ------
@@ -887,7 +895,7 @@ class Study(metaclass=Chaptered):
     ) -> Explanation:
         """Explain a number of a recorded response, down to its bytes.
 
-        The bytes are compared with their hash on the way, and the manifest with the seal.
+        Before that, the bytes are compared with their hash, and the manifest with the seal.
 
         Parameters
         ----------
@@ -898,21 +906,21 @@ class Study(metaclass=Chaptered):
         column : str
             The column.
         host : str, optional
-            The project, where the study holds several.
+            The project's domain, if the study has several projects.
         scope : Scope, optional
-            The filters, where the study holds several responses of the section.
+            The filters, if the study has several responses of the section.
 
         Returns
         -------
         Explanation
-            A tree.
+            The explanation, as a tree.
 
         Raises
         ------
         StudyError
             If the study is damaged.
         ScopeError
-            If it has no such table, or several; the message names them.
+            If the study has no such table, or several responses have it; the message names them.
         ItemNotFound
             If the table has no such column or row.
 
@@ -945,14 +953,14 @@ class Study(metaclass=Chaptered):
         return self._files.read(SEAL) if self._files.has(SEAL) else None
 
     def _check(self, purpose: str) -> None:
-        """Raise if the study has been altered."""
+        """Raise an error if the study is not as it was sealed."""
         check = self.verify()
         if not check:
             problem = f"{check.problems[0]}; only a study that verifies can be {purpose}"
-            raise unusable(self.path, problem, *map(str, check.problems))
+            raise unusable_study(self.path, problem, *map(str, check.problems))
 
     def _read(self, name: str) -> bytes:
-        """Read a file, and compare it with the seal, if there is one."""
+        """Return the content of a file, after comparing it with the seal, if there is one."""
         while True:
             seal = self._seal()
             data = self._files.read(name)
@@ -961,19 +969,19 @@ class Study(metaclass=Chaptered):
             if f"\n{sha256_of(data)}  {name}\n".encode() in b"\n" + seal:
                 self._compared[name] = seal, data
                 return data
-            # A writer removes the seal before it changes anything; it may have done so meanwhile.
+            # A writer may have removed the seal meanwhile, as it does before it changes anything.
             if self._seal() == seal:
                 raise self._unusable(f"{name} does not match the seal; verify it")
 
     def _hashes(self, record: Record) -> Hashes:
         """Return the hashes of a response's tables; empty for errors."""
-        return table_hashes(readable(self, record))
+        return table_hashes(readable_tables(self, record))
 
     def _unusable(self, problem: str) -> StudyError:
-        return unusable(self.path, problem)
+        return unusable_study(self.path, problem)
 
     def __enter__(self) -> Study:
-        """Record within a ``with`` block; the study is sealed at its end, unless it raises."""
+        """Return the study; the end of the ``with`` block seals it, unless an error is raised."""
         return self
 
     def __exit__(
@@ -996,10 +1004,10 @@ class Study(metaclass=Chaptered):
 
 
 def _latest(records: Iterable[Record]) -> dict[tuple[str, ...], Record]:
-    """For each request the last usable response, or the last error if none is usable."""
+    """Return the last usable record of each request, or its last error if none is usable."""
     latest: dict[tuple[str, ...], Record] = {}
     for record in records:
-        before = latest.get(record.request.key)
-        if before is None or record.error is None or before.error is not None:
+        latest_record = latest.get(record.request.key)
+        if latest_record is None or record.error is None or latest_record.error is not None:
             latest[record.request.key] = record
     return {key: latest[key] for key in sorted(latest)}

@@ -1,4 +1,4 @@
-"""Verify a study: every file against the seal, every body against its hash."""
+"""Verify a study: compare every file with the seal, and every body with its hash."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class Problem:
         ``altered``, ``missing``, ``added``, ``unreadable``, ``broken chain``, ``not sealed``,
         ``other tables``.
     file : str
-        The file concerned.
+        The file that has the problem.
     message : str
-        What is wrong, and of which response.
+        What is wrong, and the response that it is about.
     """
 
     kind: str
@@ -98,16 +98,17 @@ class Verification:
 
 
 def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) -> Verification:
-    """Check every byte of a study.
+    """Return the result of checking every byte of a study.
 
     Parameters
     ----------
     files
         The files of the study.
     read
-        Returns the hashes of a record's tables, to compare them too; None to check bytes only.
+        A function that returns the hashes of a record's tables, to compare these too; None to
+        check bytes only.
     """
-    # Of each file only the first problem, which is the most specific.
+    # For each file only the first problem is kept, which is the most specific.
     problems: dict[str, tuple[str, str]] = {}
     digests = {}
     contents: dict[str, bytes] = {}
@@ -148,7 +149,7 @@ def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) ->
     elif seal is not None and seal != format_seal(digests):
         actual = {name: digest for name, digest in digests.items() if name != SEAL}
         for kind, name in mismatches(parse_seal(seal), actual):
-            # If a body matches its name, its line in the seal is what is wrong.
+            # If a body matches its name, the line in the seal is wrong.
             if kind != "altered" or name not in bodies:
                 problems.setdefault(name, (kind, "it does not match the seal"))
         if not problems:
@@ -158,11 +159,11 @@ def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) ->
         Problem(kind, name, message + names_of_bodies.get(name, ""))
         for name, (kind, message) in problems.items()
     ]
-    hashes = chain(parse_tables(contents.get(TABLES, b"")), repeat(Hashes()))
-    for record, sealed in zip(records, hashes, strict=False) if read and not problems else ():
-        now = read(record)  # type: ignore[misc]
-        if now != sealed:
-            differing = sorted({name for name, _ in now.items() ^ sealed.items()})
+    all_hashes = chain(parse_tables(contents.get(TABLES, b"")), repeat(Hashes()))
+    for record, hashes in zip(records, all_hashes, strict=False) if read and not problems else ():
+        hashes_now = read(record)  # type: ignore[misc]
+        if hashes_now != hashes:
+            differing = sorted({name for name, _ in hashes_now.items() ^ hashes.items()})
             why = "this version reads other tables, and the responses are unchanged"
             message = f"{why}: {record.name}: {some_of(differing)}"
             problem_list.append(Problem("other tables", TABLES, message))

@@ -278,16 +278,11 @@ def _ratio_rule(column: ColumnFinding, denominators: set[str]) -> Rule:
     )
     if len(candidates) == 1:
         rival = "no other pair of counts" if len(pairs) == 1 else "the engines pool by it"
-        return Finding(
-            ratio(*candidates[0].over),
-            PROVED,
-            f"{candidates[0]} on {candidates[0].rows} rows, {rival}",
-        )
+        reason = f"{candidates[0]} on {candidates[0].rows} rows, {rival}"
+        return Finding(ratio(*candidates[0].over), PROVED, reason)
     # Several totals fit: whichever is the denominator, the ratio must be computed again.
     first = ratios[0]
-    is_of_total = len({numerator for numerator, _ in pairs}) == 1 and (
-        len(pairs) == 1 or not own_ratios
-    )
+    is_of_total = len({count for count, _ in pairs}) == 1 and (len(pairs) == 1 or not own_ratios)
     if is_of_total and first.numerator.is_own:
         why = "ratio of {} over {}: add and divide anew".format(*first.over)
         return Finding(refused(why), PROVED, f"{first} on {first.rows} rows")
