@@ -1,14 +1,15 @@
 """The reference service: the read-only API, computed from a store of observations.
 
-In come a store (a folder of Parquet files) and accounts, out go JSON answers over HTTP. It
-shares no code with the rest of aatoolkit, so that a mistake of the client cannot agree with
-itself. In reading order:
+From a store (a folder of Parquet files) and accounts, it answers requests over HTTP in JSON. It
+shares no code with the rest of aatoolkit, so that a mistake in the client is not repeated in the
+service, where it would go unnoticed. In reading order:
 
 ==================== =================================================================
 ``schema``           the tables of a store, column by column, from ``schema.txt``
 ``store``            writes, validates and opens stores, and holds them in memory
 ``synth``            draws a synthetic store from a seed
-``observations``     a question, tables of the rows in its scope, and queries over them
+``observations``     a question (a validated request), tables of the rows in its scope, and
+                     queries over them
 ``measures``         measures shared by sections; with ``significance``
 ``answer``           what a section returns, its availability, and the registry of sections
 ``sections``         the 17 sections, by topic
@@ -16,11 +17,12 @@ itself. In reading order:
 ``server``           runs it, in a thread or in the foreground
 ==================== =================================================================
 
-It is a reference: it answers, and does not carry load. A request takes a cursor of the one
-database in memory, creates what it needs of the rows in its scope, and asks the section.
+It is a reference for correct answers, and not made for many users. A request takes a cursor of the
+one database in memory, creates the tables it needs of the rows in its scope, and calls the function
+of the section.
 
-A real service may answer differently wherever the API's documentation is silent. These are
-the choices made there; what each section computes is in its module.
+A real service may answer differently where the API's documentation does not say what is right.
+These are the choices of this service; the module of each section says what it computes.
 
 Addresses and access
 
@@ -30,7 +32,7 @@ Addresses and access
 2.  A host is matched without regard to case and to one trailing dot. A scheme, a port or a
     path in it makes it a host that no project has.
 3.  A missing, malformed or unknown token is 401 with ``WWW-Authenticate: Bearer``. Tokens do
-    not expire; who issues them is not the service's matter, it keeps their SHA-256 digests.
+    not expire. The service does not issue them, and stores only their SHA-256 digests.
 4.  A host that does not exist and a host that the account may not see are the same 404, to
     the byte of the body. It is checked before any parameter.
 
@@ -43,16 +45,16 @@ Scope options
     null ``topic`` or ``category`` counts prompts without one; no filter can ask for it.
 7.  ``brands[]``: ``tracked`` true or false; ``own`` true or false, absent where not known.
     ``ownTerms`` are lower case text; ``days`` is ``[7, 30, 90]``.
-8.  ``refresh=1`` reads the store again from its folder, and the answer holds what was read.
-    Requests under way finish on what they began with. A refresh that fails is 502 and leaves
-    what was served before in place. Any other value of ``refresh`` is 400.
-9.  A failed read is 502 here alone. Agent analytics answers 500 instead.
+8.  ``refresh=1`` reads the store again from its folder before it answers. Requests under way
+    finish with the store that they began with. A refresh that fails is 502, and the store that was
+    served before stays in place. Any other value of ``refresh`` is 400.
+9.  Only here, a store that cannot be read is 502. Agent analytics answers 500 instead.
 
 Questions
 
-10. Nothing wrong is passed over: an unknown section, value or parameter, ``days`` other than
-    7, 30 or 90, and a parameter given twice are 400. So are persona and country. The error
-    names the parameter, what was not known, allowed values and near matches.
+10. No mistake is ignored: an unknown section, value or parameter, ``days`` other than 7, 30 or 90,
+    and a parameter given twice are 400. So are persona and country. The error names the
+    parameter, the unknown values, allowed values and near matches.
 11. Filter values are compared to the letter. Commas separate them after URL-decoding, so a
     value with a comma in it cannot be asked for. Spaces around a value, empty items, repeats
     and order mean nothing. An empty filter is no filter, but one of blanks alone is 400.
@@ -65,8 +67,8 @@ Questions
 14. ``brand`` in lists by brand selects the brands; in key figures it names the brand they
     are about, instead of the project's own; in lists of answers, domains, addresses and
     query expansions it keeps the answers that mention one of the brands; in advertisements
-    it is the advertiser, in shopping results the product's brand. What a share is a share
-    of is not narrowed by it.
+    it is the advertiser, in shopping results the product's brand. It does not narrow the
+    denominators of shares.
 15. A filter that a section's observations do not carry is not applied, though its values
     are checked: it is null under ``filters``, and ``availability.reason`` says so.
 
@@ -149,7 +151,7 @@ _MODULES = ("answer", "app", "observations", "schema", "server", "store", "synth
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name on first use: the service is an extra, and heavy."""
+    """Return a public name, which is imported on first use: the service needs an extra."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -34,17 +34,17 @@ class SectionAvailability:
         ``available``, ``partial``, ``unavailable``, ``not_connected``, ``not_applicable``,
         ``pending`` or ``insufficient_sample``.
     reason
-        In words, where there is something to say.
+        The reason in a sentence, if there is one.
     sample_count
-        The observations behind the section; None where counting them makes no sense.
+        The number of observations behind the section; None if counting them makes no sense.
     as_of
-        The moment up to which observations are complete; None where there are none.
+        The moment up to which observations are complete; None if there are none.
     fields
-        Narrower states, by path of a field (``totals.aiRevenue``, ``engines[].revenue``).
+        The states of single fields, by path (``totals.aiRevenue``, ``engines[].revenue``).
     engines
-        Narrower states, by engine id.
+        The states of single engines, by id.
     requires
-        What the user would have to set up.
+        What the user has to set up, such as ``analytics``.
     """
 
     status: str = "available"
@@ -55,8 +55,8 @@ class SectionAvailability:
     engines: Mapping[str, State] = field(default_factory=dict)
     requires: tuple[str, ...] = ()
 
-    def wire(self) -> dict[str, Any]:
-        """Convert to the JSON object of the field ``availability``."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of the field ``availability``."""
         body: dict[str, Any] = {
             "status": self.status,
             "reason": self.reason,
@@ -111,15 +111,15 @@ def _snake(name: str) -> str:
 
 
 def fields(row: Mapping[str, Any], names: str, **renamed: str) -> dict[str, Any]:
-    """Select cells of a row by their JSON names; missing cells are None.
+    """Return cells of a row by their JSON names; missing cells are None.
 
-    ``mentionRate`` is the cell ``mention_rate``, and so for all but those ``renamed``.
+    ``mentionRate`` is the cell ``mention_rate``, unless ``renamed`` has another cell for the name.
     """
     return {name: row.get(renamed.get(name) or _snake(name)) for name in names.split()}
 
 
-def wire(value: object) -> str:
-    """Format days as ``2026-11-20`` and timestamps as ``2026-11-20T06:10:00Z``."""
+def json_text(value: object) -> str:
+    """Return a day as ``2026-11-20``, and a timestamp as ``2026-11-20T06:10:00Z``."""
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%SZ")
     if isinstance(value, date):
@@ -127,7 +127,7 @@ def wire(value: object) -> str:
     raise TypeError(f"{type(value).__name__} is nothing that an answer holds")
 
 
-def not_held(*tables: str) -> str:
+def why_no_rows(*tables: str) -> str:
     """Return the reason that the store has no rows of some tables for the host."""
     return f"The store holds no {' and no '.join(tables)} for this project."
 
@@ -139,30 +139,29 @@ def answers_availability(
     reasons: Iterable[str | None] = (),
     fields: Mapping[str, State] | None = None,
 ) -> SectionAvailability:
-    """Compute the availability of a section from the answers in scope.
+    """Return the availability of a section, from the answers in scope.
 
-    ``unavailable`` without a single answer; ``partial`` where the section gives
-    ``reasons``, where the window starts before answers were collected, or where an engine
-    that was asked for by name gave none; else ``available``. Engines without answers have
-    states.
+    It is ``unavailable`` without a single answer. It is ``partial`` if the section has ``reasons``,
+    if the window starts before answers were collected, or if a requested engine gave no answers.
+    Otherwise it is ``available``. Engines without answers have states of their own.
 
     Parameters
     ----------
-    o
-        What is in scope.
+    obs
+        The observations in scope.
     sample_count
-        The observations behind the section; the number of answers where it is not given.
+        The number of observations behind the section; by default the number of answers.
     reasons
-        What else the section could not measure, in words; None says nothing.
+        Sentences on what else the section could not measure; None is ignored.
     fields
         As in :class:`SectionAvailability`.
     """
     engines = _engine_runs(obs).values()
     answers = sum(row["answer_count"] for row in engines)
-    silent = _silent_engines(obs)
+    silent_states = _silent_engines(obs)
     status = "unavailable"
-    if not obs.observed("answers"):
-        notes = [not_held("answers")]
+    if not obs.has_rows("answers"):
+        notes = [why_no_rows("answers")]
     elif not answers:
         notes = [NONE_ANSWERED if engines else NO_ANSWERS]
     else:
@@ -170,7 +169,7 @@ def answers_availability(
         since = obs.collected_since
         if since is not None and since > obs.window.start:
             notes.append(f"Answers were collected only since {since.isoformat()}.")
-        requested = [engine for engine in silent if engine in obs.question.filter("engine")]
+        requested = [engine for engine in silent_states if engine in obs.question.filter("engine")]
         if requested:
             notes.append(f"There are no answers of {', '.join(requested)}.")
         status = "partial" if notes else "available"
@@ -180,7 +179,7 @@ def answers_availability(
         sample_count=answers if sample_count is None else sample_count,
         as_of=last_run(obs),
         fields=fields or {},
-        engines=silent,
+        engines=silent_states,
     )
 
 
@@ -191,7 +190,7 @@ def last_run(obs: Observations) -> datetime | None:
 
 @shared
 def _engine_runs(obs: Observations) -> dict[str, dict[str, Any]]:
-    """Return the number of answers and the time of the last run, by engine with runs."""
+    """Return the number of answers and the time of the last run of each engine that has runs."""
     rows = obs.rows(
         "SELECT engine, max(ran_at) AS as_of,"
         " count(*) FILTER (outcome = 'answered') AS answer_count FROM runs GROUP BY engine"
@@ -203,7 +202,7 @@ def _engine_runs(obs: Observations) -> dict[str, dict[str, Any]]:
 def _silent_engines(obs: Observations) -> dict[str, State]:
     """Return the engines in scope without answers, with the reason.
 
-    An engine that is not switched on is no gap in what was measured, unless it was asked for.
+    An engine that is not switched on counts only if it was requested.
     """
     runs, states = _engine_runs(obs), {}
     for row in scoped_engines(obs):

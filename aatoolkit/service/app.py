@@ -32,7 +32,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import aatoolkit.service.sections  # noqa: F401  importing them registers them
-from aatoolkit.service.answer import SECTIONS, ServiceSection, wire
+from aatoolkit.service.answer import SECTIONS, ServiceSection, json_text
 from aatoolkit.service.observations import DAYS, FILTERS, Observations, Question, scope_options
 from aatoolkit.service.store import Store, StoreError
 
@@ -49,9 +49,9 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def _canonical(host: str) -> str:
-    """Normalise a host for comparison: lower case, without one trailing dot."""
-    # Lower case is taken of ASCII alone: a Kelvin sign is no letter k in a host name.
+def _canonical_host(host: str) -> str:
+    """Return a host in lower case and without one trailing dot, for comparison."""
+    # Only ASCII is converted to lower case: a Kelvin sign is no letter k in a host name.
     return (host.lower() if host.isascii() else host).removesuffix(".")
 
 
@@ -66,7 +66,7 @@ class Accounts:
     Raises
     ------
     ValueError
-        If there is no account, or a digest is not one.
+        If there is no account, or a digest is not valid.
     """
 
     def __init__(self, hosts: Mapping[str, Iterable[str] | None]) -> None:
@@ -75,18 +75,18 @@ class Accounts:
         if not all(map(_DIGEST.fullmatch, hosts)):
             raise ValueError("A token_sha256 is 64 hexadecimal digits in lower case.")
         self._hosts = {
-            token_sha256: None if visible is None else frozenset(map(_canonical, visible))
+            token_sha256: None if visible is None else frozenset(map(_canonical_host, visible))
             for token_sha256, visible in hosts.items()
         }
 
     @classmethod
     def single(cls, token: str, hosts: Iterable[str] | None = None) -> Accounts:
-        """Create accounts of a single token, which sees some hosts; None means all hosts.
+        """Return accounts with a single token, which may see some hosts; None means all hosts.
 
         Raises
         ------
         ValueError
-            If the token is empty or holds something that a header cannot carry as one word.
+            If the token is empty, or has characters that a token in a header cannot have.
         """
         if not _TOKEN.fullmatch(token):
             raise ValueError("A token is one word of printable ASCII characters.")
@@ -101,7 +101,7 @@ class Accounts:
         OSError
             If the file cannot be read.
         ValueError
-            If it does not hold accounts; what it holds is not repeated.
+            If it does not have such accounts; the message does not repeat its content.
         """
         hosts: dict[str, Any] = {}
         text = Path(path).read_bytes()
@@ -129,7 +129,7 @@ class Accounts:
     def sees(self, token: str, host: str) -> bool:
         """Whether the project of a host is visible to the account of a token."""
         hosts = self._hosts[digest(token)]
-        return hosts is None or _canonical(host) in hosts
+        return hosts is None or _canonical_host(host) in hosts
 
 
 # --- parameters ------------------------------------------------------------------------------
@@ -143,13 +143,13 @@ class ApiError(Exception):
     status
         The HTTP status.
     code
-        What went wrong, in one word that does not change.
+        The kind of the error, in one word that stays the same.
     message
-        The same in a sentence.
+        The error in a sentence.
     headers
-        Headers the response carries beside the usual ones.
+        Additional headers of the response.
     **details
-        ``parameter``, ``unknown``, ``allowed``, ``suggestions``: where they make sense.
+        ``parameter``, ``unknown``, ``allowed``, ``suggestions``, if they make sense.
     """
 
     def __init__(
@@ -167,21 +167,23 @@ class ApiError(Exception):
 
 
 def _invalid(parameter: str, flaw: str, **details: object) -> ApiError:
+    """Return the error for a parameter with an invalid value."""
     message = f"The parameter {parameter} {flaw}"
     return ApiError(400, "invalid_parameter", message, None, parameter=parameter, **details)
 
 
 def _unknown(parameter: str, unknown: Sequence[str], allowed: Sequence[str]) -> ApiError:
+    """Return the error for a parameter with unknown values."""
     return _invalid(
         parameter,
         f"knows no {_quoted(unknown)}.",
         unknown=[*unknown],
         allowed=[*allowed],
-        suggestions=_near(unknown, allowed),
+        suggestions=_near_matches(unknown, allowed),
     )
 
 
-def _near(values: Sequence[str], allowed: Sequence[str]) -> list[str]:
+def _near_matches(values: Sequence[str], allowed: Sequence[str]) -> list[str]:
     folded = {value.casefold(): value for value in reversed(allowed)}
     matches = (
         folded[match]
@@ -196,7 +198,7 @@ def _quoted(values: Sequence[str]) -> str:
 
 
 def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
-    """Parse a query string; unknown and repeated parameters are errors."""
+    """Return the parameters of a query string; unknown and repeated ones raise ApiError."""
     parameters = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in supported:
@@ -206,7 +208,7 @@ def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
                 f"There is no parameter {_quoted([name])}; supported: {', '.join(supported)}.",
                 parameter=name,
                 allowed=list(supported),
-                suggestions=_near([name], supported),
+                suggestions=_near_matches([name], supported),
             )
         if name in parameters:
             comma = "several values of a filter are written in one parameter, separated by commas."
@@ -216,7 +218,7 @@ def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
 
 
 def _question(host: str, query: str, sections: Sequence[str]) -> tuple[str | None, Question]:
-    """Parse the query of an agent-analytics request; the section is None in the combined view."""
+    """Return the section and the question of a request; no section means the combined view."""
     parameters = _parameters(query, ("section", "days", *FILTERS))
     section, days = parameters.get("section"), parameters.get("days", "30")
     if section is not None and section not in sections:
@@ -239,7 +241,7 @@ def _values(name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _check_values(question: Question, options: Mapping[str, Any]) -> None:
-    """Raise an error for filter values that the scope options do not list."""
+    """Raise ApiError if the scope options do not list a filter value."""
     for name, values in question.filters.items():
         entries, key = FILTERS[name]
         allowed = [entry[key] for entry in options[entries] if entry[key] is not None]
@@ -249,7 +251,7 @@ def _check_values(question: Question, options: Mapping[str, Any]) -> None:
 
 # --- the application -------------------------------------------------------------------------
 
-# Damaged bytes may also come to light as text or numbers that cannot be: a ValueError.
+# Damaged bytes may also raise a ValueError, as impossible text or numbers.
 _READ_FAILURES = (StoreError, OSError, ValueError, duckdb.Error)
 
 
@@ -261,12 +263,12 @@ class Service:
     Parameters
     ----------
     store
-        What is served. ``refresh=1`` reads it again from its folder and puts what it then
-        holds in its place; a refresh that fails leaves it as it is.
+        The store that is served. ``refresh=1`` reads it again from its folder; if that fails, the
+        old one stays.
     accounts
         The accounts that have access.
     sections
-        The sections by name; all that are registered unless given.
+        The sections by name; by default all that are registered.
     """
 
     def __init__(
@@ -300,9 +302,9 @@ class Service:
             except ApiError as error:
                 return error_reply(error)
             except Exception:
-                failed = error_reply(ApiError(500, "internal", "The service failed to answer."))
-                _log.exception("%s %s failed", failed.headers["X-Request-Id"], request.url.path)
-                return failed
+                failure = error_reply(ApiError(500, "internal", "The service failed to answer."))
+                _log.exception("%s %s failed", failure.headers["X-Request-Id"], request.url.path)
+                return failure
 
         async def endpoint(request: Request) -> Response:
             loop = asyncio.get_running_loop()
@@ -333,14 +335,14 @@ class Service:
             _check_values(question, _options(store, host))
         if name is not None:
             section = self.sections[name]
-            with store.observe(_narrowed(question, section)) as obs:
-                return {**_envelope(name, obs), **_measured(section, question, obs)}
+            with store.observe(_without_other_filters(question, section)) as obs:
+                return {**_envelope(name, obs), **_answer(section, question, obs)}
         answers = {}
         for name, section in self.sections.items():
-            with store.observe(_narrowed(question, section)) as obs:
+            with store.observe(_without_other_filters(question, section)) as obs:
                 answers[name] = {
                     "filters": _filters(obs.question),
-                    **_measured(section, question, obs),
+                    **_answer(section, question, obs),
                 }
         with store.observe(question) as obs:
             return {**_envelope(None, obs), "sections": answers}
@@ -358,28 +360,28 @@ class Service:
                 " token of an account.",
                 headers={"WWW-Authenticate": "Bearer"},
             )
-        name = _canonical(request.path_params["host"])
+        name = _canonical_host(request.path_params["host"])
         for host in self.store.hosts:
-            if _canonical(host) == name and self.accounts.sees(token, host):
+            if _canonical_host(host) == name and self.accounts.sees(token, host):
                 return host
-        # One answer for both, so that it does not tell whether the project exists.
+        # The answer is the same in both cases, so that it does not tell whether the project exists.
         raise ApiError(
             404, "project_not_found", "No project of this host is visible to the account."
         )
 
 
 def _options(store: Store, host: str) -> dict[str, Any]:
-    """Return the scope options of a host, which are computed once."""
+    """Return the scope options of a host; they are computed once."""
     if host not in store.options:
         with store.observe(Question(host)) as obs:
             store.options[host] = scope_options(obs)
     return store.options[host]
 
 
-def _narrowed(question: Question, section: ServiceSection) -> Question:
-    """Drop the filters of a question that do not apply to a section."""
-    carried = {name: value for name, value in question.filters.items() if name in section.filters}
-    return replace(question, filters=carried)
+def _without_other_filters(question: Question, section: ServiceSection) -> Question:
+    """Return a question without the filters that do not apply to a section."""
+    filters = {name: value for name, value in question.filters.items() if name in section.filters}
+    return replace(question, filters=filters)
 
 
 def _envelope(section: str | None, obs: Observations) -> dict[str, Any]:
@@ -397,14 +399,14 @@ def _filters(question: Question) -> dict[str, list[str] | None]:
     return {name: list(question.filter(name)) or None for name in FILTERS}
 
 
-def _measured(section: ServiceSection, question: Question, obs: Observations) -> dict[str, Any]:
+def _answer(section: ServiceSection, question: Question, obs: Observations) -> dict[str, Any]:
     answer = section.ask(obs)
-    notes = (answer.availability.reason, _not_applied(section, question))
+    notes = (answer.availability.reason, _filters_note(section, question))
     reason = " ".join(note for note in notes if note) or None
-    return {"availability": replace(answer.availability, reason=reason).wire(), **answer.body}
+    return {"availability": replace(answer.availability, reason=reason).to_dict(), **answer.body}
 
 
-def _not_applied(section: ServiceSection, question: Question) -> str | None:
+def _filters_note(section: ServiceSection, question: Question) -> str | None:
     names = [name for name in question.filters if name not in section.filters]
     return f"Filters that do not apply to this section: {', '.join(names)}." if names else None
 
@@ -417,15 +419,15 @@ async def _refuse_route(_request: Request, error: Exception) -> Response:
 
 
 def error_reply(error: ApiError) -> Response:
-    """Build the response of an error."""
+    """Return the response for an error."""
     return _reply(error.body, error.status, {"Cache-Control": "no-store", **error.headers})
 
 
 def _reply(content: Mapping[str, Any], status: int, headers: Mapping[str, str]) -> Response:
-    """Build a JSON response; NaN and infinity raise ValueError."""
-    always = {"Vary": "Authorization", "X-Request-Id": uuid4().hex}
+    """Return a JSON response; NaN and infinity raise ValueError."""
+    common_headers = {"Vary": "Authorization", "X-Request-Id": uuid4().hex}
     body = json.dumps(
-        content, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=wire
+        content, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=json_text
     )
     media_type = "application/json; charset=utf-8"
-    return Response(body.encode(), status, {**always, **headers}, media_type)
+    return Response(body.encode(), status, {**common_headers, **headers}, media_type)

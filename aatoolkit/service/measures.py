@@ -7,21 +7,21 @@ average position      mean over the mentions whose position is known
 sentiment score       mean over the mentions that were scored
 ===================== ==================================================================
 
-A brand mentioned twice in one answer is one mention, so that mentions of one brand and
-answers mentioning it are the same number. Of several brands together, the mention rate
-counts answers that mention any of them and the share of voice adds their mentions.
+A brand mentioned twice in one answer is one mention, so that mentions of one brand and answers that
+mention it are the same number. For several brands together, the mention rate counts answers that
+mention any of them, and the share of voice adds their mentions.
 
-A page is the subject's own where its domain is the domain of a brand in focus or a subdomain
-of it. Where the project's own brand is asked about, the host itself and the domains marked
-``owned`` count too. Only sources that an answer cites are counted, not those it merely
-retrieved.
+The brands in focus are those of the brand filter, or else the project's own. A page is an own page
+if its domain is that of a brand in focus or a subdomain of it. If the project's own brand is in
+focus, the host itself and the domains marked ``owned`` count too. Only sources that an answer cites
+are counted, not those that it merely retrieved.
 
 Without an answer in scope every measure is None, because nothing was measured; over
 answers that do not mention the brand, counts and rates are a measured 0.
 
-Answers and what is in them are counted apart, by the same groups, in queries that hold little but
-aggregates; the counts are put together here, in Python. Joining every answer with what is in it
-takes many times the rows, and planning one large query longer than running some small ones.
+Answers, mentions and citations are counted by the same groups in separate small queries, and the
+counts are put together here in Python. Joining every answer with its mentions would need many times
+the rows, and planning one large query takes longer than running some small ones.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from aatoolkit.service.answer import not_held
+from aatoolkit.service.answer import why_no_rows
 from aatoolkit.service.observations import Observations, shared
 
 NO_SUBJECT = "It is not known which brand is the project's own."
@@ -47,12 +47,14 @@ _COUNTS = """count(*) AS voice_count, sum(position) AS position_sum,
 # depends on how the work was divided among threads.
 _SCORES = "sum(sentiment_score ORDER BY sentiment_score) AS score_sum"
 
-_PLACES = """count(*) FILTER (position = 1) AS first_count,
+_POSITION_COUNTS = """count(*) FILTER (position = 1) AS first_count,
   count(*) FILTER (position <= 3) AS top_three_count"""
 
-_COUNTED = "mention voice position first top_three scored labelled positive neutral negative"
-_NOTHING = dict.fromkeys((*(f"{name}_count" for name in _COUNTED.split()), "position_sum"), 0)
-"""What is counted of a brand in answers that do not mention it."""
+_COUNT_NAMES = "mention voice position first top_three scored labelled positive neutral negative"
+_ZERO_COUNTS = dict.fromkeys(
+    (*(f"{name}_count" for name in _COUNT_NAMES.split()), "position_sum"), 0
+)
+"""The counts of a brand that no answer mentions."""
 
 _CITATIONS = """count(*) AS citation_count,
   count(*) FILTER (source_domain IN (SELECT source_domain FROM own_domains)) AS own_citation_count
@@ -60,7 +62,7 @@ _CITATIONS = """count(*) AS citation_count,
 
 
 class Grouping(NamedTuple):
-    """The columns of a ``GROUP BY``; a null key is the total over a column."""
+    """A ``GROUP BY`` clause and its columns; a null in a column stands for its total."""
 
     keys: tuple[str, ...]
     sql: str
@@ -68,7 +70,7 @@ class Grouping(NamedTuple):
     def rows(
         self, obs: Observations, aggregates: str, source: str, **values: object
     ) -> dict[Any, dict[str, Any]]:
-        """Compute aggregates of a table by group; return the rows by key."""
+        """Return the rows of aggregates of a table, by the key of their group."""
         rows = obs.rows(
             f"SELECT {', '.join((*self.keys, aggregates))} FROM {source} {self.sql}", **values
         )
@@ -87,16 +89,16 @@ ENGINES = Grouping(("engine",), "GROUP BY engine")
 def answer_counts(
     obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, int]:
-    """Count the answers of each group; the total, ``()``, is always there."""
-    rows = grouping.rows(obs, "count(*) AS n", f"{_window(is_previous)}answers")
+    """Return the number of answers of each group; the key of `WHOLE`, ``()``, is always there."""
+    rows = grouping.rows(obs, "count(*) AS n", f"{_prefix(is_previous)}answers")
     return {key: row["n"] for key, row in rows.items()}
 
 
 @shared
 def why_no_subject(obs: Observations) -> str | None:
     """Return the reason why the brands in focus cannot be measured; None if they can."""
-    if not obs.observed("mentions"):
-        return not_held("mentions")
+    if not obs.has_rows("mentions"):
+        return why_no_rows("mentions")
     return None if focus_brands(obs) else NO_SUBJECT
 
 
@@ -111,7 +113,7 @@ def focus(
     obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, dict[str, Any]]:
     """Return the measures of the brands in focus, by group of answers."""
-    mentions = f"{_window(is_previous)}mentions"
+    mentions = f"{_prefix(is_previous)}mentions"
     voices = grouping.rows(obs, "count(*) AS n", mentions)
     rows = grouping.rows(
         obs,
@@ -121,8 +123,8 @@ def focus(
     )
     is_measured = why_no_subject(obs) is None
     return {
-        key: _complete(
-            _NOTHING | rows.get(key, {}), count, voices.get(key, {"n": 0})["n"], is_measured
+        key: _with_rates(
+            _ZERO_COUNTS | rows.get(key, {}), count, voices.get(key, {"n": 0})["n"], is_measured
         )
         for key, count in answer_counts(obs, grouping, is_previous).items()
     }
@@ -132,36 +134,36 @@ def focus(
 def brand_measures(obs: Observations, is_previous: bool = False) -> list[dict[str, Any]]:
     """Return the measures of each listed brand, the most mentioned first.
 
-    A rank is a brand's place among all brands of the project, listed or not; a brand that
-    is not mentioned has none. Those of the window before are without ``sentiment_score``:
-    no section compares it, and sorting the scores takes longer than all the rest.
+    A rank is a brand's place among all brands of the project, listed or not; a brand that is not
+    mentioned has none. For the previous window ``sentiment_score`` is left out: no section compares
+    it, and sorting the scores takes longer than everything else.
     """
-    aggregates = ", ".join([_COUNTS, _PLACES, *([] if is_previous else [_SCORES])])
+    aggregates = ", ".join([_COUNTS, _POSITION_COUNTS, *([] if is_previous else [_SCORES])])
     by_brand = Grouping(("brand",), "GROUP BY brand")
-    mentions = by_brand.rows(obs, aggregates, f"{_window(is_previous)}mentions")
+    mentions = by_brand.rows(obs, aggregates, f"{_prefix(is_previous)}mentions")
     answers = answer_counts(obs, WHOLE, is_previous)[()]
     voices = sum(row["voice_count"] for row in mentions.values())
-    named, measured = obs.question.filter("brand"), obs.observed("mentions")
+    requested, is_measured = obs.question.filter("brand"), obs.has_rows("mentions")
     brands = obs.rows("SELECT brand, own FROM store.brands WHERE host = $host")
-    rows = [brand | _NOTHING | mentions.get(brand["brand"], {}) for brand in brands]
+    rows = [brand | _ZERO_COUNTS | mentions.get(brand["brand"], {}) for brand in brands]
     rows.sort(key=lambda row: (-row["voice_count"], row["brand"]))
-    for place, row in enumerate(rows, 1):
+    for rank, row in enumerate(rows, 1):
         row["mention_count"] = row["voice_count"]
-        row["rank"] = place if row["mention_count"] else None
+        row["rank"] = rank if row["mention_count"] else None
         row["first_position_rate"] = ratio(row["first_count"], row["position_count"])
         row["top_three_rate"] = ratio(row["top_three_count"], row["position_count"])
     return [
-        _complete(row, answers, voices, measured)
+        _with_rates(row, answers, voices, is_measured)
         for row in rows
-        if not named or row["brand"] in named
+        if not requested or row["brand"] in requested
     ]
 
 
 @shared
 def own_citations_missing(obs: Observations) -> str | None:
     """Return the reason why own citations cannot be counted; None if they can."""
-    if not obs.observed("citations"):
-        return not_held("citations")
+    if not obs.has_rows("citations"):
+        return why_no_rows("citations")
     uncounted = obs.column(
         "SELECT brand FROM focus WHERE domain IS NULL AND own IS NOT TRUE ORDER BY brand"
     )
@@ -172,31 +174,36 @@ def own_citations_missing(obs: Observations) -> str | None:
 def citations(
     obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, dict[str, Any]]:
-    """Return the citations of all pages and of own pages, by group of answers.
+    """Return the numbers of citations of all pages and of own pages, by group of answers.
 
-    Both counts are None where nothing was measured.
+    Both are None if nothing was measured.
     """
-    cited = grouping.rows(obs, _CITATIONS, f"{_window(is_previous)}citations WHERE cited")
-    measured = {
-        "citation_count": obs.observed("citations"),
+    counts = grouping.rows(obs, _CITATIONS, f"{_prefix(is_previous)}citations WHERE cited")
+    measured_by_name = {
+        "citation_count": obs.has_rows("citations"),
         "own_citation_count": own_citations_missing(obs) is None,
     }
     return {
         key: {
-            name: cited.get(key, {}).get(name, 0) if is_measured and count else None
-            for name, is_measured in measured.items()
+            name: counts.get(key, {}).get(name, 0) if is_measured and count else None
+            for name, is_measured in measured_by_name.items()
         }
         for key, count in answer_counts(obs, grouping, is_previous).items()
     }
 
 
 def ratio(part: float | None, total: int | None) -> float | None:
-    """Divide a part by the total; None if one of them is unknown, or the total is 0."""
+    """Return a part divided by the total; None if one of them is unknown, or the total is 0."""
     return part / total if part is not None and total else None
 
 
-def _complete(row: dict[str, Any], answers: int, voices: int, is_measured: bool) -> dict[str, Any]:
-    """Add totals over answers and brands, and rates, to a brand's counts."""
+def _with_rates(
+    row: dict[str, Any], answers: int, voices: int, is_measured: bool
+) -> dict[str, Any]:
+    """Return a brand's counts with totals over answers and brands, and with rates.
+
+    All of them are None if nothing was measured.
+    """
     row["answer_count"], row["all_voice_count"] = answers, voices
     if not row["voice_count"]:
         row["position_sum"] = 0
@@ -211,16 +218,16 @@ def _complete(row: dict[str, Any], answers: int, voices: int, is_measured: bool)
     return {name: value if name in _NOT_MEASURES else None for name, value in row.items()}
 
 
-def earlier(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Rename measures to those of the previous window."""
+def as_previous(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return measures with names for the previous window, as ``previousMentionRate``."""
     return {f"previous{name[0].upper()}{name[1:]}": value for name, value in values.items()}
 
 
-def _window(is_previous: bool) -> str:
+def _prefix(is_previous: bool) -> str:
     """Return the prefix of the names of a window's tables."""
     return "previous_" if is_previous else ""
 
 
 def citations_are_counted(obs: Observations) -> bool:
     """Whether citations can be counted: the host has citations, and there are answers in scope."""
-    return obs.observed("citations") and bool(answer_counts(obs, WHOLE)[()])
+    return obs.has_rows("citations") and bool(answer_counts(obs, WHOLE)[()])

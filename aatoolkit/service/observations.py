@@ -1,10 +1,10 @@
-"""Questions, and SQL queries over the observations in their scope.
+"""Questions, i.e. validated requests, and SQL queries over the observations in their scope.
 
-Every filter is applied in the tables below, once, so that a section is a query over what is
-already in scope and cannot forget one. Each is a temporary table, created when the first query
-reads it and kept for the next request that asks the same. What is not scoped by answers is in
-``store.<table>``, and is limited to the host and the window by the section that reads it;
-``store.engine_runs`` has the first and last day on which a host asked each engine anything.
+The tables below have only the rows that pass all filters, so that the query of a section cannot
+forget a filter. Each is a temporary table, which is created when the first query reads it, and kept
+for the next request with the same question. Other rows are in ``store.<table>``; the section that
+reads them limits them to the host and the window. ``store.engine_runs`` has the first and last day
+on which a host sent each engine a prompt.
 
 ===================== ==================================================================
 ``scoped_prompts``    prompts of the host with the topics and categories asked for
@@ -12,16 +12,15 @@ reads it and kept for the next request that asks the same. What is not scoped by
 ``runs``              every run of those prompts on those engines in the window, with the
                       prompt's ``topic``, whatever its outcome
 ``answers``           the runs with outcome ``answered``: the denominator of every rate
-``focus``             the brands the question is about: those of the brand filter, else the
-                      project's own
+``focus``             the brands in focus: those of the brand filter, else the project's own
 ``listed_brands``     brands to list: those of the brand filter, else all of the project
 ``own_domains``       the domains of the brands in focus among those cited
 ``hit_totals``        requests of the crawlers that serve the engines in the window, by
                       crawler, path, site and status, with the moment of the last
 ``hit_hours``         the same by crawler and hour
-``page_paths``        each address cited in the window, taken apart into ``site`` and ``path``
-``site_visits``       visits in the window with their conversions; ``ai`` those from the
-                      engines asked for, ``other`` those from no engine
+``page_paths``        each address cited in the window, split into ``site`` and ``path``
+``site_visits``       visits in the window with their conversions; ``ai`` says whether a visit
+                      came from the engines asked for, ``other`` whether from no engine
 ``named_runs``        the runs whose answer mentions a brand of the brand filter; without
                       that filter, all of ``runs``; the same of ``answers`` and ``fanouts``
 ``seen_sources``      the sources of the named answers, cited or only retrieved
@@ -32,12 +31,12 @@ reads it and kept for the next request that asks the same. What is not scoped by
 
 ``mentions``, ``attributes``, ``citations``, ``fanouts``, ``product_mentions`` and
 ``claim_sightings`` are the rows of the store's table of that name that belong to
-``answers``, with the answer's ``engine``, ``prompt_id`` and ``day``. The same names with
-``previous_`` before them (``previous_answers``, ``previous_mentions``,
-``previous_citations``) hold the window before, of equal length. With ``trial_`` before them
-(``trial_answers``, ``trial_mentions``, ``trial_citations``) they hold the windows of the
-completed actions that :mod:`~aatoolkit.service.sections.impact` lists. Sources of both are
-those cited. Long texts are left out: the one section that shows them reads them from the store.
+``answers``, with the answer's ``engine``, ``prompt_id`` and ``day``. The prefix ``previous_``
+(``previous_answers``, ``previous_mentions``, ``previous_citations``) is for the window before, of
+equal length. The prefix ``trial_`` (``trial_answers``, ``trial_mentions``, ``trial_citations``) is
+for the windows of the completed actions that the section ``impact`` lists. With both, citations
+are only the cited sources. Long texts are left out: the one section that shows them reads them from
+the store.
 
 Queries may use the parameters ``$host``, ``$engine``, ``$topic``, ``$category``, ``$brand``
 (lists), ``$window_start`` and ``$window_end`` (days, both included).
@@ -62,7 +61,7 @@ FILTERS = {
     "category": ("categories", "category"),
     "brand": ("brands", "name"),
 }
-"""The filters, and which list of the scope options has the values of each, in which field."""
+"""The list of the scope options, and the field in it, that has the values of each filter."""
 
 DAYS = (7, 30, 90)
 
@@ -98,7 +97,7 @@ class Question:
         return self.filters.get(name, ())
 
 
-_OF_ANSWERS = {
+_ANSWER_COLUMNS = {
     "mentions": "brand, position, sentiment, sentiment_score",
     "attributes": "brand, attribute, polarity",
     "citations": "n, url, source_domain, cited, title",
@@ -107,8 +106,8 @@ _OF_ANSWERS = {
     "claim_sightings": "claim_id",
 }
 
-_NAMED = "chat_id IN (SELECT chat_id FROM mentions WHERE list_contains($brand, brand))"
-"""That an answer mentions a brand of the brand filter; true of all without that filter."""
+_MENTIONS_BRAND = "chat_id IN (SELECT chat_id FROM mentions WHERE list_contains($brand, brand))"
+"""The SQL condition that an answer mentions a brand of the brand filter; true without it."""
 
 _TABLES = {
     "scoped_prompts": """
@@ -184,7 +183,7 @@ SELECT citations.*, engines.exposes_retrieval, source_domains.domain_type
 FROM citations
 LEFT JOIN scoped_engines AS engines USING (host, engine)
 LEFT JOIN store.source_domains AS source_domains USING (host, source_domain)
-WHERE {_NAMED}
+WHERE {_MENTIONS_BRAND}
 """,
     "shopping_answers": """
 SELECT answers.* FROM answers JOIN scoped_engines AS engines USING (host, engine)
@@ -232,11 +231,11 @@ WHERE host = $host AND outcome = 'answered' AND CAST(ran_at AS DATE) BETWEEN (
 }
 _TABLES["previous_runs"] = _TABLES["runs"]
 for _rows in ("runs", "answers", "fanouts"):
-    _TABLES[f"named_{_rows}"] = f"SELECT * FROM {_rows} WHERE {_NAMED}"
+    _TABLES[f"named_{_rows}"] = f"SELECT * FROM {_rows} WHERE {_MENTIONS_BRAND}"
 for _window in ("", "previous_"):
     _TABLES[f"{_window}answers"] = f"SELECT * FROM {_window}runs WHERE outcome = 'answered'"
 for _window in ("", "previous_", "trial_"):
-    for _rows, _columns in _OF_ANSWERS.items():
+    for _rows, _columns in _ANSWER_COLUMNS.items():
         _TABLES[f"{_window}{_rows}"] = f"""
 SELECT host, chat_id, {_columns}, said.engine, said.prompt_id, said.day
 FROM store.{_rows} AS seen JOIN {_window}answers AS said USING (host, chat_id)
@@ -254,7 +253,7 @@ class Observations:
     project
         The row of its host in the table of projects.
     observed
-        Whether tables hold anything of the host, for those that were asked about.
+        Whether a table has rows of the host, for the tables that were looked up.
     cursor
         A cursor of the store's database.
     """
@@ -272,7 +271,7 @@ class Observations:
         last = self.as_of.date()
         self.window = Window(last - timedelta(days=question.days - 1), last)
         self.results: dict[object, Any] = {}
-        """What sections share of this scope (`shared`)."""
+        """The results that sections share for this scope; see `shared`."""
         self._observed = observed
         self._cursor = cursor
         self._created: set[str] = set()
@@ -297,7 +296,7 @@ class Observations:
         (cell,) = self.column(sql, **values)
         return cell
 
-    def observed(self, table: str) -> bool:
+    def has_rows(self, table: str) -> bool:
         """Whether a table of the store has any row of the host."""
         if table not in self._observed:
             sql = f"SELECT host FROM store.{table} WHERE host = $host LIMIT 1"
@@ -313,7 +312,7 @@ class Observations:
         return since
 
     @property
-    def previous_observed(self) -> bool:
+    def has_previous(self) -> bool:
         """Whether answers were collected in all of the previous window."""
         since = self.collected_since
         return since is not None and since <= self.window.previous.start
@@ -321,14 +320,14 @@ class Observations:
     def _execute(
         self, sql: str, window: Window, values: dict[str, object]
     ) -> duckdb.DuckDBPyConnection:
-        tables, parameters = _read(sql)
+        tables, parameters = _names_in(sql)
         for name in tables:
             if name in self._created:
                 continue
             period = self.window.previous if name.startswith("previous_") else self.window
             rows = _TABLES[name]
             if not self.question.filter("brand"):
-                rows = rows.replace(_NAMED, "true")
+                rows = rows.replace(_MENTIONS_BRAND, "true")
             self._execute(f"CREATE TEMP TABLE {name} AS {rows}", period, {})
             self._created.add(name)
         values |= {
@@ -341,7 +340,7 @@ class Observations:
 
 
 @cache
-def _read(sql: str) -> tuple[frozenset[str], frozenset[str]]:
+def _names_in(sql: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the tables of this module and the parameters that a query uses."""
     tables = frozenset(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)\b(?!\.)", sql)) & _TABLES.keys()
     return tables, frozenset(re.findall(r"\$(\w+)", sql))
@@ -367,11 +366,11 @@ WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label
 
 
 def scope_options(obs: Observations) -> dict[str, Any]:
-    """Compute the scope options of a project.
+    """Return the scope options of a project.
 
-    Topics and categories are counted over all its prompts, also those no longer asked;
-    prompts without a topic are counted under ``None``. A brand of which it is not known
-    whether it is the project's own has no ``own``.
+    Topics and categories are counted over all its prompts, including those that are no longer
+    asked; prompts without a topic are counted under ``None``. A brand has no ``own`` if it is not
+    known whether it is the project's own.
     """
     brands = obs.rows(
         "SELECT brand AS name, tracked, own FROM store.brands"

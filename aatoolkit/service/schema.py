@@ -1,9 +1,9 @@
-"""The tables of a store of observations: what was asked, answered, cited, fetched, visited.
+"""The tables of a store of observations: prompts, answers, citations, crawler requests, visits.
 
-A store is a folder with one Parquet file a table, named after the table. Every table
-but ``bots`` carries ``host``, the project it belongs to. Only ``projects`` is
-required; a table that is absent means that nothing of its kind was observed, and the
-sections that need it say so in their availability instead of reporting zeros.
+A store is a folder with one Parquet file per table, named after the table. Every table but ``bots``
+has a column ``host``, the project that the row belongs to. Only ``projects`` is required. If a
+table is absent, nothing of its kind was observed, and the sections that need it say so in their
+availability instead of reporting zeros.
 
 A column is *required* (present and without nulls), or optional: it may be missing from
 the file, and a null in it means *not known*, never zero.
@@ -30,7 +30,7 @@ KINDS: dict[str, pa.DataType] = {
     "day": pa.date32(),
     "words": pa.list_(pa.string()),
 }
-"""The kinds of column, and the Arrow type each is kept as."""
+"""The kinds of columns, and the Arrow type that each kind has in memory."""
 
 _TABLE = re.compile(r"(\w+)\((.*?)\): (.*)")
 _COLUMN = re.compile(r"  (\w+)(!?): (\w+)(?: \[(.*?)\])? ?(.*)")
@@ -74,7 +74,7 @@ class StoreTable:
         return pa.schema([pa.field(c.name, c.type, not c.is_required) for c in self.columns])
 
 
-def _declared() -> Iterator[StoreTable]:
+def _read_tables() -> Iterator[StoreTable]:
     text = Path(__file__).with_suffix(".txt").read_text("utf-8")
     for block in text.split("\n\n")[1:]:
         head, *lines = block.splitlines()
@@ -91,5 +91,5 @@ def _declared() -> Iterator[StoreTable]:
         yield table
 
 
-TABLES: dict[str, StoreTable] = {table.name: table for table in _declared()}
+TABLES: dict[str, StoreTable] = {table.name: table for table in _read_tables()}
 """Every table of a store by name, in an order in which each refers only to earlier ones."""

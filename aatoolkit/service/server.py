@@ -14,9 +14,9 @@ import uvicorn
 from aatoolkit.service.app import Service
 
 _SECONDS = 10.0
-"""How long starting may take, and ending."""
+"""The longest time that starting or stopping may take."""
 _DRAIN_SECONDS = 5
-"""How long running requests may take once the server is stopping, and a connection be idle."""
+"""How long requests may run when the server is stopping, and how long a connection may be idle."""
 
 
 class RunningServer:
@@ -25,7 +25,7 @@ class RunningServer:
     Attributes
     ----------
     base_url
-        Where it answers, such as ``http://127.0.0.1:8765``.
+        The address of the service, such as ``http://127.0.0.1:8765``.
     """
 
     def __init__(self, service: Service, listener: socket.socket) -> None:
@@ -48,16 +48,16 @@ class RunningServer:
             target=self._server.run, args=([listener],), name="aatoolkit-service", daemon=True
         )
         self._thread.start()
-        ends = time.monotonic() + _SECONDS
+        deadline = time.monotonic() + _SECONDS
         while not self._server.started:
             time.sleep(0.002)
-            if not self.is_alive or time.monotonic() > ends:
+            if not self.is_alive or time.monotonic() > deadline:
                 self.stop()
                 raise RuntimeError(f"The service did not start at {self.base_url}.")
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the server is running."""
         return self._thread.is_alive()
 
     def __enter__(self) -> RunningServer:
@@ -86,7 +86,7 @@ def start_server(service: Service, host: str = "127.0.0.1", port: int = 0) -> Ru
     Parameters
     ----------
     service
-        What is served.
+        The service to run.
     host
         The address to listen at.
     port
@@ -115,14 +115,14 @@ def run_server(
     service, host, port
         As for `start_server`.
     on_ready
-        Called once, with the base URL, when connections are accepted.
+        A function that is called once, with the base URL, when connections are accepted.
 
     Raises
     ------
     OSError, RuntimeError
         As for `start_server`.
     """
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    old_handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with suppress(KeyboardInterrupt), start_server(service, host, port) as server:
             if on_ready is not None:
@@ -130,7 +130,7 @@ def run_server(
             while server.is_alive:
                 time.sleep(0.1)
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, old_handler)
 
 
 def _listen(host: str, port: int) -> socket.socket:

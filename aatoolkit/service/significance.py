@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from math import erfc, fsum, sqrt
 
 _Z95 = 1.959963984540054
-_NOTHING = 1e-24
-"""A variance that is that of rounding."""
+_ROUNDING = 1e-24
+"""A variance up to this is due to rounding."""
 
 
 def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float]:
@@ -24,8 +24,8 @@ def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float
     rate = sum(hits for hits, _ in prompts) / trials
     variance = fsum((hits - rate * size) ** 2 for hits, size in prompts) / trials**2
     variance *= count / (count - 1)
-    # No difference between prompts is no certainty: they are then as many observations.
-    size = rate * (1 - rate) / variance if variance > _NOTHING else float(count)
+    # If prompts do not differ, each of them counts as one observation.
+    size = rate * (1 - rate) / variance if variance > _ROUNDING else float(count)
     n, quantile = min(size, float(trials)), _t95(count - 1)
     spread = 1 + quantile**2 / n
     centre = (rate + quantile**2 / (2 * n)) / spread
@@ -33,7 +33,7 @@ def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def _t95(freedom: int) -> float:
+def _t95(degrees: int) -> float:
     """Return the 97.5 % quantile of Student's t, to 0.3 % from 4 degrees of freedom.
 
     Abramowitz, M. and Stegun, I. A. (1964): Handbook of Mathematical Functions, 26.7.5.
@@ -44,17 +44,17 @@ def _t95(freedom: int) -> float:
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
     )
-    return z + fsum(term / float(freedom) ** power for power, term in enumerate(terms, 1))
+    return z + fsum(term / float(degrees) ** power for power, term in enumerate(terms, 1))
 
 
 def windows_differ(prompts: Iterable[Sequence[float]]) -> float:
-    """Compute the two-sided p-value that a mean is the same in two windows.
+    """Return the two-sided p-value of the test that a mean is the same in two windows.
 
-    Answers to one prompt resemble each other, so that a prompt counts as one observation: each
-    is a tuple of the total and the size in the first window, and those in the second. The
-    statistic is the score of a generalised estimating equation with independent answers, over
-    its cluster-robust deviation; it cannot exceed the root of the number of prompts, so that a
-    few prompts never show much.
+    Answers to one prompt resemble each other, so each prompt counts as one observation. It is a
+    tuple: the total and the number of answers in the first window, then both for the second. The
+    statistic is the score of a generalised estimating equation with independent answers, divided by
+    its cluster-robust standard deviation. It cannot exceed the root of the number of prompts, so
+    few prompts never give a very small p-value.
 
     Rotnitzky, A. and Jewell, N. P. (1990): Hypothesis testing of regression parameters in
     semiparametric generalized linear models for cluster correlated data. Biometrika 77, 485-497.
@@ -65,15 +65,15 @@ def windows_differ(prompts: Iterable[Sequence[float]]) -> float:
         return 1.0
     mean = sum(row[0] + row[2] for row in rows) / sum(sizes)
     scores = [
-        (later - mean * after) / sizes[1] - (earlier - mean * before) / sizes[0]
-        for earlier, before, later, after in rows
+        (second - mean * second_size) / sizes[1] - (first - mean * first_size) / sizes[0]
+        for first, first_size, second, second_size in rows
     ]
     variance = fsum(score**2 for score in scores)
-    return erfc(abs(fsum(scores)) / sqrt(2 * variance)) if variance > _NOTHING else 1.0
+    return erfc(abs(fsum(scores)) / sqrt(2 * variance)) if variance > _ROUNDING else 1.0
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values for the false discovery rate, by Benjamini and Hochberg.
+    """Return p-values adjusted for the false discovery rate, by Benjamini and Hochberg.
 
     Benjamini, Y. and Hochberg, Y. (1995): Controlling the false discovery rate. Journal of the
     Royal Statistical Society B 57, 289-300.

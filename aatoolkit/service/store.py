@@ -1,7 +1,7 @@
 """A store of observations: write it from tables, validate it, open it for queries.
 
-A store is a folder with one Parquet file a table; ``schema`` says what each holds.
-``write_store`` is how observations of your own get into one, ``Store`` how they are read.
+A store is a folder with one Parquet file per table; ``schema`` describes the tables.
+``write_store`` writes your own observations to a store, and ``Store`` reads them.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 _ROW_GROUP = 32_768
 _CHECKED = "checked.json"
-"""The hashes of the files that a store was written as, beside them."""
+"""The file with the hashes of a store's files, as they were written."""
 
 _KEPT_SCOPES = 4
-"""Scopes of recent questions that keep their tables."""
+"""The number of recent questions whose tables are kept."""
 
 
 class StoreError(Exception):
-    """A store, or a table for one, does not fit the schema.
+    """The error of a store, or of a table for a store, that does not fit the schema.
 
     Parameters
     ----------
     problems
-        Every problem found, each naming the table and the column it is in.
+        All problems that were found, each with its table and column.
     """
 
     def __init__(self, problems: Iterable[str]) -> None:
@@ -60,21 +60,21 @@ class StoreError(Exception):
 def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -> None:
     """Validate tables, also against one another, and write them as a store.
 
-    The same tables give the same bytes. Nothing is written unless everything is right.
+    The same tables give the same bytes. Nothing is written if there is any problem.
 
     Parameters
     ----------
     folder
-        Where; it is made if it does not exist.
+        The folder; it is created if it does not exist.
     tables
-        Arrow tables or DataFrames by the name of the table.
+        Arrow tables or DataFrames, by the name of the table.
 
     Raises
     ------
     StoreError
-        With every problem found, or where the folder holds a table of another store.
+        If there are problems, which it lists, or the folder has a table of another store.
     """
-    converted = _converted(tables)
+    converted = _convert_tables(tables)
     _load(converted).close()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -100,12 +100,12 @@ class Store:
     Attributes
     ----------
     connection
-        A DuckDB connection whose schema ``store`` holds every table of the schema, those
-        that were not observed without rows. Instants are UTC without a zone.
+        A DuckDB connection whose schema ``store`` has all tables of a store; a table that was not
+        observed has no rows. Instants are UTC without a time zone.
     hosts
         The projects' hosts, sorted.
     options
-        The scope options of the hosts of which they were asked for.
+        The scope options by host, for the hosts for which they were requested.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path | None = None) -> None:
@@ -123,32 +123,32 @@ class Store:
 
     @classmethod
     def of(cls, tables: Mapping[str, Tabular]) -> Store:
-        """Validate tables, and create a store of them in memory.
+        """Validate tables, and return a store of them in memory.
 
         Raises
         ------
         StoreError
-            With every problem found in the tables.
+            If there are problems in the tables; it lists them.
         """
-        return cls(_load(_converted(tables)))
+        return cls(_load(_convert_tables(tables)))
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Store:
-        """Read and validate the folder that ``write_store`` wrote.
+        """Return the store in a folder that ``write_store`` wrote, after validating it.
 
-        Files that are byte for byte those that were written need no second check. Hidden files,
-        ``README*``, ``*.json`` and ``*.md`` may lie beside the tables.
+        Files that have not changed since then are not validated again. The folder may have hidden
+        files, ``README*``, ``*.json`` and ``*.md`` besides the tables.
 
         Raises
         ------
         StoreError
-            With every problem found in the folder and its tables.
+            If there are problems in the folder or its tables; it lists them.
         """
         folder = Path(folder)
         return cls(_load(_read_folder(folder)), folder)
 
     def reload(self) -> Store:
-        """Read the store's folder again; a store without a folder returns itself."""
+        """Return the store read again from its folder; a store without a folder returns itself."""
         return self if self._folder is None else Store.open(self._folder)
 
     @contextmanager
@@ -197,7 +197,7 @@ def _hashes(files: Mapping[str, Path]) -> dict[str, str]:
 
 
 def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
-    """Return the tables of a folder; only their paths if their hashes are unchanged."""
+    """Return the tables in a folder, or only their paths if their hashes are unchanged."""
     if not folder.is_dir():
         raise StoreError([f"{folder}: there is no such folder"])
     files: dict[str, Path] = {}
@@ -219,18 +219,18 @@ def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
             # read_table would import pyarrow.dataset, and that imports pandas.
             with pq.ParquetFile(path) as file:
                 tables[name] = file.read()
-        except Exception as error:  # damaged bytes come to light as almost anything
+        except Exception as error:  # damaged bytes can raise almost any exception
             problems.append(f"{path.name}: the file cannot be read as Parquet: {error}")
     if problems:
         raise StoreError(problems)
-    return _converted(tables)
+    return _convert_tables(tables)
 
 
-def _converted(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
-    """Convert tables to the columns, order and types of the store.
+def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
+    """Return tables with the columns, order and types of the store.
 
-    Optional columns that are absent are added as nulls, and instants of other zones are
-    converted to UTC. Whatever cannot be converted without loss is refused.
+    Optional columns that are absent are added as nulls, and instants of other time zones are
+    converted to UTC. Values that cannot be converted without loss raise StoreError.
     """
     problems = []
     if "projects" not in tables:
@@ -252,7 +252,7 @@ def _converted(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
             columns.append(pa.nulls(len(table), column.type))
             try:
                 if column.name in names:
-                    columns[-1] = _column(column, table[column.name])
+                    columns[-1] = _convert_column(column, table[column.name])
                 elif column.is_required:
                     raise ValueError("the required column is missing")
             except (ValueError, OverflowError, pa.ArrowException) as error:
@@ -263,8 +263,8 @@ def _converted(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
     return converted
 
 
-def _column(column: StoreColumn, values: Any) -> Any:
-    """Convert a column to the type of the store; raise if that is not possible."""
+def _convert_column(column: StoreColumn, values: Any) -> Any:
+    """Return a column in the type of the store; raise ValueError if that is not possible."""
     if not isinstance(values, pa.ChunkedArray):
         try:
             values = pa.array(values, from_pandas=True)
@@ -293,7 +293,7 @@ _KINDS = {
     "instant": "timestamp",
     "day": "date",
 }
-"""How the names of Arrow's types begin that a kind of column holds."""
+"""For each kind of column, how the names of the Arrow types begin that it accepts."""
 
 
 def _kind(type_: pa.DataType) -> str:
@@ -306,7 +306,7 @@ def _kind(type_: pa.DataType) -> str:
 
 
 def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
-    """Load tables into a database, and validate those that are not files."""
+    """Return a database with tables; those that are not files are validated."""
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
     problems: list[str] = []
@@ -338,11 +338,11 @@ SELECT host, engine, CAST(min(ran_at) AS DATE) AS first_run_day,
   CAST(max(ran_at) AS DATE) AS last_run_day
 FROM store.answers GROUP BY host, engine
 """
-"""The days on which a host asked an engine anything."""
+"""The first and last day on which a host sent an engine a prompt."""
 
 
 def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Iterator[str]:
-    """Describe the invalid values of a table, the first of each kind."""
+    """Yield a sentence on the first invalid value of a table for each check."""
     for names, sql, problem in _checks(table):
         for values in connection.execute(f"{sql} LIMIT 1").fetchall():
             place = ", ".join(f"{n}={v!r}" for n, v in zip(names, values, strict=True))
@@ -358,8 +358,8 @@ def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
         if column.kind == "number":
             condition, problem = f"NOT isfinite({name})", "is not a finite number"
         elif column.kind == "words":
-            outside = f" OR NOT list_has_all([{allowed}], {name})" if allowed else ""
-            condition = f"len({name}) <> list_aggregate({name}, 'count'){outside}"
+            or_unknown = f" OR NOT list_has_all([{allowed}], {name})" if allowed else ""
+            condition = f"len({name}) <> list_aggregate({name}, 'count'){or_unknown}"
             problem = f"has a word that is none of {allowed or 'text'}"
         elif not allowed:
             continue
@@ -375,6 +375,6 @@ def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
                 f"{allowed_query} WHERE outcome = 'answered'",
                 "is no answer that was given",
             )
-        filled = " AND ".join(f"{name} IS NOT NULL" for name in names)
-        sql = f"SELECT {key} {rows} ANTI JOIN ({allowed_query}) USING ({key}) WHERE {filled}"
+        is_complete = " AND ".join(f"{name} IS NOT NULL" for name in names)
+        sql = f"SELECT {key} {rows} ANTI JOIN ({allowed_query}) USING ({key}) WHERE {is_complete}"
         yield names, sql, problem

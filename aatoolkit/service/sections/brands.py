@@ -1,27 +1,28 @@
-"""Brands and prompts: what answers say of brands, overall, by prompt, and word for word.
+"""Brands and prompts: what answers say about brands, overall, by prompt, and word for word.
 
-**Overview.** The key figures, their course by day, the brands and the engines.
+**Overview.** The key figures, their values by day, the brands and the engines.
 
 The visibility score is the mention rate times 100.
 
 **Ranking.** Brands ordered by how often answers mention them.
 
-Rank 1 has the largest share of voice; brands that tie are ranked by name, so that every
-rank is one brand's. The brand filter chooses whose ranks are listed, never what they are
-ranked against. Rates of first and top three positions are of the mentions with a position.
-Mentions by prompt say how shares of them differ between prompts: each prompt that was answered has
-every listed brand, a count of 0 where its answers do not mention it, and null where it has none.
+Rank 1 has the largest share of voice; brands that tie are ranked by name, so that no two brands
+have the same rank. The brand filter selects the brands that are listed; ranks are always among all
+brands. The denominators of the rates of first and top three positions are the mentions with a
+position. Mentions by prompt show how shares of mentions differ between prompts. Each answered
+prompt has a row for every listed brand: the count is 0 if no answer mentions it, and null if the
+prompt has no answer in the window.
 
 **Perception.** Sentiment of brands, attributes given to them, and claims about them.
 
-The shares of positive, neutral and negative are of the mentions labelled with a tone; the
-score is the mean over the mentions scored. An attribute's share is of all attributes that
-answers give to the same brand.
+The denominator of the shares of positive, neutral and negative is the mentions labelled with a
+tone. The score is the mean over the mentions that have a score. The denominator of an attribute's
+share is all attributes that answers give to the same brand.
 
 **Prompts.** Every prompt in scope, what its answers say, and the account's allowance.
 
-Prompts that never ran are listed too, with nothing but the number of their answers, 0.
-All rows are given at once: the API documents no parameter for paging.
+Prompts that never ran are listed, too; their number of answers is 0, and other measures are null.
+All rows are in one response: the API documents no parameter for paging.
 
 **Chats.** Answers as the engines gave them, with what they mention, cite and searched for.
 """
@@ -39,9 +40,9 @@ from aatoolkit.service.answer import (
     State,
     answers_availability,
     fields,
-    not_held,
     scoped_engines,
     section,
+    why_no_rows,
 )
 from aatoolkit.service.measures import (
     DAYS,
@@ -50,9 +51,9 @@ from aatoolkit.service.measures import (
     PROMPTS,
     WHOLE,
     Grouping,
+    as_previous,
     brand_measures,
     citations,
-    earlier,
     focus,
     own_citations_missing,
     ratio,
@@ -62,7 +63,7 @@ from aatoolkit.service.observations import Observations
 
 # --- overview ----------------------------------------------------------------------------------
 
-_OF_SUBJECT = (
+_BRAND_FIGURES = (
     "visibilityScore",
     "mentionRate",
     "shareOfVoice",
@@ -70,12 +71,12 @@ _OF_SUBJECT = (
     "sentimentScore",
 )
 _CHANGES = ("mentionRateChange", "previousMentionCount", "previousAnswerCount")
-_KPIS = (*_OF_SUBJECT, "citationShare", "answerCount")
+_KPIS = (*_BRAND_FIGURES, "citationShare", "answerCount")
 
 
 @section("overview")
 def overview(obs: Observations) -> SectionAnswer:
-    """Compute the key figures of the brands in focus, against the previous window."""
+    """Return the key figures of the brands in focus, with those of the previous window."""
     reasons = why_no_subject(obs), own_citations_missing(obs)
     return SectionAnswer(
         {
@@ -84,31 +85,31 @@ def overview(obs: Observations) -> SectionAnswer:
             "topBrands": _top_brands(obs),
             "engines": _engines(obs),
         },
-        answers_availability(obs, reasons=reasons, fields=_unmeasured(obs)),
+        answers_availability(obs, reasons=reasons, fields=_missing_figures(obs)),
     )
 
 
-def _unmeasured(obs: Observations) -> dict[str, State]:
+def _missing_figures(obs: Observations) -> dict[str, State]:
     """Return the states of key figures that cannot be computed."""
     states: dict[str, State] = {}
-    if not obs.previous_observed:
+    if not obs.has_previous:
         states |= {f"kpis.{name}.previous": State("unavailable", NO_PREVIOUS) for name in _KPIS}
         states |= {f"topBrands[].{name}": State("unavailable", NO_PREVIOUS) for name in _CHANGES}
     if missing := why_no_subject(obs):
-        states |= {f"kpis.{name}": State("unavailable", missing) for name in _OF_SUBJECT}
+        states |= {f"kpis.{name}": State("unavailable", missing) for name in _BRAND_FIGURES}
     if missing := own_citations_missing(obs):
         states["kpis.citationShare"] = State("unavailable", missing)
     return states
 
 
 def _kpis(obs: Observations) -> dict[str, Any]:
-    now = _figures(obs, is_previous=False)
-    before = _figures(obs, is_previous=True) if obs.previous_observed else dict.fromkeys(now)
+    figures = _figures(obs, is_previous=False)
+    previous = _figures(obs, is_previous=True) if obs.has_previous else dict.fromkeys(figures)
 
     def kpi(name: str, unit: str, **parts: str) -> dict[str, Any]:
-        counts = {part: now[source] for part, source in parts.items()}
-        previous = earlier({part: before[source] for part, source in parts.items()})
-        return {"value": now[name], "previous": before[name], **counts, **previous, "unit": unit}
+        counts = {part: figures[source] for part, source in parts.items()}
+        counts |= as_previous({part: previous[source] for part, source in parts.items()})
+        return {"value": figures[name], "previous": previous[name], **counts, "unit": unit}
 
     def rate(name: str, numerator: str, denominator: str, unit: str = "fraction") -> dict[str, Any]:
         return kpi(name, unit, numerator=numerator, denominator=denominator)
@@ -133,14 +134,14 @@ def _figures(obs: Observations, *, is_previous: bool) -> dict[str, Any]:
 
 
 def _points(obs: Observations) -> list[dict[str, Any]]:
-    """Compute the key figures of every day; a day without answers has only their number, 0."""
-    mentioned, cited = focus(obs, DAYS), citations(obs, DAYS)
+    """Return the key figures of every day; a day without answers has only their number, 0."""
+    mentions, citation_counts = focus(obs, DAYS), citations(obs, DAYS)
     days = (obs.window.start + timedelta(days=n) for n in range(obs.window.days))
     return [
         {
             "date": day,
             **fields(
-                {"answer_count": 0, **mentioned.get(day, {}), **cited.get(day, {})},
+                {"answer_count": 0, **mentions.get(day, {}), **citation_counts.get(day, {})},
                 "answerCount mentionCount mentionRate shareOfVoice averagePosition positionCount"
                 " brandMentionCount allMentionCount citationCount",
                 brandMentionCount="voice_count",
@@ -152,16 +153,16 @@ def _points(obs: Observations) -> list[dict[str, Any]]:
     ]
 
 
-def _before(obs: Observations) -> dict[str, dict[str, Any]]:
+def _previous_by_brand(obs: Observations) -> dict[str, dict[str, Any]]:
     """Return the measures of each brand in the previous window, if answers were collected."""
-    rows = brand_measures(obs, is_previous=True) if obs.previous_observed else []
+    rows = brand_measures(obs, is_previous=True) if obs.has_previous else []
     return {row["brand"]: row for row in rows}
 
 
 def _top_brands(obs: Observations) -> list[dict[str, Any]]:
-    before, brands = _before(obs), []
+    previous_by_brand, brands = _previous_by_brand(obs), []
     for row in brand_measures(obs):
-        previous = before.get(row["brand"], {})
+        previous = previous_by_brand.get(row["brand"], {})
         rates = previous.get("mention_rate"), row["mention_rate"]
         brands.append(
             {
@@ -172,7 +173,7 @@ def _top_brands(obs: Observations) -> list[dict[str, Any]]:
                     allMentionCount="all_voice_count",
                 ),
                 "mentionRateChange": None if None in rates else rates[1] - rates[0],
-                **earlier(fields(previous, "mentionCount answerCount")),
+                **as_previous(fields(previous, "mentionCount answerCount")),
             }
         )
     return brands
@@ -180,14 +181,14 @@ def _top_brands(obs: Observations) -> list[dict[str, Any]]:
 
 def _engines(obs: Observations) -> list[dict[str, Any]]:
     """Return the configured engines, and other engines that answered in the window."""
-    measured = focus(obs, ENGINES)
+    measures = focus(obs, ENGINES)
     return [
         fields(
-            {"answer_count": 0, **row, **measured.get(row["engine"], {})},
+            {"answer_count": 0, **row, **measures.get(row["engine"], {})},
             "engine answerCount mentionCount mentionRate lastRunDay",
         )
         for row in scoped_engines(obs)
-        if row["configured"] or row["engine"] in measured
+        if row["configured"] or row["engine"] in measures
     ]
 
 
@@ -264,11 +265,11 @@ FROM cells GROUP BY prompt_id ORDER BY prompt_id
 
 @section("ranking")
 def ranking(obs: Observations) -> SectionAnswer:
-    """Compute the leaderboard, positions by brand and engine, and ranks by day."""
-    leaderboard, is_observed = _leaderboard(obs), obs.observed("mentions")
+    """Return the leaderboard, positions by brand and engine, and ranks by day."""
+    leaderboard, is_observed = _leaderboard(obs), obs.has_rows("mentions")
     states: dict[str, State] = {}
-    if not obs.previous_observed:
-        names = [f"leaderboard[].{name}" for name in earlier(fields({}, _RANKED))]
+    if not obs.has_previous:
+        names = [f"leaderboard[].{name}" for name in as_previous(fields({}, _RANKED))]
         names += ["byPrompt[].previousMentionCount"]
         names += [f"byPrompt[].brands{{}}.previous{n}" for n in ("MentionCount", "ShareOfVoice")]
         states = dict.fromkeys(names, State("unavailable", NO_PREVIOUS))
@@ -286,9 +287,9 @@ def ranking(obs: Observations) -> SectionAnswer:
         },
         "positionCounts": {row["brand"]: row["bands"] for row in obs.rows(_BANDS)},
         "history": obs.rows(_HISTORY) if is_observed else [],
-        "byPrompt": obs.rows(_BY_PROMPT, compared=obs.previous_observed) if is_observed else [],
+        "byPrompt": obs.rows(_BY_PROMPT, compared=obs.has_previous) if is_observed else [],
     }
-    reasons = () if is_observed else [not_held("mentions")]
+    reasons = () if is_observed else [why_no_rows("mentions")]
     return SectionAnswer(body, answers_availability(obs, reasons=reasons, fields=states))
 
 
@@ -297,7 +298,7 @@ _RANKED = "rank shareOfVoice mentionCount allMentionCount"
 
 
 def _leaderboard(obs: Observations) -> list[dict[str, Any]]:
-    before = _before(obs)
+    before = _previous_by_brand(obs)
     return [
         {
             **fields(
@@ -307,7 +308,7 @@ def _leaderboard(obs: Observations) -> list[dict[str, Any]]:
                 firstPositionCount="first_count",
                 allMentionCount="all_voice_count",
             ),
-            **earlier(
+            **as_previous(
                 fields(before.get(row["brand"], {}), _RANKED, allMentionCount="all_voice_count")
             ),
         }
@@ -353,9 +354,9 @@ ORDER BY occurrences DESC, claim_id
 
 @section("perception")
 def perception(obs: Observations) -> SectionAnswer:
-    """Compute the sentiment of each brand, its trend, attributes and claims."""
+    """Return the sentiment of each brand, its trend, attributes and claims."""
     sentiment = _sentiment(obs)
-    missing = _missing(obs)
+    missing = _missing_parts(obs)
     return SectionAnswer(
         {
             "sentiment": sentiment,
@@ -372,13 +373,13 @@ def perception(obs: Observations) -> SectionAnswer:
     )
 
 
-def _missing(obs: Observations) -> dict[str, State]:
+def _missing_parts(obs: Observations) -> dict[str, State]:
     """Return the states of the parts of the section without rows in the store."""
     reasons = {
-        "sentiment": None if obs.observed("mentions") else not_held("mentions"),
+        "sentiment": None if obs.has_rows("mentions") else why_no_rows("mentions"),
         "sentimentTrend": why_no_subject(obs),
-        "attributes": None if obs.observed("attributes") else not_held("attributes"),
-        "claims": None if obs.observed("claim_sightings") else not_held("claims"),
+        "attributes": None if obs.has_rows("attributes") else why_no_rows("attributes"),
+        "claims": None if obs.has_rows("claim_sightings") else why_no_rows("claims"),
     }
     return {part: State("unavailable", reason) for part, reason in reasons.items() if reason}
 
@@ -452,7 +453,7 @@ FROM store.prompts WHERE host = $host
 
 @section("prompts")
 def prompts(obs: Observations) -> SectionAnswer:
-    """List the prompts with their measures, and the account's allowance."""
+    """Return the prompts with their measures, and the account's allowance."""
     rows = _rows(obs)
     account = _account(obs)
     states = {
@@ -460,9 +461,9 @@ def prompts(obs: Observations) -> SectionAnswer:
         for name, value in account.items()
         if value is None
     }
-    if not obs.previous_observed:
-        names = [f"rows[].{name}" for name in earlier(fields({}, f"{_COUNTS} {_MEANS}"))]
-        names += [f"rows[].engines[].{name}" for name in earlier(fields({}, _COUNTS))]
+    if not obs.has_previous:
+        names = [f"rows[].{name}" for name in as_previous(fields({}, f"{_COUNTS} {_MEANS}"))]
+        names += [f"rows[].engines[].{name}" for name in as_previous(fields({}, _COUNTS))]
         states |= dict.fromkeys(names, State("unavailable", NO_PREVIOUS))
     return SectionAnswer(
         {
@@ -492,8 +493,8 @@ def _account(obs: Observations) -> dict[str, Any]:
 
 
 def _rows(obs: Observations) -> list[dict[str, Any]]:
-    measured, cited = focus(obs, PROMPTS), citations(obs, PROMPTS)
-    engines = _prompts_engines(obs)
+    mentions, counts = focus(obs, PROMPTS), citations(obs, PROMPTS)
+    runs_by_prompt = _prompts_engines(obs)
     rows = []
     for row in obs.rows(_PROMPTS):
         prompt = row["prompt_id"]
@@ -507,11 +508,11 @@ def _rows(obs: Observations) -> list[dict[str, Any]]:
                 ),
                 "volume": volume if any(v is not None for v in volume.values()) else None,
                 **fields(
-                    {"answer_count": 0, **measured.get(prompt, {}), **cited.get(prompt, {})},
+                    {"answer_count": 0, **mentions.get(prompt, {}), **counts.get(prompt, {})},
                     f"{_COUNTS} averagePosition sentimentScore positionCount scoredCount"
                     " ownCitationCount",
                 ),
-                "engines": engines.get(prompt, []),
+                "engines": runs_by_prompt.get(prompt, []),
                 **_previous(obs, PROMPTS, prompt, f"{_COUNTS} {_MEANS}"),
             }
         )
@@ -519,36 +520,38 @@ def _rows(obs: Observations) -> list[dict[str, Any]]:
 
 
 def _previous(obs: Observations, grouping: Grouping, key: Any, names: str) -> dict[str, Any]:
-    """Return the measures of the previous window; without answers only their number, 0."""
-    if not obs.previous_observed:
-        return earlier(fields({}, names))
-    return earlier(fields({"answer_count": 0, **focus(obs, grouping, True).get(key, {})}, names))
+    """Return the measures of the previous window; without answers, only their number, 0."""
+    if not obs.has_previous:
+        return as_previous(fields({}, names))
+    return as_previous(
+        fields({"answer_count": 0, **focus(obs, grouping, True).get(key, {})}, names)
+    )
 
 
 def _prompts_engines(obs: Observations) -> dict[str, list[dict[str, Any]]]:
-    """Return the latest run of each prompt on each engine, and counts of its answers."""
+    """Return, by prompt, the latest run on each engine with counts of the engine's answers."""
     is_measured = why_no_subject(obs) is None
-    measured = focus(obs, PROMPT_ENGINES)
-    engines: dict[str, list[dict[str, Any]]] = {}
+    measures = focus(obs, PROMPT_ENGINES)
+    runs_by_prompt: dict[str, list[dict[str, Any]]] = {}
     for row in obs.rows(_LATEST):
         key = (row["prompt_id"], row["engine"])
-        engines.setdefault(row["prompt_id"], []).append(
+        runs_by_prompt.setdefault(row["prompt_id"], []).append(
             {
                 "engine": row["engine"],
                 "mentioned": row["mentioned"] if is_measured and row["answered"] else None,
                 "position": row["position"],
                 "lastRunDay": row["day"],
-                **fields({"answer_count": 0, **measured.get(key, {})}, _COUNTS),
+                **fields({"answer_count": 0, **measures.get(key, {})}, _COUNTS),
                 **_previous(obs, PROMPT_ENGINES, key, _COUNTS),
             }
         )
-    return engines
+    return runs_by_prompt
 
 
 # --- chats -------------------------------------------------------------------------------------
 
 MAX_CHATS = 500
-"""The most answers one response holds; the latest are chosen."""
+"""The largest number of answers in one response; the latest are chosen."""
 
 _CHATS = """
 WITH chosen AS (
@@ -572,7 +575,7 @@ ORDER BY chosen.ran_at DESC, chat_id
 """
 
 # Flat rows take half the time of lists of structs.
-_OF_CHATS = {
+_CHAT_PARTS = {
     "mentions": """
 SELECT chat_id, brand, own, position, sentiment, sentiment_score AS "sentimentScore", excerpt
 FROM store.mentions LEFT JOIN store.brands USING (host, brand)
@@ -592,14 +595,14 @@ WHERE host = $host AND chat_id IN (SELECT unnest($chats)) ORDER BY query_index
 
 @section("chats")
 def chats(obs: Observations) -> SectionAnswer:
-    """List the latest runs of every outcome, at most :data:`MAX_CHATS` of them.
+    """Return the latest runs of every outcome, at most :data:`MAX_CHATS` of them.
 
-    With a brand filter these are the answers that mention one of the brands.
+    With a brand filter, only answers that mention one of the brands are returned.
     """
     matched = obs.value("SELECT count(*) FROM named_runs")
     rows = obs.rows(_CHATS, limit=MAX_CHATS)
     chats = [row["chatId"] for row in rows]
-    for name, sql in _OF_CHATS.items():
+    for name, sql in _CHAT_PARTS.items():
         items: dict[str, list[Any]] = {chat: [] for chat in chats}
         for item in obs.rows(sql, chats=chats):
             chat = item.pop("chat_id")
@@ -614,14 +617,14 @@ def chats(obs: Observations) -> SectionAnswer:
 
 
 def _availability(obs: Observations, returned: int, matched: int) -> SectionAvailability:
-    cut = f"Sampled answers: {returned} of {matched} matching answers returned."
+    reason = f"Sampled answers: {returned} of {matched} matching answers returned."
     fields = {
-        f"chats[].{table}": State("unavailable", not_held(table))
+        f"chats[].{table}": State("unavailable", why_no_rows(table))
         for table in ("mentions", "citations", "fanouts")
-        if not obs.observed(table)
+        if not obs.has_rows(table)
     }
     availability = answers_availability(
-        obs, sample_count=matched, reasons=[cut] if returned < matched else (), fields=fields
+        obs, sample_count=matched, reasons=[reason] if returned < matched else (), fields=fields
     )
     if matched and availability.status == "unavailable":
         return replace(availability, status="partial")

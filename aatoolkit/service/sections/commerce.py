@@ -1,24 +1,23 @@
-"""Commerce: advertisements, shopping results, and what came of visits.
+"""Commerce: advertisements, shopping results, and visits with their conversions.
 
-**Ads.** How many answers carry one, and whose they are.
+**Ads.** How many answers have an advertisement, and the advertisers.
 
-**Shopping.** Which products, brands and merchants the engines put on the shelf.
+**Shopping.** The products, brands and merchants in the shopping results of answers.
 
-The shelf is the answers with shopping results; every rate but the trigger rate is over
-them. Prices in several currencies cannot be compared: ranges and averages are those of
-the currency with most offers. The brand filter narrows what is listed, and leaves the
-denominators as they are.
+The denominator of every rate except the trigger rate is the answers with shopping results. Prices
+in several currencies cannot be compared: ranges and averages are those of the currency with most
+offers. The brand filter narrows the lists, but not the denominators.
 
-**Conversions.** Visits that came from answer engines, and what came of them.
+**Conversions.** Visits that came from answer engines, and their conversions.
 
-``totals.sessions`` are all visits of the window, whatever their source and whatever the
-engine filter; ``aiSessions`` are those from the engines in scope; *other* visits are those
-from no engine whose traffic can be separated.
+``totals.sessions`` are all visits of the window, whatever their source and the engine filter.
+``aiSessions`` are the visits from the engines in scope. *Other* visits are those that come from no
+engine, or from one whose traffic cannot be separated from other traffic.
 
-Conversions arrive later than visits. Conversions, revenue and conversion rates are those
-of the days whose conversions are complete, visits included, and the availability says so
-where that leaves out days. Where it is not known up to which day they are complete, but
-some are recorded, they are taken to be complete.
+Conversions arrive later than visits. So conversions, revenue and conversion rates are about the
+visits of the days whose conversions are complete; the availability says so if days are left out. If
+it is not known up to which day conversions are complete, but some are recorded, all are taken to be
+complete.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from aatoolkit.service.answer import (
     SectionAvailability,
     State,
     answers_availability,
-    not_held,
     section,
+    why_no_rows,
 )
 from aatoolkit.service.measures import citations_are_counted
 from aatoolkit.service.observations import Observations
@@ -116,10 +115,10 @@ ORDER BY engine
 
 @section("ads")
 def ads(obs: Observations) -> SectionAnswer:
-    """List the advertisements of the window, and their rate among examined answers.
+    """Return the advertisements of the window, and their rate among examined answers.
 
-    The brand filter picks advertisers; ``answersChecked`` and the whole of ``adShare`` stay
-    those of all advertisers.
+    The brand filter selects advertisers. ``answersChecked`` and the denominator of ``adShare``
+    (``allObservations``) still count all advertisers.
     """
     engines = obs.rows(_SUPPORT)
     body = {
@@ -129,7 +128,7 @@ def ads(obs: Observations) -> SectionAnswer:
         "engineSupport": {engine["engine"]: engine["support"] for engine in engines},
     }
     totals = obs.row(_TOTALS)
-    if totals["answersChecked"] and obs.observed("ads"):
+    if totals["answersChecked"] and obs.has_rows("ads"):
         body["totals"] = totals
     return SectionAnswer(body, _availability(obs, engines, body))
 
@@ -137,7 +136,7 @@ def ads(obs: Observations) -> SectionAnswer:
 def _availability(
     obs: Observations, engines: list[dict[str, Any]], body: dict[str, Any]
 ) -> SectionAvailability:
-    missed, unexamined = [], "Answers of {} were not examined for advertisements."
+    missed_labels, unexamined = [], "Answers of {} were not examined for advertisements."
     states = {}
     for engine in engines:
         name, label, support = engine["engine"], engine["label"], engine["support"]
@@ -145,17 +144,17 @@ def _availability(
             states[name] = State(support, f"{label} carries no advertisements.")
         elif support == "not_checked":
             states[name] = State("unavailable", unexamined.format(label))
-            missed += [label] if engine["answered"] else []
+            missed_labels += [label] if engine["answered"] else []
     if engines and all(engine["support"] == "not_applicable" for engine in engines):
         reason = " ".join(str(state.reason) for state in states.values())
         return SectionAvailability("not_applicable", reason, engines=states)
-    if not obs.observed("ads"):
-        return SectionAvailability("unavailable", not_held("ads"), engines=states)
-    checked = body["totals"]["answersChecked"]
-    reasons = [unexamined.format(", ".join(missed))] if missed else ()
-    availability = answers_availability(obs, sample_count=checked, reasons=reasons)
+    if not obs.has_rows("ads"):
+        return SectionAvailability("unavailable", why_no_rows("ads"), engines=states)
+    answer_count = body["totals"]["answersChecked"]
+    reasons = [unexamined.format(", ".join(missed_labels))] if missed_labels else ()
+    availability = answers_availability(obs, sample_count=answer_count, reasons=reasons)
     availability = replace(availability, engines={**availability.engines, **states})
-    if checked:
+    if answer_count:
         return availability
     status = "partial" if body["observations"] else "unavailable"
     return replace(availability, status=status, sample_count=0)
@@ -279,15 +278,17 @@ WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
 
 @section("shopping")
 def shopping(obs: Observations) -> SectionAnswer:
-    """List the products in answers that were examined for shopping results."""
+    """Return the products in answers that were examined for shopping results."""
     body: dict[str, Any] = {
         "totals": dict.fromkeys(("answersChecked", "answersWithShopping", "triggerRate")),
         "brands": [],
         "products": [],
         "merchants": [],
     }
-    if not obs.observed("product_mentions"):
-        return SectionAnswer(body, SectionAvailability("unavailable", not_held("product_mentions")))
+    if not obs.has_rows("product_mentions"):
+        return SectionAnswer(
+            body, SectionAvailability("unavailable", why_no_rows("product_mentions"))
+        )
     totals = obs.row(_SHOPPING_TOTALS)
     missed = obs.column(_MISSED)
     reasons = [f"Answers of {', '.join(missed)} were not examined."] if missed else ()
@@ -325,24 +326,28 @@ listed AS (
 """
 
 
-def _made(condition: str = "true") -> str:
+# Each of these returns the SQL of a number of the visits that meet a condition, on days whose
+# conversions are complete.
+
+
+def _count(condition: str = "true") -> str:
     return f"CAST(coalesce(sum(made) FILTER (complete AND {condition}), 0) AS BIGINT)"
 
 
 def _conversions(condition: str = "true") -> str:
-    return f"CASE WHEN $measured THEN {_made(condition)} END"
+    return f"CASE WHEN $measured THEN {_count(condition)} END"
 
 
-def _complete(condition: str = "true") -> str:
+def _visits(condition: str = "true") -> str:
     return f"CASE WHEN $measured THEN count(visit_id) FILTER (complete AND {condition}) END"
 
 
 def _rate(condition: str = "true") -> str:
-    return f"{_made(condition)} / nullif(count(visit_id) FILTER (complete AND {condition}), 0)"
+    return f"{_count(condition)} / nullif(count(visit_id) FILTER (complete AND {condition}), 0)"
 
 
 def _revenue(condition: str = "true") -> str:
-    return f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_made(condition)} = 0 THEN 0.0
+    return f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_count(condition)} = 0 THEN 0.0
       ELSE sum(revenue ORDER BY visit_id) FILTER (complete AND {condition}) END END"""
 
 
@@ -352,8 +357,8 @@ SELECT count(*) AS sessions, count(*) FILTER (ai) AS "aiSessions",
   count(*) FILTER (ai) / count(*) AS "aiSessionShare",
   {_conversions("ai")} AS "aiConversions", {_rate("ai")} AS "aiConversionRate",
   {_rate("other")} AS "otherConversionRate",
-  {_revenue("ai")} AS "aiRevenue", {_complete("ai")} AS "aiCompleteSessions",
-  {_conversions("other")} AS "otherConversions", {_complete("other")} AS "otherCompleteSessions"
+  {_revenue("ai")} AS "aiRevenue", {_visits("ai")} AS "aiCompleteSessions",
+  {_conversions("other")} AS "otherConversions", {_visits("other")} AS "otherCompleteSessions"
 FROM visited
 """
 
@@ -363,7 +368,7 @@ counted AS (
   SELECT engine, count(visit_id) AS sessions,
     CASE WHEN count(visit_id) = count(visitor_id) THEN count(DISTINCT visitor_id) END AS users,
     {_conversions()} AS conversions, {_rate()} AS rate, {_revenue()} AS revenue,
-    {_complete()} AS complete_sessions, count(visit_id) FILTER (engaged) AS engaged_sessions,
+    {_visits()} AS complete_sessions, count(visit_id) FILTER (engaged) AS engaged_sessions,
     count(engaged) AS rated_sessions,
     count(visit_id) FILTER (engaged) / nullif(count(engaged), 0) AS engagement,
     avg(seconds ORDER BY visit_id) AS seconds
@@ -386,7 +391,7 @@ cited AS (
 ),
 landed AS (
   SELECT coalesce(path, '(not set)') AS page, any_value(path) AS path, count(*) AS sessions,
-    {_conversions()} AS conversions, {_complete()} AS complete_sessions, {_revenue()} AS revenue
+    {_conversions()} AS conversions, {_visits()} AS complete_sessions, {_revenue()} AS revenue
   FROM visited WHERE ai GROUP BY page
 )
 SELECT page AS path, sessions, conversions, complete_sessions AS "completeSessions", revenue,
@@ -434,7 +439,7 @@ aiCompleteSessions otherConversions otherCompleteSessions
 
 @section("conversions", filters=("engine",))
 def conversions(obs: Observations) -> SectionAnswer:
-    """Compute visits and conversions in the window, by engine, landing page and day."""
+    """Return visits and conversions in the window, by engine, landing page and day."""
     source = next(iter(obs.rows("SELECT * FROM store.analytics WHERE host = $host")), None)
     names = ("provider", "property", "attribution", "currency", "timezone")
     body: dict[str, Any] = {
@@ -449,16 +454,16 @@ def conversions(obs: Observations) -> SectionAnswer:
         return SectionAnswer(
             body, SectionAvailability("not_connected", reason, requires=("analytics",))
         )
-    # The last day whose conversions count; none where they are not recorded.
+    # The last day whose conversions count; None if they are not recorded.
     last_day: date | None = source["conversions_through"]
-    if last_day is None and obs.observed("conversions"):
+    if last_day is None and obs.has_rows("conversions"):
         last_day = obs.window.end
     recorded: dict[str, Any] = {"days": 0}
-    if obs.observed("visits"):
+    if obs.has_rows("visits"):
         recorded = obs.row(_RECORDED, through=last_day)
     if not recorded["days"]:
         none = "No visits were recorded in this window."
-        reason = none if obs.observed("visits") else not_held("visits")
+        reason = none if obs.has_rows("visits") else why_no_rows("visits")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     is_priced, is_measured = source["currency"] is not None, recorded["measured"]
     facts = {"through": last_day, "priced": is_priced, "measured": is_measured}
@@ -480,23 +485,23 @@ def conversions(obs: Observations) -> SectionAnswer:
     if not is_priced:
         state = State("unavailable", "The analytics property records no revenue.")
         fields |= dict.fromkeys(_REVENUE_FIELDS.split(), state)
-    mixed, traffic = [], "{} traffic cannot be separated from other traffic."
+    mixed_labels, traffic = [], "{} traffic cannot be separated from other traffic."
     for row in obs.rows(_BY_ENGINE, through=last_day):
         if row["inseparable"]:
-            mixed.append(row["label"])
+            mixed_labels.append(row["label"])
             state = State("not_applicable", traffic.format(row["label"]))
             engines[row["engine"]] = state
         elif not row["told_apart"]:
             reason = f"It is not known whether {row['label']} traffic can be distinguished."
             engines[row["engine"]] = State("unavailable", reason)
-    if mixed:
-        reasons.append(traffic.format(", ".join(mixed)))
-    after = datetime.combine(recorded["last_day"] + timedelta(days=1), time())
+    if mixed_labels:
+        reasons.append(traffic.format(", ".join(mixed_labels)))
+    complete_until = datetime.combine(recorded["last_day"] + timedelta(days=1), time())
     availability = SectionAvailability(
         status="partial" if reasons else "available",
         reason=" ".join(reasons) or None,
         sample_count=body["totals"]["aiSessions"],
-        as_of=min(obs.as_of, after),
+        as_of=min(obs.as_of, complete_until),
         fields=fields,
         engines=engines,
     )

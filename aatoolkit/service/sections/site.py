@@ -1,10 +1,10 @@
-"""The site: which crawlers came, and what an examination of its pages found.
+"""The site: the requests of crawlers, and the results of an examination of its pages.
 
-**Crawl.** Which crawlers asked for which paths, as the gateway recorded it.
+**Crawl.** Which crawlers requested which paths, as the gateway recorded it.
 
-An hour the gateway was not recording is not an hour without requests: a bucket of the
-series is null unless requests were seen in it, and 0 only where every one of its hours is
-known to have been recorded.
+A bucket (an hour or a day) of the series is 0 only if every hour of it is known to have been
+recorded. If some hour was not recorded, it has the number of requests that were seen, or null if
+none was seen.
 
 **Crawlability.** What the last examination of the site found for crawlers and assistants.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, not_held, section
+from aatoolkit.service.answer import SectionAnswer, SectionAvailability, State, section, why_no_rows
 from aatoolkit.service.measures import citations_are_counted
 from aatoolkit.service.observations import Observations
 
@@ -139,9 +139,9 @@ _FIGURES = ("requests", "verifiedRequests", "uniqueBots", "uniquePaths", "bytes"
 
 @section("crawl", filters=("engine",))
 def crawl(obs: Observations) -> SectionAnswer:
-    """Count the requests of crawlers in scope; the engine filter selects their crawlers.
+    """Return the requests of crawlers; the engine filter selects the crawlers of engines.
 
-    A host with records but no gateway has logs of its own, and is served from them.
+    The records of a host without a gateway come from its own logs, and are used.
     """
     gateway = obs.row(_GATEWAY)
     bucket = "hour" if obs.window.days == 7 else "day"
@@ -152,23 +152,23 @@ def crawl(obs: Observations) -> SectionAnswer:
         "series": {"bucket": bucket, "timestamps": [], "requests": {}},
         "paths": [],
     }
-    is_held = obs.observed("crawler_hits") or obs.observed("crawler_hours")
-    if not obs.observed("gateways") and not is_held:
+    is_held = obs.has_rows("crawler_hits") or obs.has_rows("crawler_hours")
+    if not obs.has_rows("gateways") and not is_held:
         gateway["cname"]["state"] = "not_configured"
-    if obs.observed("gateways") or not is_held:
-        lacking = [
+    if obs.has_rows("gateways") or not is_held:
+        missing = [
             name
             for name, (required_state, _) in _REQUIRED.items()
             if gateway[name]["state"] != required_state
         ]
-        if lacking:
-            reason = " ".join(_REQUIRED[name][1] for name in lacking)
-            availability = SectionAvailability("not_connected", reason, requires=tuple(lacking))
+        if missing:
+            reason = " ".join(_REQUIRED[name][1] for name in missing)
+            availability = SectionAvailability("not_connected", reason, requires=tuple(missing))
             return SectionAnswer(body, availability)
     totals = obs.row(_TOTALS)
     availability = _availability(obs, totals)
     if availability.status != "unavailable":
-        # Without a request all totals are 0, else null is what was recorded of none.
+        # Without requests all totals are 0; else a total that no request recorded is null.
         figures = {name: totals[name] for name in _FIGURES}
         figures["uniquePaths"] = figures["uniquePaths"] or None
         body["totals"] = figures if totals["uniqueBots"] else dict.fromkeys(_FIGURES, 0)
@@ -280,7 +280,7 @@ _PARTS = {
 
 @section("crawlability", filters=("engine",))
 def crawlability(obs: Observations) -> SectionAnswer:
-    """Return the latest examination of the site; the engine filter selects assistants.
+    """Return the latest examination of the site; the engine filter selects the assistants.
 
     The score is the percentage of applicable checks that passed; a warning did not pass.
     """
@@ -294,7 +294,7 @@ def crawlability(obs: Observations) -> SectionAnswer:
     latest = next(iter(obs.rows(_LATEST)), None)
     if latest is None:
         late = "The site was not examined up to the end of this window."
-        reason = late if obs.observed("site_checks") else not_held("site_checks")
+        reason = late if obs.has_rows("site_checks") else why_no_rows("site_checks")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     checked_at = body["checkedAt"] = latest["checked_at"]
     body["score"] = obs.row(_SCORE, checked_at=checked_at)
@@ -305,7 +305,7 @@ def crawlability(obs: Observations) -> SectionAnswer:
     }
     body["files"] = {row.pop("file"): row for row in obs.rows(_FILES, checked_at=checked_at)}
     body["pages"] = obs.rows(_PAGES, checked_at=checked_at)
-    # The examination may hold nothing of some.
+    # The examination may lack some of its parts.
     rows = {"robots.agents": body["robots"]["agents"], **body}
     rows["score"] = any(cell is not None for cell in body["score"].values())
     states = {

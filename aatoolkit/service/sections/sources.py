@@ -1,14 +1,15 @@
-"""Sources: the domains and pages that answers rest on, the queries behind them, and the gaps.
+"""Sources: the domains and pages that answers cite, the queries behind answers, and the gaps.
 
-**Domains.** How often engines cite them, retrieve them, and what kind they are.
+**Domains.** How often engines cite and retrieve each domain, and its kind of site.
 
-**Urls.** How often engines cite them, for which prompts, naming which brands.
+**Urls.** How often engines cite each page, for which prompts, and which brands it mentions.
 
 **Gaps.** Sources and topics where engines name competitors rather than the own brand.
 
-A brand's citations of a domain are the cited sources of that domain in answers that
-mention the brand. The own brand is the brand in focus; several in focus count as one.
-Its competitors are the other tracked brands. With *mean* for the competitors' mean:
+A brand's citations of a domain are the cited sources of that domain in answers that mention the
+brand. The own brand is the brand in focus (of the brand filter, or else the project's own); several
+brands in focus count as one. Its competitors are the other tracked brands. The kinds of gaps, where
+the mean is that of the competitors' citations:
 
 ======== ===================================================================
 missing  no citation of the own brand, at least one of a competitor
@@ -18,9 +19,9 @@ weak     below that
 strong   above that
 ======== ===================================================================
 
-A domain cited only in answers that mention none of them is no gap and is left out. The
-opportunity score is the mean less the own citations, as a percentage of the largest such
-lead among the domains; 0 where the competitors do not lead.
+A domain that is cited only in answers that mention none of these brands is left out. The
+opportunity score is the lead of the competitors (their mean minus the own citations), as a
+percentage of the largest lead among the domains; 0 if the competitors do not lead.
 
 **Fanouts.** The searches that engines make of a prompt before they answer.
 """
@@ -36,8 +37,8 @@ from aatoolkit.service.answer import (
     SectionAvailability,
     State,
     answers_availability,
-    not_held,
     section,
+    why_no_rows,
 )
 from aatoolkit.service.measures import NO_SUBJECT, own_citations_missing
 from aatoolkit.service.observations import Observations
@@ -47,7 +48,7 @@ _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 
 
 def _retrieval_states(obs: Observations, *paths: str) -> dict[str, State]:
-    """Return the states of fields about retrieval, which some engines do not report."""
+    """Return the availability of the fields about retrieval, which some engines do not report."""
     silent = obs.column(
         "SELECT coalesce(label, engine) FROM scoped_engines"
         " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"
@@ -143,15 +144,17 @@ FROM seen_sources WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
 
 @section("domains")
 def domains(obs: Observations) -> SectionAnswer:
-    """Rank the domains cited in the answers in scope.
+    """Return the domains cited in the answers in scope, ranked.
 
-    ``brandsMentioned`` are the brands found on the domain's pages; it is null where none
-    of its pages was examined. ``retrievedAnswerShare`` is over the answers of engines that
-    show what they retrieve. Where an engine that does not is seen to use a domain, its
-    figures on retrieval are null.
+    ``brandsMentioned`` are the brands found on the domain's pages; it is null if none of its pages
+    was examined. The denominator of ``retrievedAnswerShare`` is the answers of engines that show
+    what they retrieve. If an engine that does not show it uses a domain, the domain's figures on
+    retrieval are null.
     """
-    if not obs.observed("citations"):
-        return SectionAnswer(_nothing(), SectionAvailability("unavailable", not_held("citations")))
+    if not obs.has_rows("citations"):
+        return SectionAnswer(
+            _empty_body(), SectionAvailability("unavailable", why_no_rows("citations"))
+        )
     availability = answers_availability(
         obs,
         sample_count=obs.value("SELECT count(*) FROM named_answers"),
@@ -164,16 +167,16 @@ def domains(obs: Observations) -> SectionAnswer:
         ),
     )
     if availability.status == "unavailable":
-        return SectionAnswer(_nothing(), availability)
+        return SectionAnswer(_empty_body(), availability)
     body = {
         "totals": obs.row(_TOTALS, own_known=own_citations_missing(obs) is None),
-        "domains": obs.rows(_DOMAINS, comparable=obs.previous_observed),
+        "domains": obs.rows(_DOMAINS, comparable=obs.has_previous),
         "typeBreakdown": obs.rows(_TYPES),
     }
     return SectionAnswer(body, availability)
 
 
-def _nothing() -> dict[str, Any]:
+def _empty_body() -> dict[str, Any]:
     totals = dict.fromkeys(("citationCount", "uniqueDomains", "answerCount", "ownCitationShare"))
     return {"totals": totals, "domains": [], "typeBreakdown": []}
 
@@ -224,9 +227,9 @@ ORDER BY citations DESC, url
 
 @section("urls")
 def urls(obs: Observations) -> SectionAnswer:
-    """List every page cited in the answers in scope, without paging."""
-    availability = SectionAvailability("unavailable", not_held("citations"))
-    if obs.observed("citations"):
+    """Return every page cited in the answers in scope, without paging."""
+    availability = SectionAvailability("unavailable", why_no_rows("citations"))
+    if obs.has_rows("citations"):
         availability = answers_availability(
             obs,
             sample_count=obs.value("SELECT count(*) FROM named_answers"),
@@ -331,7 +334,7 @@ FROM rated GROUP BY topic ORDER BY gap, topic
 
 @section("gaps")
 def gaps(obs: Observations) -> SectionAnswer:
-    """Compare the sources and topics of the own brand with those of its competitors."""
+    """Return how the sources and topics of the own brand compare with its competitors'."""
     own_brands = obs.column("SELECT brand FROM focus ORDER BY own IS TRUE DESC, brand")
     competitors = obs.column(
         "SELECT brand FROM store.brands WHERE host = $host AND tracked"
@@ -344,8 +347,8 @@ def gaps(obs: Observations) -> SectionAnswer:
         "domainGaps": [],
         "topicGaps": [],
     }
-    lacking = _lacking(obs, own_brands, competitors)
-    availability = SectionAvailability("unavailable", lacking) if lacking else _availability(obs)
+    reason = _why_not_comparable(obs, own_brands, competitors)
+    availability = SectionAvailability("unavailable", reason) if reason else _availability(obs)
     if availability.status == "unavailable":
         return SectionAnswer(body, availability)
     rows = obs.rows(_GAP_DOMAINS, own=body["ownBrand"], tolerance=TOLERANCE)
@@ -355,11 +358,13 @@ def gaps(obs: Observations) -> SectionAnswer:
     return SectionAnswer(body, availability)
 
 
-def _lacking(obs: Observations, own_brands: list[str], competitors: list[str]) -> str | None:
+def _why_not_comparable(
+    obs: Observations, own_brands: list[str], competitors: list[str]
+) -> str | None:
     """Return the reason why the brands cannot be compared; None if they can."""
-    tables = [table for table in ("citations", "mentions") if not obs.observed(table)]
+    tables = [table for table in ("citations", "mentions") if not obs.has_rows(table)]
     if tables:
-        return not_held(*tables)
+        return why_no_rows(*tables)
     if not own_brands:
         return NO_SUBJECT
     return None if competitors else "No competitor is tracked."
@@ -433,10 +438,10 @@ FROM scoped_engines LEFT JOIN answers USING (host, engine) GROUP BY ALL ORDER BY
 
 @section("fanouts")
 def fanouts(obs: Observations) -> SectionAnswer:
-    """Count the search queries of the answers in scope, with their first and last day.
+    """Return the search queries of the answers in scope, with counts, first and last day.
 
-    An engine that does not expose its queries has none to count, so it takes no part in
-    any number and the availability names it.
+    Answers of engines that do not expose their queries are not counted; the availability names
+    these engines.
     """
     body: dict[str, Any] = {
         "totals": dict.fromkeys(
@@ -458,16 +463,16 @@ def fanouts(obs: Observations) -> SectionAnswer:
 
 def _fanouts_availability(obs: Observations) -> SectionAvailability:
     engines = obs.rows(_ENGINES)
-    hiding = {row["engine"]: row["label"] for row in engines if row["hides"]}
-    states = {engine: State("not_applicable", _reason([name])) for engine, name in hiding.items()}
-    if engines and len(hiding) == len(engines):
-        reason = _reason(hiding.values())
+    hidden = {row["engine"]: row["label"] for row in engines if row["hides"]}
+    states = {engine: State("not_applicable", _reason([name])) for engine, name in hidden.items()}
+    if engines and len(hidden) == len(engines):
+        reason = _reason(hidden.values())
         return SectionAvailability("not_applicable", reason, engines=states)
-    if not obs.observed("fanouts"):
-        return SectionAvailability("unavailable", not_held("fanouts"), engines=states)
-    silent = [row["label"] for row in engines if row["hides"] and row["answered"]]
-    availability = answers_availability(obs, reasons=[_reason(silent)] if silent else ())
-    if silent and not any(row["answered"] and not row["hides"] for row in engines):
+    if not obs.has_rows("fanouts"):
+        return SectionAvailability("unavailable", why_no_rows("fanouts"), engines=states)
+    labels = [row["label"] for row in engines if row["hides"] and row["answered"]]
+    availability = answers_availability(obs, reasons=[_reason(labels)] if labels else ())
+    if labels and not any(row["answered"] and not row["hides"] for row in engines):
         availability = replace(availability, status="unavailable", sample_count=0)
     return replace(availability, engines={**availability.engines, **states})
 

@@ -1,20 +1,19 @@
-"""Work: actions to take, what changed after those completed, and changes worth a look.
+"""Work: actions to take, the impact of completed actions, and notable changes (insights).
 
-Both comparisons are of two windows of answers. Answers to one prompt resemble each other, so that a
-prompt counts as one observation: `windows_differ` pairs the windows by prompt.
+Impact and insights both compare two windows of answers. Answers to one prompt resemble each other,
+so a prompt counts as one observation: `windows_differ` pairs the windows by prompt.
 
-**Actions.** An action passes a filter where it concerns one of the values asked for, or where it
-does not say which it concerns: such an action concerns all. The window of days does not narrow
-the list; what was proposed or changed after its end is left out.
+**Actions.** An action passes a filter if it concerns one of the filter's values, or if it does not
+say which values it concerns. The number of days does not narrow the list; actions proposed or
+changed after the end of the window are left out.
 
-**Impact.** An action is listed where its later window overlaps the window asked for. Both its
-windows are read from all answers that pass the engine, topic and category filters, limited to the
-prompts that the action should move; the brand filter says whose mentions and citations
-count, else the own brand's. Verdicts are those of the test with p < 0.05; confidence is 1 - p.
-``mentionRate`` carries a 95 % interval of prompts like these (`clustered_interval`);
-``citationCount`` counts citations of the subject's pages, is tested per answer and has neither
-interval nor confidence. With fewer than five prompts nothing can be detected. The verdict of an
-action is that of its first metric.
+**Impact.** An action is listed if its later window overlaps the requested window. Both its windows
+have all answers that pass the engine, topic and category filters and belong to the prompts that the
+action is meant to affect. Mentions and citations are those of the brand filter, or else of the own
+brand. Verdicts are those of a test with p < 0.05; confidence is 1 - p. ``mentionRate`` has a 95 %
+interval for such prompts (`clustered_interval`). ``citationCount`` counts citations of own pages,
+is tested per answer, and has neither an interval nor a confidence. With fewer than five prompts
+nothing can be detected. The verdict of an action is that of its first metric.
 
 **Insights**
 
@@ -22,14 +21,15 @@ action is that of its first metric.
 ``visibility_change``        the mention rate of a brand asked about, overall or on an engine
 ``sentiment_change``         its sentiment score
 ``competitor_citation_gain`` answers citing pages of a domain that mention a competitor
-``citation_loss``            answers that cited own pages which none cites any more
+``citation_loss``            answers that cited own pages which no answer cites any more
 ============================ ===========================================================
 
-Of the changes reported at most 10 % are expected to be chance: they are those of an adjusted
-p-value up to 0.1 (Benjamini and Hochberg 1995). Severity is the size of the change, confidence the
-adjusted p-value; a sample below 30 in either window is never more than ``provisional``. A change
-that is too small, or that rests on fewer than 10 observations in either window (of citations: 5 in
-both), is no insight. The prompts that it names are those that moved most.
+Changes with an adjusted p-value up to 0.1 are reported, so that at most 10 % of them are expected
+to be chance (Benjamini and Hochberg 1995). Severity is the size of the change. Confidence is the
+adjusted p-value in words; with a sample below 30 in either window it is ``provisional``. A change
+is not reported if it is too small, or if either window has fewer than 10 observations. Changes of
+citations also need 5 citing answers in both windows together. An insight names the prompts that
+changed most.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from aatoolkit.service.answer import (
     SectionAvailability,
     answers_availability,
     last_run,
-    not_held,
     scoped_engines,
     section,
+    why_no_rows,
 )
 from aatoolkit.service.measures import (
     WHOLE,
@@ -100,9 +100,9 @@ GROUP BY "group" ORDER BY "group"
 
 @section("actions")
 def actions(obs: Observations) -> SectionAnswer:
-    """List the optimisation actions by group, and count them by state."""
-    if not obs.observed("actions"):
-        nothing = SectionAvailability("unavailable", not_held("actions"), 0, last_run(obs))
+    """Return the optimisation actions by group, and their number by state."""
+    if not obs.has_rows("actions"):
+        nothing = SectionAvailability("unavailable", why_no_rows("actions"), 0, last_run(obs))
         return SectionAnswer({"stateCounts": dict.fromkeys(_STATES), "groups": []}, nothing)
     groups = obs.rows(_ACTIONS)
     states = [action["state"] for group in groups for action in group["actions"]]
@@ -119,11 +119,11 @@ def actions(obs: Observations) -> SectionAnswer:
 _LEAST_DAYS, _LEAST_ANSWERS, _LEAST_PROMPTS = 7, 30, 5
 _LEVEL = 0.05
 _COUNTS = {"mentionRate": "mentions", "citationCount": "citations"}
-"""What is counted for each metric."""
+"""The column of the samples that is counted for each metric."""
 
 _LISTED = "host = $host AND after_start <= $window_end AND after_end >= $window_start"
 
-# Answers are counted by day and prompt before they are put to the windows they are in.
+# Answers are counted by day and prompt before they are assigned to windows.
 _EXPERIMENTS = f"""
 WITH asked AS (
   SELECT prompt_id, day, count(*) AS answers FROM trial_answers GROUP BY prompt_id, day
@@ -167,11 +167,11 @@ ORDER BY day, label
 
 @section("impact")
 def impact(obs: Observations) -> SectionAnswer:
-    """List completed actions with the change that followed, and events of the window."""
+    """Return completed actions with the change that followed, and events of the window."""
     missing = {"mentionRate": why_no_subject(obs), "citationCount": own_citations_missing(obs)}
     countable = {name for name, reason in missing.items() if reason is None}
     experiments = (
-        obs.rows(_EXPERIMENTS, about=focus_brands(obs)) if obs.observed("experiments") else []
+        obs.rows(_EXPERIMENTS, about=focus_brands(obs)) if obs.has_rows("experiments") else []
     )
     outcomes = [_outcome(row, countable) for row in experiments]
     body = {"actions": outcomes, "annotations": obs.rows(_ANNOTATIONS)}
@@ -179,7 +179,7 @@ def impact(obs: Observations) -> SectionAnswer:
     status, count = "partial" if reasons else "available", 0
     if not outcomes:
         none = "No completed action is measured in this window."
-        reasons = [none if obs.observed("experiments") else not_held("completed actions")]
+        reasons = [none if obs.has_rows("experiments") else why_no_rows("completed actions")]
         status = "unavailable"
     elif not any(outcome["metrics"] for outcome in outcomes):
         status = "insufficient_sample" if countable else "unavailable"
@@ -234,7 +234,7 @@ def _metric(name: str, samples: list[list[Row]]) -> Row:
     sides: list[Row] = []
     rates: list[float] = []
 
-    for place, rows in enumerate(samples):
+    for window, rows in enumerate(samples):
         total, size, low, high = _sum(rows, count), _sum(rows, "answers"), None, None
         if is_rate and len(rows) >= _LEAST_PROMPTS:
             low, high = clustered_interval([(row[count], row["answers"]) for row in rows])
@@ -243,7 +243,7 @@ def _metric(name: str, samples: list[list[Row]]) -> Row:
         sides.append({"value": value, "sampleCount": size, "ciLow": low, "ciHigh": high})
         for row in rows:
             pair = prompts.setdefault(row["prompt"], [0, 0, 0, 0])
-            pair[2 * place : 2 * place + 2] = row[count], row["answers"]
+            pair[2 * window : 2 * window + 2] = row[count], row["answers"]
     is_tested = len(prompts) >= _LEAST_PROMPTS
     p_value = windows_differ(prompts.values()) if is_tested else 1.0
     before, after = (side["value"] for side in sides)
@@ -261,9 +261,9 @@ def _metric(name: str, samples: list[list[Row]]) -> Row:
 
 
 def _shortages(outcomes: list[Row], countable: bool) -> list[str]:
-    """Describe how many actions lack answers or prompts."""
+    """Return sentences on how many actions lack answers or prompts."""
     verdicts = [outcome["verdict"] for outcome in outcomes]
-    narrow = sum(
+    untested = sum(
         metric["metric"] == "mentionRate" and metric["confidence"] is None
         for outcome in outcomes
         for metric in outcome["metrics"]
@@ -272,7 +272,7 @@ def _shortages(outcomes: list[Row], countable: bool) -> list[str]:
     shortages = (
         (verdicts.count("too_early"), "has", "have", "too little data after completion."),
         (verdicts.count(None) * countable, "has", "have", "too little data before completion."),
-        (narrow, "is", "are", shortage),
+        (untested, "is", "are", shortage),
     )
     return [
         f"{count} of {len(outcomes)} completed actions {is_ if count == 1 else are} {text}"
@@ -443,36 +443,36 @@ GROUP BY url HAVING bool_and(before = $lost) ORDER BY count(*) DESC, url LIMIT {
 
 @section("insights")
 def insights(obs: Observations) -> SectionAnswer:
-    """List the notable changes, the most severe first, with a headline."""
+    """Return the notable changes, the most severe first, with a headline."""
     availability = _comparability(obs)
     if availability.status not in ("available", "partial"):
-        nothing = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
-        return SectionAnswer({"summary": nothing, "insights": []}, availability)
+        empty_summary = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
+        return SectionAnswer({"summary": empty_summary, "insights": []}, availability)
     changes = [change for row in obs.rows(_CHANGES) if (change := _change(row))]
     p_values = adjust_p_values([windows_differ(change["prompts"]) for change in changes])
     rows = obs.rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
     states = {row["insight_id"]: row["state"] for row in rows}
-    notable = []
+    notable_insights = []
     for change, p_value in zip(changes, p_values, strict=True):
         if p_value <= _FALSE_DISCOVERIES and change["severity"] is not None:
             insight = _insight(obs, change, p_value) | {"detectedAt": availability.as_of}
-            notable.append(insight | {"state": states.get(insight["insightId"], "new")})
-    notable.sort(key=lambda insight: _SEVERITIES.index(insight["severity"]))
-    severities = [insight["severity"] for insight in notable]
-    headline = "; ".join(insight["title"] for insight in notable[:2])
+            notable_insights.append(insight | {"state": states.get(insight["insightId"], "new")})
+    notable_insights.sort(key=lambda insight: _SEVERITIES.index(insight["severity"]))
+    severities = [insight["severity"] for insight in notable_insights]
+    headline = "; ".join(insight["title"] for insight in notable_insights[:2])
     summary = {
         "headline": f"{headline or 'Nothing changed noticeably against the window before'}.",
         "bySeverity": {severity: severities.count(severity) for severity in _SEVERITIES},
     }
-    return SectionAnswer({"summary": summary, "insights": notable}, availability)
+    return SectionAnswer({"summary": summary, "insights": notable_insights}, availability)
 
 
 def _comparability(obs: Observations) -> SectionAvailability:
     missing = [why_no_subject(obs), own_citations_missing(obs)]
-    if not obs.observed("source_page_brands"):
+    if not obs.has_rows("source_page_brands"):
         missing.append("It is not known which brands the cited pages mention.")
     availability = answers_availability(obs, reasons=missing)
-    is_compared = obs.previous_observed and answer_counts(obs, WHOLE, is_previous=True)[()]
+    is_compared = obs.has_previous and answer_counts(obs, WHOLE, is_previous=True)[()]
     if availability.status == "unavailable" or is_compared:
         return availability
     return SectionAvailability(
@@ -485,12 +485,12 @@ def _comparability(obs: Observations) -> SectionAvailability:
 
 
 def _change(row: Row) -> Row | None:
-    """Add totals and severity to a change; None if there are too few observations."""
+    """Return a change with totals and severity; None if there are too few observations."""
     kind = _KINDS[row["kind"]]
     is_count, is_loss = kind.unit == "count", row["kind"] == "citation_loss"
     total0, size0, total1, size1 = map(sum, zip(*row["prompts"], strict=True))
     events = total0 + total1
-    # Pages that came to be cited make no loss good: they are counted for the test alone.
+    # Newly cited pages do not make up for a loss: they count only in the test.
     total1 = 0 if is_loss else total1
     is_rare = is_count and (events < _LEAST_EVENTS or (not total0 if is_loss else total1 <= total0))
     size = min(size0, size1)
@@ -499,8 +499,8 @@ def _change(row: Row) -> Row | None:
     effect = total1 / size1 - total0 / size0
     values = [int(total0), int(total1)] if is_count else [total0 / size0, total1 / size1]
     is_small = is_count and abs(total1 - total0) < _LEAST_COUNT
-    reached = zip(_SEVERITIES, kind.minimum_effects, strict=True)
-    severity = next((name for name, minimum in reached if abs(effect) >= minimum), None)
+    thresholds = zip(_SEVERITIES, kind.minimum_effects, strict=True)
+    severity = next((name for name, minimum in thresholds if abs(effect) >= minimum), None)
     sign = 1 if effect > 0 else -1
     changes = {
         prompt: sign * (total[2] / size1 - total[0] / size0)
@@ -518,14 +518,14 @@ def _change(row: Row) -> Row | None:
 
 
 def _insight(obs: Observations, change: Row, p_value: float) -> Row:
-    """Describe a change in words."""
+    """Return the insight about a change: its texts, metric and evidence."""
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
     kind_facts, (before, after) = _KINDS[kind], change["values"]
     labels = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(obs)}
     names = "|".join(part or "" for part in (kind, engine, brand, domain))
     urls = change["urls"] or []
     if kind == "visibility_change" and len(focus_brands(obs)) == 1:
-        # With several brands asked about, a page cannot be laid at the door of one of them.
+        # With several brands in focus, it is not known to which of them a page belongs.
         urls = obs.column(_TURNED_PAGES, on_engine=engine, lost=change["effect"] < 0)
     facts = {
         "brand": brand,

@@ -1,11 +1,11 @@
 """A synthetic store of any size: the same seed gives the same bytes.
 
-Everything in it is made up, and says so. It is there to try the service and the toolkit on,
-with every gap that real observations have: engines that never ran, days without a run,
+Everything in it is made up, and marked as synthetic. It is for trying out the service and the
+toolkit, and has every gap that real observations have: engines that never ran, days without a run,
 answers that were refused, sentiment that was not scored, hours that were not recorded.
 
-In reading order: ``world`` holds hosts, engines, brands, prompts and pages, and draws columns from
-a seed; ``draw`` draws what is asked, said and shown, and the sites' own logs.
+In reading order: ``world`` has hosts, engines, brands, prompts and pages, and functions that draw
+columns from a seed; ``draw`` draws runs, answers and their content, and the logs of sites.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from aatoolkit.service.synth.draw import (
     draw_sources,
     draw_visits,
 )
-from aatoolkit.service.synth.world import AS_OF, HOSTS, fixed
+from aatoolkit.service.synth.world import AS_OF, HOSTS, fixed_tables
 
 __all__ = ["synthesize", "write_synthetic_store"]
 
@@ -45,22 +45,23 @@ The store's clock is at {as_of}.
 
 
 def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str, pa.Table]:
-    """Draw the tables of a store.
+    """Return the tables of a synthetic store.
 
     Parameters
     ----------
     seed
-        What is drawn; the same seed and size give the same rows.
+        The seed of the random numbers; the same seed and size give the same rows.
     answers
-        Answers over all hosts together, those that failed included. Traffic grows with it.
+        The number of answers of all hosts together, including those that failed. Traffic grows
+        with it.
     icc
-        The intra-class correlation of "a brand is mentioned" among the answers to one prompt:
-        0 where prompts do not differ, 0.3 as in real observations, below 1.
+        The intra-class correlation of "a brand is mentioned" among the answers to one prompt, from
+        0 (prompts do not differ) to below 1; 0.3 is as in real observations.
 
     Raises
     ------
     ValueError
-        Where ``answers`` or ``seed`` is negative, or ``icc`` is not from 0 to below 1.
+        If ``answers`` or ``seed`` is negative, or ``icc`` is not from 0 to below 1.
     """
     if answers < 0 or seed < 0:
         raise ValueError("seed and answers cannot be negative")
@@ -77,21 +78,21 @@ def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str
 def write_synthetic_store(
     folder: str | os.PathLike[str], seed: int = 0, answers: int = 5000, icc: float = 0.3
 ) -> None:
-    """Draw a store and write it, with a note that it is synthetic.
+    """Write a synthetic store to a folder, with a note that it is synthetic.
 
     Parameters
     ----------
     folder
-        Where; it is made if it does not exist.
+        The folder; it is created if it does not exist.
     seed, answers, icc
         As for :func:`synthesize`.
 
     Raises
     ------
     ValueError
-        Where ``answers`` or ``seed`` is negative, or ``icc`` is not from 0 to below 1.
+        If ``answers`` or ``seed`` is negative, or ``icc`` is not from 0 to below 1.
     StoreError
-        Where the folder holds a table of another store.
+        If the folder has a table of another store.
     """
     write_store(folder, synthesize(seed, answers, icc))
     as_of = AS_OF.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -100,14 +101,14 @@ def write_synthetic_store(
 
 
 def _parts(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]:
-    """Yield the tables host by host; the first host gets the remaining answers."""
-    yield fixed("")
+    """Yield the tables of each host; the first host gets the answers that rounding leaves over."""
+    yield fixed_tables("")
     counts = [int(plan.share * answers) for plan in HOSTS]
     counts[0] += answers - sum(counts)
     for plan, count in zip(HOSTS, counts, strict=True):
         yield draw_crawlers(plan, seed, 2 * count)
         yield draw_visits(plan, seed, 2 * count)
-        yield fixed(plan.host)
+        yield fixed_tables(plan.host)
         if plan.days:
             runs = Runs(plan, seed, count, icc)
             for draw in (draw_answers, draw_sources, draw_fanouts, draw_ads, draw_shopping):

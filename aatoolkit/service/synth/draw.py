@@ -1,8 +1,8 @@
 """Draw the synthetic data of a project: runs, answers, and the logs of its site.
 
-In reading order: runs (which prompt went to which engine when) and what the answers say of brands;
-the pages they cite, their queries, advertisements and products; requests of crawlers that the
-gateway recorded, visits and conversions.
+In reading order: runs (which prompt was sent to which engine when) and the brands that answers
+mention; the pages that answers cite, their queries, advertisements and products; the requests of
+crawlers that the gateway recorded, visits and conversions.
 """
 
 from __future__ import annotations
@@ -38,22 +38,24 @@ from aatoolkit.service.synth.world import (
 
 SALES = "Sales automation"
 MOVED_PROMPTS = CHOICES["moved_prompts"]
-"""Prompts that gain from the work which the improved experiment is about."""
+"""The prompts whose mentions increase after the action that is shown to have an effect."""
 
-_DRAWS = 1000
-"""Balls put into each urn: the more, the closer its fraction comes to a beta variable."""
+_URN_DRAWS = 1000
+"""The number of draws from each urn: the more, the closer its fraction is to a beta variable."""
 
 
 class Runs:
-    """The runs of a project in chronological order; ``age`` counts days before the end.
+    """The runs of a project in chronological order, and the brands that their answers mention.
 
-    ``icc`` is the intra-class correlation of mentions in the answers to one prompt. Mentions are
-    one entry each, by run and position: ``run``, ``brand`` and ``place`` in the answer.
+    Arrays such as ``age`` (in days before the end), ``engine`` and ``prompt`` have an entry for
+    each run. The arrays ``run``, ``brand`` and ``place`` (the position in the answer) have an entry
+    for each mention. ``icc`` is the intra-class correlation of mentions in the answers to one
+    prompt.
     """
 
     def __init__(self, plan: HostPlan, seed: int, count: int, icc: float) -> None:
         self.plan, self.icc, self._seed = plan, icc, seed
-        rng = self.chance(0)
+        rng = self.generator(0)
         slots = [
             (number, age, engine["weight"])
             for number, engine in enumerate(plan.rows("engines"))
@@ -69,9 +71,11 @@ class Runs:
         prompt = draw_weighted(rng, plan.array("prompts", "weight", 1.0), count)
         is_retired = plan.array("prompts", "until", 0)[prompt] > self.age
         self.prompt = np.where(is_retired, 0, prompt)
-        outcome, self.outcome = draw_choices(rng, "outcomes", count)
-        self.answered = outcome == 0
-        self.shopping = chance(rng, 0.12, count) & self.answered & self.on("shopping_checked", True)
+        outcome_index, self.outcome = draw_choices(rng, "outcomes", count)
+        self.answered = outcome_index == 0
+        self.shopping = (
+            chance(rng, 0.12, count) & self.answered & self.has("shopping_checked", True)
+        )
         self.chat_ids = serial_ids("ch_", count)
         self.engines = pick(plan.values("engines", "engine"), self.engine)
         self.prompt_ids = pick(plan.values("prompts", "prompt_id"), self.prompt)
@@ -81,31 +85,31 @@ class Runs:
     def __len__(self) -> int:
         return len(self.age)
 
-    def chance(self, area: int) -> np.random.Generator:
-        """Create the random generator of one part of the project's data."""
+    def generator(self, area: int) -> np.random.Generator:
+        """Return the random generator for one part of the project's data."""
         return stream(self._seed, self.plan.number, area)
 
-    def on(self, fact: str, value: bool | None) -> Array:
-        """Return for each run whether its engine has a value."""
-        is_so = [item is value for item in self.plan.values("engines", fact)]
-        of_runs: Array = np.array(is_so)[self.engine]
-        return of_runs
+    def has(self, fact: str, value: bool | None) -> Array:
+        """Return, for each run, whether a fact about its engine has a value."""
+        has_value = [item is value for item in self.plan.values("engines", fact)]
+        mask: Array = np.array(has_value)[self.engine]
+        return mask
 
     def _draw_mentions(self) -> None:
-        rng = self.chance(1)
+        rng = self.generator(1)
         rates = self.plan.array("brands", "rate", 0.0)
         size = (len(self), len(rates))
-        named = (rng.random(size) < self._rates(rates)) & self.answered[:, None]
-        liking = np.where(named, rng.random(size) + 0.8 * rates, -1.0)
-        order = np.argsort(-liking, axis=1, kind="stable")
-        self.mention_counts = named.sum(axis=1, dtype=np.int64)
+        is_mentioned = (rng.random(size) < self._rates(rates)) & self.answered[:, None]
+        score = np.where(is_mentioned, rng.random(size) + 0.8 * rates, -1.0)
+        order = np.argsort(-score, axis=1, kind="stable")
+        self.mention_counts = is_mentioned.sum(axis=1, dtype=np.int64)
         self.run, self.place = spread(self.mention_counts)
         self.brand = order[self.run, self.place]
 
     def _rates(self, rates: Array) -> Array:
         """Return the probability that each run mentions each brand."""
         plan, is_recent = self.plan, self.age < TURN
-        tilt = self.chance(2).random((len(plan.rows("engines")), len(rates))) * 0.1 - 0.05
+        tilt = self.generator(2).random((len(plan.rows("engines")), len(rates))) * 0.1 - 0.05
         probability = rates + tilt[self.engine]
         chatgpt = np.array([name == "chatgpt" for name in plan.values("engines", "engine")])
         sales = np.array([topic == SALES for topic in plan.values("prompts", "topic")])
@@ -116,8 +120,7 @@ class Runs:
         probability = np.clip(probability, 0.0, 1.0)
         odds = self._odds_factors(rates)[self.prompt]
         probability = probability * odds / (1 - probability + probability * odds)
-        # The work moves a prompt half of the way to certainty: one that is almost there gains
-        # little.
+        # The action moves a prompt's rate half of the way to 1: a high rate gains little.
         is_moved = is_recent & np.isin(self.prompt, MOVED_PROMPTS)
         probability[:, 0] += np.where(is_moved, 0.5 * (1 - probability[:, 0]), 0.0)
         is_branded = plan.array("prompts", "branded", False)[self.prompt].astype(bool)
@@ -125,31 +128,31 @@ class Runs:
         return np.where(rates == 0, 0.0, probability)
 
     def _odds_factors(self, rates: Array) -> Array:
-        """Draw factors of the odds of a mention, by prompt and brand.
+        """Return random factors of the odds of a mention, by prompt and brand.
 
-        Answers to one prompt resemble each other: with an intra-class correlation ρ the rates of
-        the prompts have the variance ρ·r(1-r) around the brand's rate r, as in a beta-binomial
-        distribution. The factor is the odds of such a rate over those of r, so that a change of r
-        with time, engine or topic moves every prompt, and none beyond 0 or 1.
+        Answers to one prompt resemble each other: with an intra-class correlation ρ, the rates of
+        prompts have the variance ρ·r(1-r) around the brand's rate r, as in a beta-binomial
+        distribution. The factor is the odds of a prompt's rate divided by the odds of r. So a
+        change of r with time, engine or topic moves every prompt, and none beyond 0 or 1.
 
-        A beta variable is drawn as the limit of Pólya's urn, which needs uniform numbers only.
+        A beta variable is drawn as the limit of Pólya's urn, which needs only uniform numbers.
         """
         factors = np.ones((len(self.plan.rows("prompts")), len(rates)))
         if self.icc == 0:
             return factors
-        rng, weight = self.chance(7), (1 - self.icc) / self.icc
+        rng, weight = self.generator(7), (1 - self.icc) / self.icc
         mask = rates > 0
         hits = np.zeros((len(factors), int(mask.sum())))
-        for draw in range(_DRAWS):
+        for draw in range(_URN_DRAWS):
             probability = (weight * rates[mask] + hits) / (weight + draw)
             hits += rng.random(hits.shape) < probability
-        named_rate = (weight * rates[mask] + hits) / (weight + _DRAWS)
+        named_rate = (weight * rates[mask] + hits) / (weight + _URN_DRAWS)
         factors[:, mask] = named_rate / (1 - named_rate) * (1 - rates[mask]) / rates[mask]
         return factors
 
     @cached_property
-    def names_rivals_alone(self) -> Array:
-        """For each run, whether its answer mentions a tracked rival and no own brand."""
+    def mentions_only_rivals(self) -> Array:
+        """For each run, whether its answer mentions a tracked rival but no own brand."""
         is_own = np.array([own is True for own in self.plan.values("brands", "own")])
         is_rival = self.plan.array("brands", "tracked", None) & ~is_own
         names_own, names_rival = (
@@ -159,7 +162,7 @@ class Runs:
 
 
 def draw_answers(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the answers of a project, and their mentions of brands."""
+    """Return random answers of a project, and their mentions of brands."""
     return {
         "answers": _answers(runs),
         "mentions": _mentions(runs),
@@ -169,11 +172,11 @@ def draw_answers(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _answers(runs: Runs) -> pa.Table:
-    rng, silent = runs.chance(3), ~runs.answered
-    text = null_where(silent, _texts(runs))
-    truncated = chance(rng, 0.3, len(runs))
+    rng, is_failed = runs.generator(3), ~runs.answered
+    text = null_where(is_failed, _texts(runs))
+    is_truncated = chance(rng, 0.3, len(runs))
     search = 1 + chance(rng, 0.7, len(runs)).astype(np.int64)
-    untold = runs.on("exposes_retrieval", None)
+    hides = runs.has("exposes_retrieval", None)
     engines = runs.plan.values("engines", "engine")
     models = [f"{engine}-synthetic-{n}" for engine in engines for n in (1, 2)]
     return store_table(
@@ -184,19 +187,19 @@ def _answers(runs: Runs) -> pa.Table:
         engine=runs.engines,
         ran_at=runs.ran_at,
         outcome=runs.outcome,
-        model=null_where(silent, pick(models, 2 * runs.engine + (runs.age <= 15))),
+        model=null_where(is_failed, pick(models, 2 * runs.engine + (runs.age <= 15))),
         answer_text=text,
-        answer_format=null_where(silent, "markdown"),
-        answer_characters=pc.add(pc.utf8_length(text), pa.array(np.where(truncated, 900, 0))),
-        answer_truncated=null_where(silent, truncated),
+        answer_format=null_where(is_failed, "markdown"),
+        answer_characters=pc.add(pc.utf8_length(text), pa.array(np.where(is_truncated, 900, 0))),
+        answer_truncated=null_where(is_failed, is_truncated),
         features=pick(
-            CHOICES["features"], np.where(untold | silent, 0, np.where(runs.shopping, 3, search))
+            CHOICES["features"], np.where(hides | is_failed, 0, np.where(runs.shopping, 3, search))
         ),
     )
 
 
 def _texts(runs: Runs) -> pa.Array:
-    """Return the texts of answers: a sentence with the brands in their order."""
+    """Return the texts of answers: a sentence that names the mentioned brands in order."""
     offsets = np.concatenate([[0], np.cumsum(runs.mention_counts)])
     brands = pick([f"**{brand}**" for brand in runs.plan.values("brands", "brand")], runs.brand)
     names = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), brands), ", ")
@@ -211,31 +214,31 @@ def _texts(runs: Runs) -> pa.Array:
 
 
 def _mentions(runs: Runs) -> pa.Table:
-    rng, count, brands = runs.chance(4), len(runs.run), runs.plan.values("brands", "brand")
+    rng, count, brands = runs.generator(4), len(runs.run), runs.plan.values("brands", "brand")
     tone = runs.plan.array("brands", "tone", 0.5)[runs.brand]
     tone = tone + np.where((runs.brand == 0) & (runs.age[runs.run] < TURN), 0.15, 0.0)
     level = rng.random(count)
     mood = np.where(level < tone, 0, np.where(level > 1 - 0.3 * (1 - tone), 2, 1))
     low, width = np.array([650, 450, 100])[mood], np.array([300, 100, 250])[mood]
     score = (low + np.floor(width * rng.random(count))) / 10
-    unscored = ~runs.plan.array("brands", "scored", True)[runs.brand]
-    unscored |= chance(rng, 0.13, count)
-    unordered = chance(rng, 0.04, len(runs))[runs.run]
+    is_unscored = ~runs.plan.array("brands", "scored", True)[runs.brand]
+    is_unscored |= chance(rng, 0.13, count)
+    is_unordered = chance(rng, 0.04, len(runs))[runs.run]
     excerpts = [excerpt.format(brand) for brand in brands for excerpt in CHOICES["excerpts"]]
     return store_table(
         "mentions",
         runs.plan.host,
         chat_id=pick(runs.chat_ids, runs.run),
         brand=pick(brands, runs.brand),
-        position=null_where(unordered, runs.place + 1),
-        sentiment=null_where(unscored, pick(CHOICES["sentiments"], mood)),
-        sentiment_score=null_where(unscored, score),
+        position=null_where(is_unordered, runs.place + 1),
+        sentiment=null_where(is_unscored, pick(CHOICES["sentiments"], mood)),
+        sentiment_score=null_where(is_unscored, score),
         excerpt=null_where(chance(rng, 0.05, count), pick(excerpts, 3 * runs.brand + mood)),
     )
 
 
 def _attributes(runs: Runs) -> pa.Table:
-    rng, count = runs.chance(5), len(runs.run)
+    rng, count = runs.generator(5), len(runs.run)
     owner, place = spread(draw_weighted(rng, (0.65, 0.25, 0.1), count))
     first, _ = draw_choices(rng, "attributes", count)
     attributes = [attribute for attribute, _ in CHOICES["attributes"]]
@@ -251,8 +254,8 @@ def _attributes(runs: Runs) -> pa.Table:
 
 
 def _claim_sightings(runs: Runs) -> pa.Table:
-    """Draw the claims about the first two brands; the last claim is never made."""
-    rng, count = runs.chance(6), len(runs.run)
+    """Return random claims in answers about the first two brands; the last claim is never made."""
+    rng, count = runs.generator(6), len(runs.run)
     is_seen = chance(rng, 0.2, count)
     claim = np.where(
         runs.brand == 0, draw_weighted(rng, (5, 1, 2), count), 3 + draw_weighted(rng, (1, 2), count)
@@ -270,9 +273,9 @@ def _claim_sightings(runs: Runs) -> pa.Table:
 
 
 def draw_sources(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the citations of a project, and the cited pages."""
+    """Return random citations of a project, and the cited pages."""
     host, pages = runs.plan.host, runs.plan.pages()
-    rng = runs.chance(11)
+    rng = runs.generator(11)
     brands = [row for row in runs.plan.rows("brands") if row["brand"] != "Umbrella"]
     mentioned = rng.random((len(pages), len(brands)))
     types = runs.plan.domain_types()
@@ -297,23 +300,23 @@ def draw_sources(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _citations(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
-    rng = runs.chance(10)
+    rng = runs.generator(10)
     sizes = (0.12, 0.1, 0.14, 0.16, 0.16, 0.12, 0.1, 0.06, 0.04)
     run, _ = spread(draw_weighted(rng, sizes, len(runs)) * runs.answered)
-    before = draw_weighted(rng, [page["weight"] for page in pages], len(run))
+    earlier_pages = draw_weighted(rng, [page["weight"] for page in pages], len(run))
     recent_pages = draw_weighted(
         rng, [page.get("lately", page["weight"]) for page in pages], len(run)
     )
-    page = np.where(runs.age[run] < TURN, recent_pages, before)
-    # An answer cites a page once: of repeated pairs of run and page the first stays.
+    page = np.where(runs.age[run] < TURN, recent_pages, earlier_pages)
+    # An answer cites a page once: only the first of equal pairs of run and page stays.
     _, first = np.unique(run * len(pages) + page, return_index=True)
     run, page = run[np.sort(first)], page[np.sort(first)]
-    # Where rivals alone are named, other domains take the place of some.
+    # If an answer mentions only rivals, some pages are replaced by those of other domains.
     urls = [row["url"] for row in pages]
-    rival = np.array([urls.index(row.get("rival", row["url"])) for row in pages])
-    page = np.where(runs.names_rivals_alone[run], rival[page], page)
+    rival_page = np.array([urls.index(row.get("rival", row["url"])) for row in pages])
+    page = np.where(runs.mentions_only_rivals[run], rival_page[page], page)
     _, place = spread(np.bincount(run, minlength=len(runs)).astype(np.int64))
-    untitled = chance(rng, 0.06, len(run))
+    is_untitled = chance(rng, 0.06, len(run))
     return store_table(
         "citations",
         runs.plan.host,
@@ -321,16 +324,16 @@ def _citations(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
         n=place + 1,
         url=pick(urls, page),
         source_domain=pick([row["domain"] for row in pages], page),
-        cited=~runs.on("exposes_retrieval", True)[run] | chance(rng, 0.65, len(run)),
-        title=null_where(untitled, pick([row["title"] for row in pages], page)),
+        cited=~runs.has("exposes_retrieval", True)[run] | chance(rng, 0.65, len(run)),
+        title=null_where(is_untitled, pick([row["title"] for row in pages], page)),
     )
 
 
 def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the search queries of answers; those with a year are shared within a topic."""
-    rng, host = runs.chance(12), runs.plan.host
-    exposed = runs.on("exposes_fanouts", True) & runs.answered
-    run, place = spread(draw_weighted(rng, (0.2, 0.2, 0.3, 0.2, 0.1), len(runs)) * exposed)
+    """Return random search queries of answers; queries with a year are the same for a topic."""
+    rng, host = runs.generator(12), runs.plan.host
+    is_exposed = runs.has("exposes_fanouts", True) & runs.answered
+    run, place = spread(draw_weighted(rng, (0.2, 0.2, 0.3, 0.2, 0.1), len(runs)) * is_exposed)
     first = draw_weighted(rng, (4, 2, 2, 1, 1, 0.5), len(runs))
     suffix = (first[run] + place) % len(CHOICES["suffixes"])
     words = [
@@ -365,14 +368,14 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
 
 
 def draw_ads(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the advertisements of a project, and their cards."""
-    rng, advertisers = runs.chance(20), runs.plan.rows("advertisers")
-    examined = runs.on("shows_ads", True) & runs.on("ads_checked", True) & runs.answered
-    run = np.flatnonzero(examined & chance(rng, 0.07, len(runs)))
+    """Return random advertisements of a project, and their cards."""
+    rng, advertisers = runs.generator(20), runs.plan.rows("advertisers")
+    is_examined = runs.has("shows_ads", True) & runs.has("ads_checked", True) & runs.answered
+    run = np.flatnonzero(is_examined & chance(rng, 0.07, len(runs)))
     count = len(run)
     unit, units = draw_choices(rng, "units", count)
     advertiser = draw_weighted(rng, [1.0, 6.0, *[2.0] * (len(advertisers) - 2)], count)
-    unlinked = chance(rng, 0.1, count)
+    is_unlinked = chance(rng, 0.1, count)
     engines = runs.plan.values("engines", "engine")
     surfaces = ["ai_overview" if name == "google-ai-overview" else "answer" for name in engines]
     ads = store_table(
@@ -381,8 +384,8 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
         ad_id=serial_ids("ad_", count),
         engine=pick(runs.engines, run),
         observed_at=pick(runs.ran_at, run),
-        chat_id=null_where(unlinked, pick(runs.chat_ids, run)),
-        prompt_id=null_where(unlinked & chance(rng, 0.5, count), pick(runs.prompt_ids, run)),
+        chat_id=null_where(is_unlinked, pick(runs.chat_ids, run)),
+        prompt_id=null_where(is_unlinked & chance(rng, 0.5, count), pick(runs.prompt_ids, run)),
         surface=pick(surfaces, runs.engine[run]),
         unit=units,
         placement=draw_choices(rng, "placements", count)[1],
@@ -396,11 +399,11 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
-    rng = runs.chance(21)
+    rng = runs.generator(21)
     ad, place = spread(cards)
     count = len(ad)
     domains = runs.plan.values("advertisers", "domain", "ads.example")
-    unpriced = ~chance(rng, 0.4, count)
+    is_unpriced = ~chance(rng, 0.4, count)
     price = 9 + draw_integers(rng, 0, 90, count) + 0.99
     return store_table(
         "ad_cards",
@@ -411,17 +414,17 @@ def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
         body=null_where(chance(rng, 0.2, count), "(synthetic) An advertisement."),
         image_url=null_where(chance(rng, 0.5, count), "https://images.example/ad.png"),
         target_url=pick([f"https://{domain}/?from=ad" for domain in domains], advertiser[ad]),
-        price_amount=null_where(unpriced, price),
-        price_currency=null_where(unpriced, "USD"),
+        price_amount=null_where(is_unpriced, price),
+        price_currency=null_where(is_unpriced, "USD"),
     )
 
 
 def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
-    """Draw the products that answers show, and their offers."""
-    rng, ids = runs.chance(30), runs.plan.values("products", "product_id")
+    """Return random products that answers show, and their offers."""
+    rng, ids = runs.generator(30), runs.plan.values("products", "product_id")
     rows = np.flatnonzero(runs.shopping)
-    liking = rng.random((len(rows), len(ids))) + np.linspace(0.5, 0.0, len(ids))
-    order = np.argsort(-liking, axis=1, kind="stable")
+    score = rng.random((len(rows), len(ids))) + np.linspace(0.5, 0.0, len(ids))
+    order = np.argsort(-score, axis=1, kind="stable")
     run, place = spread(draw_integers(rng, 2, 5, len(rows)))
     mentions = store_table(
         "product_mentions",
@@ -437,7 +440,7 @@ def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _offers(runs: Runs) -> list[dict[str, Any]]:
-    rng = runs.chance(31)
+    rng = runs.generator(31)
     merchants, stock = CHOICES["merchants"], CHOICES["stock"]
     offers = []
     for product in runs.plan.values("products", "product_id"):
@@ -465,13 +468,13 @@ def _offers(runs: Runs) -> list[dict[str, Any]]:
 # --- the site ----------------------------------------------------------------------------------
 
 _UNVERIFIED = 6
-"""The first of the bots whose requests cannot be verified."""
+"""The index of the first bot whose requests cannot be verified; nor can those of later ones."""
 _FIRST_HOUR, _LAST_HOUR = (TODAY - 80) * 24 + 10, TODAY * 24 + 23
 _PATHS = (*OWN_PATHS, *CHOICES["paths"])
 
 
 def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Draw the requests of crawlers to a project with a gateway."""
+    """Return random requests of crawlers to a project that has a gateway, else no tables."""
     if "connected" not in plan.values("gateways", "cname_state"):
         return {}
     hours = np.arange(_FIRST_HOUR, _LAST_HOUR + 1, dtype=np.int64)
@@ -482,7 +485,7 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     hour = np.sort(hours[draw_weighted(rng, np.ones(len(hours)), count)])
     bot, bots = draw_choices(rng, "bots", count)
     path = draw_weighted(rng, [*OWN_PATHS.values(), 6, 1.5, 0.8, 0.8], count)
-    # Mostly 200; paths that disguised scanners request are never there.
+    # Mostly 200; the paths that disguised scanners request do not exist.
     status = draw_choices(rng, "statuses", count)[1].to_numpy()
     status = np.where((bot == 4) & (rng.random(count) < 0.3), 403, status)
     status = np.where(path >= _PATHS.index("/gone"), 404, status)
@@ -502,12 +505,12 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
         bytes=null_where(chance(rng, 0.03, count), np.where(status == 200, 9_000, 300) * requests),
         last_at=to_timestamps(0, hour * 3_600 + second),
     )
-    recorded = store_table("crawler_hours", plan.host, hour=to_timestamps(0, hours * 3_600))
-    return {"crawler_hours": recorded, "crawler_hits": hits}
+    crawler_hours = store_table("crawler_hours", plan.host, hour=to_timestamps(0, hours * 3_600))
+    return {"crawler_hours": crawler_hours, "crawler_hits": hits}
 
 
 def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
-    """Draw the visits and conversions of a project with analytics."""
+    """Return random visits and conversions of a project that has analytics, else no tables."""
     analytics = next(iter(plan.rows("analytics")), {"provider": "none"})
     if analytics["provider"] == "none":
         return {}
@@ -516,28 +519,28 @@ def draw_visits(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
     engine, engines = draw_choices(rng, "visit_engines", count)
     visitor = draw_integers(rng, 1, max(count * 4 // 5, 1), count)
     path = draw_weighted(rng, [*OWN_PATHS.values()], count)
-    anonymous = np.full(count, plan.host != "acme.example")
+    is_anonymous = np.full(count, plan.host != "acme.example")
     visits = store_table(
         "visits",
         plan.host,
         visit_id=serial_ids("v_", count),
         day=pa.array(day.astype(np.int32)).cast(pa.date32()),
         engine=engines,
-        visitor_id=null_where(anonymous, pick(serial_ids("u_", count), visitor - 1)),
+        visitor_id=null_where(is_anonymous, pick(serial_ids("u_", count), visitor - 1)),
         path=null_where(chance(rng, 0.02, count), pick([*OWN_PATHS], path)),
         engaged=chance(rng, np.where(engine > 0, 0.7, 0.5), count),
         seconds=np.floor(rng.random(count) * 2_600) / 10,
     )
-    # Of the conversions of the last day a part has arrived.
+    # Only a part of the conversions of the last day has arrived.
     rate = np.where(engine > 0, 0.026, 0.017) * np.where(day == TODAY, 0.3, 1.0)
     visit = np.flatnonzero(chance(rng, rate, count))
     revenue = draw_integers(rng, 2_000, 40_000, len(visit)) / 100
-    unpriced = chance(rng, 0.05, len(visit)) | ("currency" not in analytics)
+    is_unpriced = chance(rng, 0.05, len(visit)) | ("currency" not in analytics)
     conversions = store_table(
         "conversions",
         plan.host,
         conversion_id=serial_ids("cv_", len(visit)),
         visit_id=pick(serial_ids("v_", count), visit),
-        revenue=null_where(unpriced, revenue),
+        revenue=null_where(is_unpriced, revenue),
     )
     return {"visits": visits, "conversions": conversions}

@@ -1,14 +1,15 @@
 """The synthetic world: hosts, engines, brands, prompts and pages; all of it is made up.
 
-``world.json`` has the hosts, the pages that answers cite, and what else is chosen by weight;
-``fixed.json`` the rows of each host that are not drawn, some with what they are drawn by: the
-``rate`` at which a brand is mentioned, the ``weight`` with which a prompt is asked.
+``world.json`` has the hosts, the pages that answers cite, and other lists of choices with weights.
+``fixed.json`` has the rows of each host that are not drawn at random. Some of them have the
+parameters of random draws, such as the ``rate`` at which a brand is mentioned and the ``weight``
+with which a prompt is asked.
 
-Engines bear the names of real ones so that the tables read naturally; what they do and say
-here is invented.
+Engines have the names of real ones so that the tables look familiar; what they do and say here is
+invented.
 
-Columns are drawn whole, so that a seed gives the same rows everywhere. Only uniform numbers are
-drawn: other distributions go through logarithms, whose last digit differs between platforms.
+Each column is drawn at once, and only as uniform numbers, so that a seed gives the same rows on all
+platforms: other distributions use logarithms, whose last digit differs between platforms.
 """
 
 from __future__ import annotations
@@ -31,65 +32,68 @@ Array: TypeAlias = npt.NDArray[Any]
 
 
 def stream(seed: int, *path: int) -> np.random.Generator:
-    """Create an independent random generator for one part of the data."""
+    """Return an independent random generator for one part of the data."""
     return np.random.Generator(np.random.PCG64([seed, *path]))
 
 
 def draw_weighted(rng: np.random.Generator, weights: Sequence[float] | Array, count: int) -> Array:
-    """Draw indices by weight."""
+    """Return random indices, drawn by weight."""
     edges = np.cumsum(np.asarray(weights, dtype=np.float64))
     positions = np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
-    places: Array = np.minimum(positions, len(edges) - 1)
-    return places
+    indices: Array = np.minimum(positions, len(edges) - 1)
+    return indices
 
 
 def draw_choices(rng: np.random.Generator, name: str, count: int) -> tuple[Array, pa.Array]:
-    """Draw from a list of choices by weight; return indices and values."""
+    """Return the indices and values of random choices from a named list, drawn by weight."""
     values, weights = zip(*CHOICES[name], strict=True)
-    places = draw_weighted(rng, weights, count)
-    return places, pick(values, places)
+    indices = draw_weighted(rng, weights, count)
+    return indices, pick(values, indices)
 
 
 def draw_integers(rng: np.random.Generator, low: int, high: int, count: int) -> Array:
-    """Draw integers from ``low`` to ``high``, both included."""
+    """Return random integers from ``low`` to ``high``, both included."""
     return rng.integers(low, high, size=count, dtype=np.int64, endpoint=True)
 
 
 def chance(rng: np.random.Generator, probability: float | Array, count: int) -> Array:
-    """Draw booleans that are true with a probability."""
+    """Return random booleans that are true with a probability."""
     return np.asarray(rng.random(count) < probability)
 
 
 def spread(counts: Array) -> tuple[Array, Array]:
-    """Return for each row its owner and its position with that owner, from counts by owner."""
+    """Return the owner of each row and its position among the owner's rows.
+
+    ``counts`` has the number of rows of each owner.
+    """
     owner = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     starts = np.cumsum(counts) - counts
     return owner, np.arange(len(owner), dtype=np.int64) - starts[owner]
 
 
-def pick(values: Sequence[Any] | pa.Array, places: Array) -> pa.Array:
+def pick(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
     """Return the values at some indices."""
-    return (values if isinstance(values, pa.Array) else pa.array(values)).take(pa.array(places))
+    return (values if isinstance(values, pa.Array) else pa.array(values)).take(pa.array(indices))
 
 
 def null_where(unknown: Array, values: Any) -> pa.Array:
-    """Set values to null where a mask is true; a single text is repeated."""
+    """Return values with nulls where a mask is true; a single text is repeated."""
     values = pa.repeat(values, len(unknown)) if isinstance(values, str) else pa.array(values)
     return pc.if_else(pa.array(unknown), pa.scalar(None, values.type), values)
 
 
 def serial_ids(prefix: str, count: int) -> pa.Array:
-    """Create ids from a prefix and serial numbers."""
+    """Return ids made of a prefix and serial numbers."""
     return pa.array([f"{prefix}{number:06d}" for number in range(1, count + 1)], pa.string())
 
 
 def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
-    """Convert days since 1970-01-01 and seconds to Arrow timestamps."""
+    """Return days since 1970-01-01 and seconds of the day as Arrow timestamps."""
     return pa.array((days * 86_400 + seconds) * 1_000_000).cast(pa.timestamp("us", tz="UTC"))
 
 
 def store_table(name: str, host: str, **columns: Any) -> pa.Table:
-    """Build a store table from columns; missing columns are null."""
+    """Return a store table made of columns; missing columns are null."""
     size = len(next(iter(columns.values())))
     columns["host"] = pa.repeat(host, size)
     return pa.table(
@@ -105,7 +109,7 @@ _PARSERS = {"instant": datetime.fromisoformat, "day": date.fromisoformat}
 
 
 def table_of(name: str, host: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Build a store table from JSON rows; missing cells are null, and unknown ones ignored."""
+    """Return a store table made of JSON rows; missing cells are null, unknown ones are ignored."""
     parsers = {c.name: _PARSERS[c.kind] for c in TABLES[name].columns if c.kind in _PARSERS}
     parsed = [
         {"host": host, **row}
@@ -121,30 +125,34 @@ AS_OF = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
 TODAY = int(AS_OF.timestamp()) // 86_400
 """The last day, in days since 1970-01-01."""
 HISTORY_DAYS = 200
-"""The days before the end on which the synthetic hosts were observed."""
+"""For how many days before the end the synthetic hosts were observed."""
 TURN = 30
-"""Days before the end when things change noticeably, so that there is something to find."""
+"""How many days before the end rates change noticeably, so that there is something to find."""
 
 _WORLD, ROWS = (
     json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
     for name in ("world.json", "fixed.json")
 )
-"""Rows by host and table; those of no host are under an empty one."""
+"""Rows by host and table; rows without a host are under an empty name."""
 
 CHOICES: dict[str, list[Any]] = _WORLD["choices"]
-"""Lists of what is drawn for every host: mostly values with their weights."""
+"""Lists to choose from for every host, by name: mostly pairs of a value and its weight."""
 
 OWN_PATHS: dict[str, float] = {
     page["url"].removeprefix("https://{host}"): page["weight"]
     for page in _WORLD["pages"]
     if page["url"].startswith("https://{host}/")
 }
-"""Paths of a project's own site, and how much they are cited."""
+"""Paths of a project's own site, and the weights with which they are cited."""
 
 
 @dataclass(frozen=True)
 class HostPlan:
-    """The plan of a project's data: since when it is observed, its share of answers, fixed rows."""
+    """The plan of a project's data.
+
+    It has the share of all answers, the number of days observed, the days (counted from the end)
+    without runs, and the rows that are not drawn at random.
+    """
 
     number: int
     host: str
@@ -166,7 +174,7 @@ class HostPlan:
         return np.array(self.values(table, column, missing))
 
     def pages(self) -> list[dict[str, Any]]:
-        """Return the pages that answers may cite, each with its ``domain``, without ``www``."""
+        """Return the pages that answers can cite, each with its ``domain`` (without ``www``)."""
         own_brand = self.rows("brands")[0]["brand"]
         pages = []
         for page in _WORLD["pages"]:
@@ -177,7 +185,7 @@ class HostPlan:
         return pages
 
     def domain_types(self) -> dict[str, str | None]:
-        """Return the kind of site by listed domain."""
+        """Return the kind of site of each listed domain."""
         rivals = {row.get("domain") for row in self.rows("brands") if not row.get("own")}
         kinds: dict[str, str | None] = {}
         for page in self.pages():
@@ -193,8 +201,8 @@ def _domain(url: str) -> str:
     return domain.removeprefix("www.")
 
 
-def fixed(host: str) -> dict[str, pa.Table]:
-    """Build the tables of a host whose rows are not drawn at random."""
+def fixed_tables(host: str) -> dict[str, pa.Table]:
+    """Return the tables of a host whose rows are not drawn at random."""
     return {name: table_of(name, host, rows) for name, rows in ROWS[host].items()}
 
 
