@@ -130,7 +130,7 @@ def add_groups(
     resumed: Sequence[ArchivedResponse] = (),
     skipped: int = 0,
 ) -> AddReport:
-    """Store groups of responses, derive their tables, and commit the run.
+    """Store groups of responses, derive their tables and commit the run; return the report.
 
     Parameters
     ----------

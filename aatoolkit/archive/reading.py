@@ -369,8 +369,11 @@ def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
     for path, (section, table) in stored_tables(snapshot.store).items():
         tables[table] = [table] if table in tables else path
         tables[f"{section}__{table}"] = path
-    names = {name: name for name in OTHER_TABLES}
-    return {**names, "columns": lambda: _columns_of(snapshot), **tables}
+    return {
+        **{name: name for name in OTHER_TABLES},
+        "columns": lambda: _columns_of(snapshot),
+        **tables,
+    }
 
 
 def _columns_of(snapshot: Snapshot) -> pa.Table:

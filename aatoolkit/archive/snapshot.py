@@ -303,7 +303,7 @@ class Snapshot:
                 raise ArchiveError(message, path=self.store.root) from None
 
     def rows(self, sql: str, *names: str, **options: Any) -> list[dict[str, Any]]:
-        """Run an SQL query on tables, and return one dict per row."""
+        """Run an SQL query on tables, and return one dict per row; see `query`."""
         return list(self.query(sql, *names, **options).to_pylist())
 
     def _add_view(self, connection: Any, view: str, path: str, where: str = "true") -> None:
@@ -365,7 +365,7 @@ class Snapshot:
     # -- queries of users ----------------------------------------------------------------------
 
     def relation(self, query: str, tables: Mapping[str, Any], until: datetime | None) -> Any:
-        """Run a user's SQL query, which cannot read other files or change settings.
+        """Return the result of a user's SQL query; it cannot read other files or change settings.
 
         Parameters
         ----------

@@ -240,7 +240,7 @@ class BuiltTable:
 
 
 def _count_distinct(columns: Sequence[pa.Array]) -> int:
-    """Count the distinct rows of key columns."""
+    """Return the number of distinct rows of key columns."""
     if len(columns[0]) <= _SMALL_SIZE:  # `to_pylist` takes many times as long
         lists = [
             c.to_pylist() if c.null_count else c.to_numpy(zero_copy_only=False).tolist()

@@ -337,7 +337,10 @@ def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[H
         counts = Counter(texts.values())
         for row in sorted(texts, key=lambda row: counts[texts[row]])[:1]:
             path = vector.path(row)
-            if not any(is_within(path, other) or is_within(other, path) for other in signal_paths):
+            if not any(
+                is_within(path, signal_path) or is_within(signal_path, path)
+                for signal_path in signal_paths
+            ):
                 yield Hint(path, raw(vector.values[row]), _WATCHED)
 
 

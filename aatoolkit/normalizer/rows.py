@@ -344,7 +344,7 @@ class TableRows:
         return path
 
     def rows_of_elements(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield, if the rows are inside of some elements, the elements that contain rows."""
+        """Yield the numbers of the elements that contain the table's rows, if elements do."""
         level = self.vector.level
         index = level.rows
         while level.container is not None:
@@ -424,7 +424,7 @@ def unread_values(
         for source, _ in sources_read(column.source or "", column.valid, rows.table.rows.header)
     ]
     for vector, reason in reasons.items():
-        indexes = (index for other, index in values if other is vector)
+        indexes = (index for column_vector, index in values if column_vector is vector)
         yield vector, _unread_rows(vector, vector.present, indexes), reason, None
     for elements, parts in reads.items():
         arrays = np.concatenate([arrays for arrays, _ in parts])
@@ -554,7 +554,10 @@ class DriftReport:
         self.differences: dict[tuple[str, str], Drift] = {}
 
     def record(self, kind: str, path: str, count: int, example: str | None = None) -> None:
-        """Record a difference; of two with the same kind and path, keep that with more values."""
+        """Record a difference.
+
+        If one with the same kind and path is recorded, only the one with more values is kept.
+        """
         drift = self.differences.get((kind, path))
         if drift is None or drift.count < count:
             self.differences[kind, path] = Drift(kind, path, count, example)

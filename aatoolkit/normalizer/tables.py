@@ -84,7 +84,7 @@ class ResponseAtHand:
 
 
 def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Call a function without warnings of this package."""
+    """Return the result of a function, which is called without warnings of this package."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
         return read(*arguments, **options)

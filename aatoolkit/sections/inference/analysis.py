@@ -249,9 +249,11 @@ def rename(column: ColumnFinding, name: str) -> None:
     relation.key = tuple(name if key == old else key for key in relation.key)
     relation.without = {name if k == old else k: v for k, v in relation.without.items()}
     column.name = name
-    for other in relation.columns:
-        if other.rule.value is not None:
-            other.rule = replace(other.rule, value=_renamed(other.rule.value, old, name))
+    for ruled_column in relation.columns:
+        if ruled_column.rule.value is not None:
+            ruled_column.rule = replace(
+                ruled_column.rule, value=_renamed(ruled_column.rule.value, old, name)
+            )
 
 
 def _renamed(rule: Aggregation, old: str, new: str) -> Aggregation:

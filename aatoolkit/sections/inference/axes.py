@@ -238,7 +238,7 @@ class Structure:
     def _split(self, axis: Axis) -> None:
         """Split an axis by its enclosing rows if these hold records of different kinds."""
         variables = [variable for variable in self.variables if variable.axis is axis]
-        is_held = any(other.parent is axis for other in self.axes)
+        is_held = any(child_axis.parent is axis for child_axis in self.axes)
         for ancestor in [*axis.chain()][1:-1] if not is_held else ():
             keys = [ancestor.keys[row] for row in axis.rows_of(ancestor)]
             fields: dict[Any, set[Path]] = {}
@@ -262,7 +262,10 @@ class Structure:
     def _add_part(
         self, axis: Axis, variables: list[Variable], outer: Axis, paths: set[Path], keys: list[Any]
     ) -> None:
-        """Add an axis with those rows of another whose enclosing row has one of some keys."""
+        """Add an axis with some rows of another axis: those within certain rows of an outer axis.
+
+        ``keys`` are the keys or positions of these outer rows; ``paths`` the columns to keep.
+        """
         source = "^" * sum(isinstance(step, Each) for step in axis.steps[len(outer.steps) :]) + "#0"
         if isinstance(outer.steps[-1], Entries):
             source = f"@{sum(isinstance(step, Entries) for step in outer.steps) - 1}"
@@ -423,7 +426,7 @@ class Structure:
             size == {len(values)} for size, values in zip(sizes, array.filled, strict=True)
         )
         inner = [len(row[0]) if row is not MISSING and row else None for row in array.lists]
-        arrays = (other.lengths for other, _ in _arrays_around(axis, array, is_whole=True))
+        arrays = (neighbour.lengths for neighbour, _ in _arrays_around(axis, array, is_whole=True))
         is_grid = is_square or any(lengths == inner for lengths in arrays)
         is_even = all(len(_kinds(item or ())) <= 1 for item in array.items)
         return is_even and (is_mixed or not is_grid)
@@ -489,41 +492,47 @@ class Structure:
     ) -> Header | None:
         """Return the list that names the positions of others: as many texts as these are long."""
         candidates = []
-        for other, rows in _arrays_around(axis, array, is_whole=is_whole):
-            if other.names is None:
+        for neighbour, rows in _arrays_around(axis, array, is_whole=is_whole):
+            if neighbour.names is None:
                 continue
-            name, texts = other.names
+            name, texts = neighbour.names
             names = [texts[row] for row in rows]
             pairs = zip(array.lists, names, strict=True)
             is_exact = all(row is MISSING or len(row) == len(texts) for row, texts in pairs)
-            is_named = _HEADER.fullmatch(snake(_last_name(other.steps))) is not None
+            is_named = _HEADER.fullmatch(snake(_last_name(neighbour.steps))) is not None
             # ``index_names`` is that of ``index``.
-            is_like = _last_name(array.steps) in _last_name(other.steps)
-            rank = _common(other.steps, array.steps), is_like, is_named
+            is_like = _last_name(array.steps) in _last_name(neighbour.steps)
+            rank = _common(neighbour.steps, array.steps), is_like, is_named
             # What names only the positions of some rows are values of theirs.
             is_alike = len({*map(tuple, names)}) == 1 and "dict" not in array.kinds
             is_header = is_named or (is_mixed and not is_whole and is_alike)
             if array.kinds == {"text"} and is_alike:
                 is_header |= _is_tuple(axis, array, max(4, 2 * array.longest))
             if is_exact and is_header:
-                candidates.append((rank, other, name, names))
+                candidates.append((rank, neighbour, name, names))
         if not candidates:
             return None
-        _, other, name, names = max(candidates, key=lambda fit: fit[0])
-        other.is_used = True
-        self.headers.add(other.steps)
-        return (*bound(other.steps), Each(), *([Field(name)] if name is not None else [])), names
+        _, neighbour, name, names = max(candidates, key=lambda fit: fit[0])
+        neighbour.is_used = True
+        self.headers.add(neighbour.steps)
+        return (
+            *bound(neighbour.steps),
+            Each(),
+            *([Field(name)] if name is not None else []),
+        ), names
 
     def _label(self, axis: Axis, array: Arrays, *, is_own: bool = False) -> Label | None:
         """Return the nearest list of an enclosing axis that has the same lengths; None if none."""
         if array.longest < 2:
             return None
         candidates = []
-        for other, rows in _arrays_around(axis, array, is_whole=is_own):
+        for neighbour, rows in _arrays_around(axis, array, is_whole=is_own):
             pairs = zip(array.lengths, rows, strict=True)
-            is_plain = other.kinds.isdisjoint(("dict", "list")) and not (is_own and other.is_used)
-            if is_plain and all(length in (None, other.lengths[row]) for length, row in pairs):
-                candidates.append((other, rows))
+            is_plain = neighbour.kinds.isdisjoint(("dict", "list")) and not (
+                is_own and neighbour.is_used
+            )
+            if is_plain and all(length in (None, neighbour.lengths[row]) for length, row in pairs):
+                candidates.append((neighbour, rows))
         return max(candidates, key=lambda fit: _common(fit[0].steps, array.steps), default=None)
 
 
@@ -540,9 +549,9 @@ def _arrays_around(
     """
     for ancestor in [*axis.chain()][not is_whole :]:
         rows = axis.rows_of(ancestor)
-        for other in ancestor.arrays:
-            if other.steps != array.steps[: len(other.steps)]:
-                yield other, rows
+        for neighbour in ancestor.arrays:
+            if neighbour.steps != array.steps[: len(neighbour.steps)]:
+                yield neighbour, rows
 
 
 def _are_alike(group: set[Path], paths: set[Path]) -> bool:
@@ -586,7 +595,7 @@ def _shared(paths: list[Path]) -> Path:
 
 
 def _common(first: Sequence[Any], other: Sequence[Any]) -> int:
-    """Count the leading members that two sequences share."""
+    """Return the number of leading members that two sequences share."""
     return next(
         (at for at, (a, b) in enumerate(zip(first, other, strict=False)) if a != b),
         min(len(first), len(other)),

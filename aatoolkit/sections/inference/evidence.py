@@ -93,13 +93,13 @@ def _find_sums(relation: Relation, relations: list[Relation]) -> None:
 
 def _totals_around(relation: Relation) -> Iterator[Totals]:
     """Yield the counts of enclosing rows as totals that the rows of a table may sum to."""
-    for other, groups in [*relation.chain()][1:]:
-        paths = {other[name].path for name in other.key}
+    for ancestor, groups in [*relation.chain()][1:]:
+        paths = {ancestor[name].path for name in ancestor.key}
         over = {name for name in relation.key if relation[name].path not in paths}
-        where = "rows" if other.steps else "responses"
-        for column in other.columns:
+        where = "rows" if ancestor.steps else "responses"
+        for column in ancestor.columns:
             if column.may_add:
-                label = f"{other.name}.{column.name}"
+                label = f"{ancestor.name}.{column.name}"
                 yield Totals(groups, column.numbers, label, where, over, column)
 
 
@@ -112,14 +112,16 @@ def _totals_of(column: ColumnFinding, relations: list[Relation]) -> Iterator[Tot
         total[responses[relation.total_rows]] = column.numbers[relation.total_rows]
         yield Totals(responses, total, "their total", "responses", key)
     sums = _sums_by_response(column)
-    is_nested = any(other.steps for other, _ in [*relation.chain()][1:])
-    for other in relations if not is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
-        is_top = other.parent is None or not other.parent.steps
-        is_apart = other.steps and is_top and other is not relation and not {*other.key} & key
-        if is_apart and column.name in other.names and other[column.name].may_add:
-            other_sums = _sums_by_response(other[column.name])
+    is_nested = any(neighbour.steps for neighbour, _ in [*relation.chain()][1:])
+    for neighbour in relations if not is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
+        is_top = neighbour.parent is None or not neighbour.parent.steps
+        is_apart = (
+            neighbour.steps and is_top and neighbour is not relation and not {*neighbour.key} & key
+        )
+        if is_apart and column.name in neighbour.names and neighbour[column.name].may_add:
+            other_sums = _sums_by_response(neighbour[column.name])
             if np.array_equal(other_sums > 0, sums > 0):
-                yield Totals(responses, other_sums, f"those of {other.name}", "responses", key)
+                yield Totals(responses, other_sums, f"those of {neighbour.name}", "responses", key)
 
 
 def _sums_by_response(column: ColumnFinding) -> Numbers:
@@ -222,12 +224,12 @@ def _find_ratios(relation: Relation) -> None:
 def _count_operands(relation: Relation) -> Iterator[Operand]:
     """Yield the counts of which ratios may be made: of the rows, of enclosing rows, and sums."""
     earlier_sums: list[Numbers] = []
-    for other, places in relation.chain():
-        for column in other.columns:
+    for ancestor, places in relation.chain():
+        for column in ancestor.columns:
             if not column.may_be_counted:
                 continue
-            is_own = other is relation
-            name = column.name if is_own else f"{other.name}.{column.name}"
+            is_own = ancestor is relation
+            name = column.name if is_own else f"{ancestor.name}.{column.name}"
             yield Operand(name, column.numbers[places], is_own)
             sums = _sums_by_response(column)[relation.response]
             is_new = not any(
@@ -358,7 +360,7 @@ def _find_parts(relation: Relation, count: int) -> Parts | None:
 
 
 def _compare_parts(relation: Relation, count: int) -> None:
-    """Compare a response with those for parts of its engines; add to the evidence what that shows.
+    """Compare a response with the responses for single engines, and add evidence to its columns.
 
     It shows which counts add up, and which count weights each rate.
     """

@@ -194,8 +194,11 @@ def _leave_out_totals(relation: Relation) -> str:
         is_total = [type(v) is str and _TOTAL.fullmatch(v) is not None for v in column.values]
         rows = np.flatnonzero(is_total)
         places = relation.response[rows].tolist()
-        comparisons = [(numbers[relation.response == at], numbers[row])
-                  for row, at in zip(rows, places, strict=True) for numbers in counts]  # fmt: skip
+        comparisons = [
+            (numbers[relation.response == response], numbers[row])
+            for row, response in zip(rows, places, strict=True)
+            for numbers in counts
+        ]
         highest = [
             not (numbers > value).any() for numbers, value in comparisons if len(numbers) > 2
         ]

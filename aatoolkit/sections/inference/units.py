@@ -140,12 +140,12 @@ def _find_likely_counts(columns: list[ColumnFinding]) -> None:
 
 def _count_of_similar_size(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
     """Return the name of a count whose values are of similar size in all rows; empty if none."""
-    for other in columns:
-        is_positive = (column.numbers > 0) & (other.numbers > 0)
-        if other is not column and other.unit.value == COUNT and is_positive.sum() >= _MIN_ROWS:
-            quotients = column.numbers[is_positive] / other.numbers[is_positive]
+    for count in columns:
+        is_positive = (column.numbers > 0) & (count.numbers > 0)
+        if count is not column and count.unit.value == COUNT and is_positive.sum() >= _MIN_ROWS:
+            quotients = column.numbers[is_positive] / count.numbers[is_positive]
             if quotients.min() >= 1 / _MAX_QUOTIENT and quotients.max() <= _MAX_QUOTIENT:
-                return other.name
+                return count.name
     return ""
 
 
@@ -220,10 +220,11 @@ def _currency(column: ColumnFinding) -> str | None:
         return None
     holder = column.source.rpartition(".")[0]
     names = (
-        other.name
-        for other in column.relation.columns
-        if "currency" in tokens(other.name)
-        and {other.source, other.source.rpartition(".")[0]} & {column.source, holder}
+        currency_column.name
+        for currency_column in column.relation.columns
+        if "currency" in tokens(currency_column.name)
+        and {currency_column.source, currency_column.source.rpartition(".")[0]}
+        & {column.source, holder}
     )
     return next(names, None)
 
@@ -271,15 +272,14 @@ def _ratio_rule(column: ColumnFinding, denominators: set[str]) -> Rule:
         and candidate.factor * column.scale == 1
     ]
     pairs = {candidate.over for candidate in ratios}
-    candidates = (
+    fits = (
         own_ratios
         if len(pairs) == 1
         else [candidate for candidate in own_ratios if {candidate.over[1]} == denominators]
     )
-    if len(candidates) == 1:
+    if len(fits) == 1:
         rival = "no other pair of counts" if len(pairs) == 1 else "the engines pool by it"
-        reason = f"{candidates[0]} on {candidates[0].rows} rows, {rival}"
-        return Finding(ratio(*candidates[0].over), PROVED, reason)
+        return Finding(ratio(*fits[0].over), PROVED, f"{fits[0]} on {fits[0].rows} rows, {rival}")
     # Several totals fit: whichever is the denominator, the ratio must be computed again.
     first = ratios[0]
     is_of_total = len({count for count, _ in pairs}) == 1 and (len(pairs) == 1 or not own_ratios)
