@@ -184,21 +184,22 @@ class Structure:
         self.variables: list[Variable] = []
         self.headers: set[Path] = set()
         root = Axis((), None, [], list(range(len(documents))), ())
-        self._open(root, [((), [*documents])])
+        self._add_axis(root, [((), [*documents])])
         for axis in self.axes[1:]:
             self._split(axis)
 
-    def _open(self, axis: Axis, streams: Iterable[Stream]) -> None:
+    def _add_axis(self, axis: Axis, streams: Iterable[Stream]) -> None:
+        """Add an axis with the values of its rows, and all axes below it."""
         self.axes.append(axis)
-        self._settle(axis, streams)
+        self._add_variables(axis, streams)
 
-    def _settle(self, axis: Axis, streams: Iterable[Stream]) -> None:
+    def _add_variables(self, axis: Axis, streams: Iterable[Stream]) -> None:
         """Add the variables of an axis, then the axes below it, which they may name or label."""
         arrays, maps = len(axis.arrays), len(axis.maps)
         for steps, values in streams:
             self._read(axis, steps, values)
-        self._open_maps(axis, axis.maps[maps:])
-        self._open_arrays(axis, axis.arrays[arrays:])
+        self._add_map_axes(axis, axis.maps[maps:])
+        self._add_array_axes(axis, axis.arrays[arrays:])
 
     def _read(self, axis: Axis, steps: Path, values: list[Any]) -> None:
         """Add the values at a path: objects field by field, scalars as a variable.
@@ -309,19 +310,20 @@ class Structure:
         last = snake(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
         return are_records or (is_text and not is_measure) or last.startswith(("by_", "per_"))
 
-    def _open_maps(self, axis: Axis, maps: list[Stream]) -> None:
+    def _add_map_axes(self, axis: Axis, maps: list[Stream]) -> None:
         """Add an axis for the maps in the rows of an axis; maps with equal keys share one."""
         groups: dict[tuple[Any, ...], list[Stream]] = {}
         for steps, dicts in maps:
             keys = tuple(None if row is MISSING else frozenset(row) for row in dicts)
             groups.setdefault(keys, []).append((steps, dicts))
         for group in groups.values():
-            self._open_below(axis, group, group[0], Entries)
+            self._add_child_axis(axis, group, group[0], Entries)
 
     # --- arrays ---------------------------------------------------------------------------------
 
-    def _open_arrays(self, axis: Axis, arrays: list[Arrays]) -> None:
-        row_arrays = [array for array in arrays if not self._are_columns(axis, array)]
+    def _add_array_axes(self, axis: Axis, arrays: list[Arrays]) -> None:
+        """Add axes for the lists in the rows of an axis; lists of equal lengths share one."""
+        row_arrays = [array for array in arrays if not self._add_if_columns(axis, array)]
         groups: dict[Any, list[Arrays]] = {}
         labelled: dict[Any, tuple[Label, list[Arrays]]] = {}
         for array in row_arrays:
@@ -338,26 +340,27 @@ class Structure:
             key = next(alike, array.steps if is_alone else (*array.lengths,))
             groups.setdefault(key, []).append(array)
         for label, group in labelled.values():
-            self._open_side_by_side(axis, group, label)
+            self._add_parallel_axis(axis, group, label)
         for group in groups.values():
-            if len(group) > 1 or not self._are_cells(axis, group[0]):
-                self._open_side_by_side(axis, group)
+            if len(group) > 1 or not self._add_if_cells(axis, group[0]):
+                self._add_parallel_axis(axis, group)
 
-    def _open_side_by_side(
+    def _add_parallel_axis(
         self, axis: Axis, group: list[Arrays], label: Label | None = None
     ) -> None:
+        """Add one axis for lists side by side; nested or well-filled lists give the rows."""
         spine = max(group, key=lambda array: (array.kinds == {"list"}, len(array.filled)))
         streams = [(array.steps, array.lists) for array in group]
         first = int(len(group) == 1 and _has_header_row(spine.filled))
-        self._open_below(axis, streams, (spine.steps, spine.lists), Each, label, first)
+        self._add_child_axis(axis, streams, (spine.steps, spine.lists), Each, label, first)
 
-    def _open_columns(self, axis: Axis, array: Arrays, streams: list[Stream]) -> None:
+    def _add_column_axis(self, axis: Axis, array: Arrays, streams: list[Stream]) -> None:
         """Add an axis for lists that are whole columns: the rows are the positions in them."""
         steps, lists = self._elements(array, None, ())[0]
         label = self._label(axis, Arrays(steps, lists), is_own=True)
-        self._open_below(axis, streams, (steps, lists), Each, label, only={"^#0": (0,)})
+        self._add_child_axis(axis, streams, (steps, lists), Each, label, only={"^#0": (0,)})
 
-    def _open_below(
+    def _add_child_axis(
         self,
         axis: Axis,
         group: list[Stream],
@@ -388,7 +391,9 @@ class Structure:
             array.is_used = True
             members.append((array.steps, [array.lists[row] for row in places]))
         holder = _shared([path for path, _ in members])
-        opened = Axis(steps, axis, parent_rows, keys, holder, first, label is not None, only or {})
+        new_axis = Axis(
+            steps, axis, parent_rows, keys, holder, first, label is not None, only or {}
+        )
         number = sum(isinstance(step, Each | Entries) for step in steps) - 1
         streams = [
             (steps if path == spine[0] and not only else (*bound(path), step(at=number)),
@@ -399,7 +404,7 @@ class Structure:
             header = (*bound(spine[0]), Position(0), Each())
             names = [spine[1][at][0] for at in parent_rows]
             streams = self._elements(Arrays(steps, streams[0][1]), header, names)
-        self._open(opened, streams)
+        self._add_axis(new_axis, streams)
 
     def _read_header(self, axis: Axis, header: Header | None) -> None:
         """Add the fields of a header's records as variables, if they differ between the rows."""
@@ -417,7 +422,7 @@ class Structure:
                 if len({*map(repr, variable.values)} - {repr(MISSING)}) > 1
             ]
 
-    def _are_whole(self, axis: Axis, array: Arrays, *, is_mixed: bool) -> bool:
+    def _may_be_columns(self, axis: Axis, array: Arrays, *, is_mixed: bool) -> bool:
         """Whether the elements of lists may be columns: lists of equal length, each of one kind."""
         sizes = [{len(item or ()) for item in values} for values in array.filled]
         if array.longest < 2 or any(len(size) != 1 or size == {0} for size in sizes):
@@ -431,12 +436,12 @@ class Structure:
         is_even = all(len(_kinds(item or ())) <= 1 for item in array.items)
         return is_even and (is_mixed or not is_grid)
 
-    def _are_columns(self, axis: Axis, array: Arrays) -> bool:
-        """Whether the elements of lists are columns by their positions; if so, add them."""
+    def _add_if_columns(self, axis: Axis, array: Arrays) -> bool:
+        """Add the elements of lists as columns, by their positions; return whether they are."""
         kinds = [_shapes(cells) for cells in zip_longest(*array.filled)]
         is_mixed = all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1
         is_whole = array.kinds == {"list"}
-        if is_whole and not self._are_whole(axis, array, is_mixed=is_mixed):
+        if is_whole and not self._may_be_columns(axis, array, is_mixed=is_mixed):
             return False
         header = self._header(axis, array, is_mixed=is_mixed, is_whole=is_whole)
         label = None if is_mixed or is_whole else self._label(axis, array)
@@ -446,21 +451,21 @@ class Structure:
         if header is not None or (is_mixed and (is_whole or _is_tuple(axis, array, 2))):
             streams = self._elements(array, *(header or (None, ())))
             if is_whole:
-                self._open_columns(axis, array, streams)
+                self._add_column_axis(axis, array, streams)
                 self._read_header(axis, header)
             else:
-                self._settle(axis, streams)
+                self._add_variables(axis, streams)
             return True
         return False
 
-    def _are_cells(self, axis: Axis, array: Arrays) -> bool:
-        """Whether lists need no axis of their own; if so, add them as columns.
+    def _add_if_cells(self, axis: Axis, array: Arrays) -> bool:
+        """Add lists as columns if they need no axis of their own; return whether they do not.
 
         Lists of texts become one column of lists; tuples in many rows become one column for each
         position.
         """
         if _is_tuple(axis, array, max(4, 2 * array.longest)):
-            self._settle(axis, self._elements(array, None, ()))
+            self._add_variables(axis, self._elements(array, None, ()))
             return True
         is_text = all(type(item) is str for item in array.items if item is not None)
         if is_text and array.kinds:
