@@ -21,12 +21,18 @@ answers to each are a sample (``panel="fixed"``). How do *prompts like these* fa
 a sample too (``panel="sampled"``), and as answers to one prompt resemble each other, a hundred
 answers to five prompts may be worth as few as 34 independent ones (correlation 0.1) or 6 (0.8).
 
-"up" and "down" mean a p-value below one less the level. Whose: in ``Dataset.compare`` that of the
-planned comparison alone, and the rest is a family; in ``compare`` and ``overlap`` that of the row,
-adjusted over all rows; in ``changes`` that of no change in the whole series; in ``effect`` that of
-the effect, whose checks are adjusted over each other. "no evidence" means that none was shown, not
-that there is none: ``detectable`` is what such a sample shows in four of five cases. "cannot say"
-means that no test was possible or that a check of its assumptions failed; ``why`` says which.
+"up" and "down" mean that a p-value is below 1 - ``level``. Which p-value that is depends on the
+function:
+
+- ``Dataset.compare``: for the planned comparison its own, unadjusted; for all other rows the
+  p-value adjusted over these rows;
+- ``compare`` and ``overlap``: the p-value of the row, adjusted over all rows;
+- ``changes``: the p-value of "no change in the whole series";
+- ``effect``: the p-value of the effect, unadjusted; those of its checks are adjusted.
+
+"no evidence" means that no change was shown, not that there is none: ``detectable`` is what such a
+sample shows in four of five cases. "cannot say" means that no test was possible or that a check of
+its assumptions failed; ``why`` says which.
 
 Methods, assumptions and checks: ``help("aatoolkit.stats.results")``.
 """

@@ -50,8 +50,8 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     """Return one row per sampled answer: whether it mentions a brand, and cites own pages.
 
     Runs without an answer are left out, as they do not belong to the denominator. The service
-    caps the number of ``chats``, so that a long window is a sample of its latest answers; the
-    availability of the columns says so if the service does.
+    caps the number of ``chats``, so that a long window is a sample of its latest answers. If the
+    service states this, the availability of the columns is partial.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     -------
     pandas.DataFrame
         ``chat_id``, ``prompt_id``, ``engine``, ``ran_at``, ``date``, ``mentioned``, ``brand``
-        (which one), ``position`` (where it is mentioned), and ``cited``: whether an own page is
-        cited; missing where nothing says which sites are owned. Two brands in the same answers
+        (which one), ``position`` (where it is mentioned), and ``cited`` (whether an own page is
+        cited; missing if nothing says which sites are owned). Two brands in the same answers
         compare: ``mine.aa.compare(theirs, "mentioned")``, paired by prompt.
 
     Raises
@@ -140,16 +140,17 @@ def cited_and_mentioned(
     """Test whether answers that cite own pages mention the brand more often, within prompts.
 
     Each answer is in one of four cells: mentioned or not, cited or not. The Mantel-Haenszel odds
-    ratio compares within prompts, so that prompts which invite both do not make a connection
-    of it: OR = Σaᵢdᵢ/nᵢ / Σbᵢcᵢ/nᵢ (Mantel & Haenszel, *JNCI* 22, 1959), with the variance of
-    its logarithm by Robins, Breslow & Greenland (*Biometrics* 42, 1986) and a z interval.
+    ratio compares within prompts, so that prompts which invite both mentions and citations do not
+    by themselves make the two look connected: OR = Σaᵢdᵢ/nᵢ / Σbᵢcᵢ/nᵢ (Mantel & Haenszel, *JNCI*
+    22, 1959), with the variance of its logarithm by Robins, Breslow & Greenland (*Biometrics* 42,
+    1986) and a z interval.
 
-    Answers to one prompt are taken for independent given the prompt; where runs of one day resemble
-    each other the interval is too narrow.
+    Answers to one prompt are assumed to be independent of each other. If runs of the same day
+    resemble each other, the interval is too narrow.
 
     It is an association, not an effect: an answer may cite a page because it speaks of the
-    brand. Do not use it where most prompts have answers of one kind only: they say nothing, and
-    ``clusters`` counts those that do.
+    brand. Do not use it if most prompts have answers of one kind only: such prompts tell nothing.
+    ``clusters`` is the number of the other prompts.
 
     Parameters
     ----------

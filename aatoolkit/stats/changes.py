@@ -108,7 +108,7 @@ def changes(
 
 
 def _change_row(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) -> dict[str, Any]:
-    """Return the row of a change: the levels before and after it."""
+    """Return the columns of one change: the levels before and after it, and the verdict."""
     spans = [np.arange(low, start), np.arange(start, high)]
     (y0, y1), (n0, n1) = ([take(part, span) for span in spans] for part in (y, n))
     before, after = total_of(y0) / total_of(n0), total_of(y1) / total_of(n1)
@@ -137,9 +137,10 @@ def _cost(y: Numbers, n: Numbers, kind: str) -> Numbers:
 
 
 def _split(y: Numbers, n: Numbers, start: Integers, kind: str) -> tuple[Numbers, Integers]:
-    """Find the best split of either segment of each series: its gain in likelihood, and its day.
+    """Return for each series the best day to split one of its two segments, after the gain.
 
-    The segments are those before and from a day, which may be 0.
+    The segments are the days before ``start`` and the days from ``start`` on; the first is empty
+    if ``start`` is 0. The gain is the decrease of -2 log likelihood.
     """
     rows, days = np.arange(len(y)), y.shape[1]
     sum_y, sum_n = (np.pad(np.cumsum(part, axis=1), ((0, 0), (1, 0))) for part in (y, n))
@@ -159,7 +160,7 @@ def _split(y: Numbers, n: Numbers, start: Integers, kind: str) -> tuple[Numbers,
 
 
 def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
-    """Compute the level of each day, constant between the splits of each series."""
+    """Return the mean level of each day's segment; each series is split at its ``starts``."""
     segment = sum(np.arange(y.shape[1]) >= start[:, None] for start in starts)
     levels = np.zeros_like(y)
     for position in range(len(starts) + 1):
@@ -170,7 +171,7 @@ def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
 
 
 def _best_splits(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbers]]:
-    """Compute the gains of the best one and the best two splits, with the level of each day."""
+    """Return the gain and the daily levels of the best single split, and of the best two."""
     gain, first = _split(y, n, np.zeros(len(y), np.int64), kind)
     second_gain, second = _split(y, n, first, kind)
     two = _levels_between(y, n, first, np.where(second_gain > 0, second, first))
@@ -178,7 +179,7 @@ def _best_splits(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbe
 
 
 def _reason_of_doubt(y: Numbers, n: Numbers, p: float, kind: str) -> str:
-    """Say why changes may be due to autocorrelation of days; empty if they are not."""
+    """Say why changes may be due to autocorrelation of days; return "" if they are not."""
     if p <= _CLEAR_P:
         return ""
     # The autocorrelation of residuals about the levels of the best two splits.
@@ -205,8 +206,8 @@ def _dispersion(y: Numbers, n: Numbers, levels: Numbers, kind: str) -> Numbers:
     """Estimate the long-run dispersion of each series, relative to independent answers.
 
     Pearson's dispersion about the rates, times 1 + 2Σ(1-l/(L+1))·r_l with the autocorrelations r
-    of the residuals (Newey & West, *Econometrica* 55, 1987): what makes neighbouring days alike
-    makes flat series look as if they had changed.
+    of the residuals (Newey & West, *Econometrica* 55, 1987). The factor is needed because a flat
+    series whose neighbouring days are alike looks as if it had changed.
     """
     residual = y - n * levels
     squares = np.maximum((residual**2).sum(1), _TINY)
@@ -238,9 +239,9 @@ def _change_points(
     The statistic is the gain in likelihood of the best split, and of the best two, each divided by
     the long-run variance of the days about it. The p-value ranks it among the series with days
     shuffled in blocks; the better rank counts. If it is significant, a further segment is accepted
-    while it gains more than the quantile of the shuffled one-split statistic times the variance
-    that is left. The best segments for each number of them are exact (Auger & Lawrence, *Bulletin
-    of Mathematical Biology* 51, 1989).
+    while it gains more than a quantile of the shuffled one-split statistic times the remaining
+    variance. For each number of segments, the best segmentation is found exactly (Auger & Lawrence,
+    *Bulletin of Mathematical Biology* 51, 1989).
     """
     order = _shuffled(len(y))
     hits, sizes = (np.concatenate([part[None], part[order]]) for part in (y, n))
@@ -272,7 +273,7 @@ def _change_points(
 
 
 def _segmentations(y: Numbers, n: Numbers, kind: str) -> Iterator[tuple[list[int], float]]:
-    """Yield the best segmentations into two segments, three and so on: starts and cost."""
+    """Yield the starts and the cost of the best two segments, of the best three, and so on."""
     sum_y, sum_n = (np.concatenate([[0.0], np.cumsum(part)]) for part in (y, n))
     days, day = len(y), np.arange(len(y) + 1)
     costs = _cost(sum_y - sum_y[:, None], sum_n - sum_n[:, None], kind)  # from a day to a day
@@ -292,7 +293,9 @@ def _segmentations(y: Numbers, n: Numbers, kind: str) -> Iterator[tuple[list[int
 def _day_interval(
     y: Numbers, n: Numbers, low: int, high: int, dispersion: float, level: float, kind: str
 ) -> tuple[int, int]:
-    """Compute the credible interval of the day of a change between two others, by a flat prior.
+    """Compute the credible interval of the day of a change, with a flat prior.
+
+    ``low`` and ``high`` are the days of the changes before and after it. Return its two ends.
 
     The likelihood is flattened by the dispersion of days relative to independent answers. The
     coverage of the interval is checked only roughly.

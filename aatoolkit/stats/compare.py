@@ -84,7 +84,7 @@ class ComparedRow(Comparison):
     unit : str or None
         The unit of the values.
     notes : tuple of str
-        What is said after the reason, such as that a side was measured in part.
+        Remarks that follow the reason, such as that a side was measured in part.
     """
 
     measure: str
@@ -135,7 +135,10 @@ def compare(
 def _constant_keys(
     frames: Sequence[pd.DataFrame], key: Sequence[str], by: Sequence[str]
 ) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the key columns with one text in each frame, such as two brands, and the two texts."""
+    """Yield each key column that holds a single text in each frame, with the two texts.
+
+    For example ``("brand", ("Acme", "Globex"))``.
+    """
     reserved = {*by, *(name for name, *_ in TABLES["compare"])}
     for name in key:
         texts = [{*frame[name].dropna()} if name in frame else set() for frame in frames]
@@ -206,7 +209,7 @@ def _compare_rows(
     refusal: str,
     error: AvailabilityError,
 ) -> Iterator[ComparedRow]:
-    """Yield comparisons of single rows, of which only the values are known, without a test.
+    """Yield comparisons of single rows, without a test, as a row has only a value and no counts.
 
     Raises
     ------
@@ -323,7 +326,7 @@ def _compare_group(
 
 
 def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CLUSTERS) -> str:
-    """Say why a change has no interval and p-value, such as too few clusters; else empty."""
+    """Say why a change has no interval and p-value, such as too few clusters; "" if it has."""
     if count < min_count:
         return (
             f"{count} {name} on one side or both; at least {min_count} are needed to test a change"
@@ -342,7 +345,7 @@ def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CL
 def _limitations(
     sides: Sequence[ClusterSums], groups: Sequence[int | None], names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Say why a group cannot be compared, and which of its sides were measured in part."""
+    """Return why a group cannot be compared ("" if it can), and notes on partly measured sides."""
     why = ""
     in_part: dict[str, list[str]] = {}
     for side, group, name in zip(sides, groups, names, strict=True):
@@ -369,7 +372,7 @@ def comparison_result(
 ) -> pd.DataFrame:
     """Make the result of comparisons: p-values adjusted over all of them, and verdicts.
 
-    With ``is_ranked`` the planned one comes first, then those with a verdict by size.
+    With ``is_ranked`` the planned comparison comes first, then those with a verdict by size.
     """
     is_plain = names == WINDOWS
     side, baseline, n_baseline = (

@@ -7,19 +7,18 @@ The arithmetic of ``df.aa.interval`` and ``compare``, functions of one group (se
 
 (the linearised variance of a ratio: Kish, *Survey Sampling*, 1965). The interval of a rate is
 Wilson's on the effective sample size Σn/deff (Kott & Carr, *Journal of Official Statistics* 13,
-1997; compared with others, and recommended, by Franco, Little, Louis & Slud, *Journal of Survey
-Statistics and Methodology* 7, 2019, who also find it too narrow where clusters are few and the
-quantile is the normal one;
-Korn & Graubard, *Survey Methodology* 24, 1998, do the same with Clopper and Pearson's), with a
-quantile of Student's t.
+1997), with a quantile of Student's t. Franco, Little, Louis & Slud (*Journal of Survey Statistics
+and Methodology* 7, 2019) compare it with others and recommend it, but find it too narrow with few
+clusters and a normal quantile. Korn & Graubard (*Survey Methodology* 24, 1998) use the effective
+sample size in Clopper and Pearson's interval in the same way.
 
-Its degrees of freedom are k-1 at most. With k-1 throughout, the coverage of 95 % intervals falls
-to 82 % where rates are near 0 or runs very unequal, as then few clusters carry the result. So they
-are the smallest of the effective numbers (Σx)²/Σx² of clusters that carry the answers (x = n; less
-1), the variance (x = (y - ŷn)², Satterthwaite's approximation), the hits (x = y) and the misses
-(x = n - y): Carter, Schnepel & Steigerwald, "Asymptotic behavior of a t-test robust to cluster
-heterogeneity", *Review of Economics and Statistics* 99, 2017. The last three are our own use of it,
-checked by simulation.
+Its degrees of freedom are k-1 at most. With k-1 throughout, the coverage of 95 % intervals falls to
+82 % if rates are near 0 or clusters have very unequal numbers of runs, as then few clusters carry
+the result. So the degrees of freedom are the smallest of four effective numbers of clusters, each
+(Σx)²/Σx²: by answers (x = n; less 1), by variance (x = (y - ŷn)², Satterthwaite's approximation),
+by hits (x = y) and by misses (x = n - y): Carter, Schnepel & Steigerwald, "Asymptotic behavior of a
+t-test robust to cluster heterogeneity", *Review of Economics and Statistics* 99, 2017. The last
+three are our own use of it, checked by simulation.
 """
 
 from __future__ import annotations
@@ -78,7 +77,8 @@ def check_level(level: float) -> None:
 def varies(error: Any, value: Any) -> Any:
     """Return whether a standard error is finite and more than the rounding error of a value.
 
-    Where clusters do not differ at all, that is too little to estimate an error, and no certainty.
+    Clusters that do not differ at all give a standard error of 0. That does not make the value
+    certain: there is too little to estimate an error from.
 
     Examples
     --------
@@ -95,9 +95,10 @@ def varies(error: Any, value: Any) -> Any:
 class Estimate:
     """The estimate of a group, or arrays with one estimate per group; NaN where there is none.
 
-    In formulas ``z`` are also the residuals of clusters, ``answers`` is the effective sample size,
-    ``q`` the quantile; of strata ``within`` is the variance of each, ``p`` its rate with one answer
-    at the overall rate added.
+    ``deff`` is the design effect, ``df`` the degrees of freedom and ``q`` the quantile of Student's
+    t. Formulas use further names: ``z`` are the residuals of clusters, ``answers`` is the effective
+    sample size; if clusters are strata, ``within`` is the variance within each, and ``p`` its rate
+    with one answer at the overall rate added.
     """
 
     value: Any
@@ -133,10 +134,11 @@ def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
 def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> Estimate:
     """Estimate a rate or mean, with clusters as a sample or as the population (``panel="fixed"``).
 
-    As a sample, their differences are part of the error. As the population, only the answers
-    within each are a sample (strata): the variance is Σ(nᵢ/Σn)²·p̃(1-p̃)/nᵢ, where p̃ is the cluster's
-    rate with one answer at the overall rate added: without it a prompt that was always, or never,
-    answered with the brand would be taken for certain.
+    If clusters are a sample, their differences are part of the error. If they are the population,
+    only the answers within each are a sample, and clusters are strata: the variance is
+    Σ(nᵢ/Σn)²·p̃(1-p̃)/nᵢ, where p̃ is the cluster's rate with one answer at the overall rate added.
+    Without this answer, a prompt whose answers always, or never, mention the brand would have a
+    variance of 0.
     """
     size, k = groups.total(n), groups.count(n)
     value = groups.total(y) / size
@@ -177,13 +179,14 @@ def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool)
 
 @dataclass(frozen=True)
 class Change:
-    """A change, its standard error, interval and p-value, and the two values that it is between.
+    """A change, its standard error, interval and p-value, and the values after and before it.
 
-    ``jackknife`` is the standard error by leaving each cluster out, ``heterogeneity`` the standard
-    error that a change of 1 has because clusters change unequally. The fields are the names in
-    formulas. There ``z`` are the residuals of clusters, ``leave_one_out`` the differences without
-    each, ``m`` their sizes; for totals ``answers1`` and ``answers0`` are effective sample sizes,
-    ``q`` is the quantile and ``pooled_error`` the standard error of the test.
+    ``jackknife`` is the standard error by the jackknife, which leaves out each cluster in turn.
+    ``heterogeneity`` is the standard error that a change of 1 has because clusters change
+    unequally. The fields are the names in formulas, which use further names: ``z`` are the
+    residuals of clusters, ``leave_one_out`` the differences without each cluster, ``m`` the sizes
+    of clusters. For totals ``answers1`` and ``answers0`` are the effective sample sizes, ``q`` is
+    the quantile and ``pooled_error`` the standard error of the test.
     """
 
     change: Any = NAN
@@ -206,7 +209,7 @@ UNKNOWN_CHANGE = Change()
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A change and what its verdict depends on.
+    """A change, with what its verdict needs: method, reason, and the words of the verdict.
 
     Parameters
     ----------
@@ -239,7 +242,8 @@ class Comparison:
 class Sample:
     """The rate or mean of one sample of clusters, its variances and degrees of freedom.
 
-    ``z`` and ``leave_one_out`` are the residuals and the leave-one-out differences of the clusters.
+    ``variance`` is the linearised variance, ``jackknife`` the variance by the jackknife. ``z`` and
+    ``leave_one_out`` are the residuals and the leave-one-out differences of the clusters.
     """
 
     value: Any = NAN
@@ -271,7 +275,7 @@ def _change_between(
 
 
 def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
-    """Compute the rate or mean Σy/Σn of all clusters, and Σn."""
+    """Return the rate or mean Σy/Σn over all clusters, and Σn."""
     size = total_of(n)
     value = total_of(y) / size
     name_all(**{name: value, f"size_{name}": size})
@@ -279,7 +283,7 @@ def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
 
 
 def _variances(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
-    """Compute the linearised variance from residuals, the jackknife's from leave-one-out values."""
+    """Return the linearised variance (from residuals) and the jackknife's (from differences)."""
     return k / (k - 1) * total_of(z**2), (k - 1) / k * total_of(leave_one_out**2)
 
 
@@ -288,9 +292,9 @@ def paired_change(
 ) -> Change:
     """Compute the change of a rate or mean over the clusters that both samples have.
 
-    With R = Σy/Σn on each side, zᵢ = (yᵢ - Rnᵢ)/Σn of the one side less that of the other, and
-    V = k/(k-1)·Σzᵢ²: the linearised variance of a difference of ratios on one sample of
-    clusters (Kish 1965, 14.4), with Student's t and `degrees_of_freedom`.
+    With R = Σy/Σn of each side, zᵢ is (yᵢ - Rnᵢ)/Σn of the one side less that of the other. The
+    variance is V = k/(k-1)·Σzᵢ²: the linearised variance of a difference of ratios on one sample
+    of clusters (Kish 1965, 14.4). The test is Student's t with `degrees_of_freedom`.
     """
     after, before = estimate_sample(y1, n1, "after"), estimate_sample(y0, n0, "before")
     z, leave_one_out = after.z - before.z, after.leave_one_out - before.leave_one_out
@@ -312,7 +316,10 @@ def paired_change(
 
 
 def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
-    """Compute the change of a count over clusters of both samples: mean change times clusters."""
+    """Compute the change of a count over the clusters that both samples have.
+
+    It is the mean change of a cluster times the number of clusters.
+    """
     differences = y1 - y0
     name_all(differences=differences)
     mean = estimate_sample(differences, differences * 0 + 1, "mean")
@@ -326,7 +333,8 @@ def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
 def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
     """Estimate the rate or mean of a sample of clusters: ratio estimator, linearised variance.
 
-    For a time series, whose neighbouring days may be alike, it is the long-run variance.
+    If the clusters are the days of a time series (``is_series``), the variance is the long-run
+    variance, as neighbouring days may be alike.
     """
     (value, size), k = _ratio(y, n, name), count_of(n)
     residual = y - value * n
@@ -342,7 +350,7 @@ def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sampl
 def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
     """Compute the change between two independent samples of clusters, with Welch's t test.
 
-    It has at least 1 degree of freedom.
+    The test has at least 1 degree of freedom.
     """
     variance = after.variance + before.variance
     spread = after.variance**2 / after.df + before.variance**2 / before.df
@@ -354,11 +362,11 @@ def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
 
 
 def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, df: Any) -> Change:
-    """Compute the change between rates of answers that are independent but for a design effect.
+    """Compute the change between two rates, from totals without clusters.
 
-    Newcombe's interval (*Statistics in Medicine* 17, 1998, method 10) and the test of two
-    proportions with their pooled variance. With a design effect the sample sizes are divided by
-    it (Kish 1965), and where it was estimated with ``df`` degrees of freedom Student's t has these.
+    With Newcombe's interval (*Statistics in Medicine* 17, 1998, method 10) and the test of two
+    proportions with their pooled variance. Sample sizes are divided by the design effect ``deff``
+    (Kish 1965); Student's t has the ``df`` degrees of freedom with which it was estimated.
     """
     (after, size1), (before, size0) = _ratio(y1, n1, "after"), _ratio(y0, n0, "before")
     a, b = size1 / deff, size0 / deff
@@ -381,11 +389,11 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
 def degrees_of_freedom(m: Any, z: Any) -> Any:
     """Compute the degrees of freedom of a variance over clusters, at least 1, or NaN.
 
-    The smaller of two effective numbers of clusters, each (Σx)²/Σx²: by answers (x = m), less 1,
-    and by variance (x = z²; Satterthwaite). With k-1, a test at 5 % raises up to 11 % false alarms
-    where runs are very unequal; with this, 5 % at most. Where one cluster has most of the answers
-    the result is NaN: its residual is near 0, and with 1 degree of freedom a test would raise up
-    to 92 % false alarms.
+    The result is the smaller of two effective numbers of clusters, each (Σx)²/Σx²: by answers
+    (x = m), less 1, and by variance (x = z²; Satterthwaite). If clusters have very unequal numbers
+    of runs, a test at 5 % raises up to 11 % false alarms with k-1, and 5 % at most with this. If
+    one cluster has most of the answers, the result is NaN: the residual of that cluster is near 0,
+    and with 1 degree of freedom a test would raise up to 92 % false alarms.
     """
     fourth = total_of(z**4)
     carry = total_of(m) ** 2 / total_of(m**2) - 1
@@ -396,7 +404,8 @@ def degrees_of_freedom(m: Any, z: Any) -> Any:
 def long_run_factor(residual: Numbers) -> Numbers:
     """Compute the ratio of long-run variance to that of independent days: 1 + 2Σ(1-l/(L+1))·r_l.
 
-    With the autocorrelations r of residuals in their order (Newey & West, *Econometrica* 55, 1987).
+    Here r_l is the autocorrelation of the residuals, which are in order of time, at lag l (Newey &
+    West, *Econometrica* 55, 1987).
     """
     days = residual.shape[1]
     squares = np.maximum((residual**2).sum(1), 1e-300)
@@ -415,24 +424,26 @@ def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity
     """Compute the smallest change, up or down, that 80 % of such samples would show.
 
     ``distance`` is the noncentrality at which Student's t has this power (by the normal
-    approximation of Johnson & Welch, *Biometrika* 31, 1940). It stands for a known standard error;
-    with one that was estimated, as that of the next sample will be, the change is k times it with
+    approximation of Johnson & Welch, *Biometrika* 31, 1940). It holds for a known standard error.
+    As the next sample will estimate its standard error, the change is k times the error, with
 
         P((Z + k·S₁)/S₂ > t) = 0.8,     Z normal, S₁² and S₂² of χ²/df, all independent:
 
-    k = distance/``typical``⁴, to 4 % from 3 degrees of freedom on (levels 0.9 to 0.9999), with
-    fewer more. The error is that of leaving each cluster out (Efron & Stein, *Annals of Statistics*
-    9, 1981), since the linearised one is too small where sizes differ. A change d that clusters do
-    not share alike adds (d·``heterogeneity``)² to the variance: where they are so few that this
-    grows as fast as the change, none would show, and the result is beyond any scale.
+    k = distance/``typical``⁴, with an error of at most 4 % from 3 degrees of freedom on (levels 0.9
+    to 0.9999), and more below. ``error`` is the standard error by the jackknife (Efron & Stein,
+    *Annals of Statistics* 9, 1981), since the linearised one is too small if cluster sizes differ.
+    A change d that clusters do not share alike adds (d·``heterogeneity``)² to the variance. If
+    there are so few clusters that the standard error grows as fast as the change, no change would
+    show, and the result is larger than any possible change.
 
-    By simulation (rates of 0.35 to 0.5, correlation 0 to 0.5) such a change is shown by 79 to 89 %,
-    each sample by its own promise, from 12 clusters on whose sizes are alike or differ by a factor
-    of 1.6 up or down, also where they are drawn anew on either side, and from 6 whose correlation
-    is 0.1. Where sizes differ by a factor of 2.7 up or down that holds of the middle promise (12 to
-    60 clusters: 82 to 91 %), while of each by its own 70 to 82 % are shown: few clusters then
-    carry both errors. Of 5 to 8 uneven clusters half of all samples and more promise nothing, and
-    what the others promise is shown by some 70 %.
+    Simulations (rates of 0.35 to 0.5, correlation 0 to 0.5) tested how often a sample shows a
+    change of the size that was computed from it. With 12 clusters or more, whose sizes are alike
+    or differ by a factor of up to 1.6, 79 to 89 % of the samples show it, also if clusters are
+    drawn anew on either side; with a correlation of 0.1, 6 clusters suffice. If sizes differ by a
+    factor of up to 2.7, only 70 to 82 % show it, as few clusters then carry both errors; a change
+    of the median computed size is shown by 82 to 91 % (12 to 60 clusters). With 5 to 8 uneven
+    clusters, the result is larger than any possible change for half of the samples or more, and
+    some 70 % of the others show their change.
     """
     t = t_quantile(1 - (1 - level) / tests / 2, df)
     distance = t * (1 - 1 / (4 * df)) + normal_quantile(POWER) * np.sqrt(1 + t**2 / (2 * df))
@@ -475,7 +486,7 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
 
 
 def verdict_of(p: float, change: float, level: float, words: Sequence[str] = ("up", "down")) -> str:
-    """Return the verdict on a change by its p-value and its sign."""
+    """Return the verdict on a change: by its sign if it is significant, else "no evidence"."""
     if not np.isfinite(p):
         return "cannot say"
     if p >= 1 - level or change == 0:
@@ -486,7 +497,7 @@ def verdict_of(p: float, change: float, level: float, words: Sequence[str] = ("u
 def judge(
     rows: Sequence[Comparison], level: float, correct: str | None = "holm", noun: str = "change"
 ) -> list[dict[str, Any]]:
-    """Compute the columns `JUDGED` of comparisons, from adjusted p-values to verdicts.
+    """Return for each comparison the columns of `JUDGED`, from adjusted p-values to verdicts.
 
     Parameters
     ----------

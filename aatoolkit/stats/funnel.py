@@ -1,6 +1,6 @@
-"""From crawled to converted: ``Dataset.funnel``, stages joined by path.
+"""``Dataset.funnel``: the stages from crawled to converted, joined by the path of a page.
 
-What a stage counts is found by what columns mean: the words of their names, in a table of pages.
+The column that a stage counts is found by the words of its name, in a table with a row per page.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _MISSING_PART = "a part of it has no number, so that the sum is not known"
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: a number for each path, their availability, and why there are none."""
+    """One stage: its number for each path, their availability, and why it has no numbers at all."""
 
     paths: pd.Index
     numbers: Any
@@ -87,7 +87,11 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
 
 
 def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
-    """Return the column of a count, found by the words of its declared name."""
+    """Return the column of numbers that is called by one of some names, in any spelling.
+
+    The names are tried in order; None if no column has the words of any. Columns with values of
+    the window before are left out.
+    """
     columns = metadata_of(frame).columns
     meanings: dict[tuple[str, ...], str] = {}
     for name in frame.select_dtypes("number").columns:
@@ -212,7 +216,7 @@ def _count_by_path(
     section: str,
     names: Sequence[str],
 ) -> Stage:
-    """Sum a count of a table by path; a sum over a missing number is missing."""
+    """Sum a count of a section's table by path; a sum with a missing number is missing."""
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
     if frame is None or column is None:
@@ -236,7 +240,7 @@ def _count_by_path(
 
 
 def _combined_stage(counts: Sequence[Stage]) -> Stage:
-    """Combine the counts of several tables; of a path in several the first one counts."""
+    """Combine the stages of several tables; a path in several has the number of the first."""
     first, *other_counts = [count for count in counts if len(count.paths)] or counts[:1]
     for other in other_counts:
         paths = first.paths.append(other.paths).unique()
@@ -264,11 +268,11 @@ _SAFE = "/-._~!$&'()*+,;=:@"
 
 
 def normal_path(address: str) -> str:
-    """Normalise the path of an address or path.
+    """Return the normalised path of a URL or path.
 
-    Without scheme, host, query and fragment (RFC 3986, 6.2.2 and 6.2.3): escapes are decoded and
-    encoded once more, repeated and trailing slashes are dropped, as is an index file. Letters keep
-    their case, as paths do.
+    Scheme, host, query and fragment are left out. Percent escapes are decoded and encoded anew
+    (RFC 3986, 6.2.2 and 6.2.3). Repeated and trailing slashes are dropped, and so is an index file.
+    The case of letters is kept, as it may matter in paths.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """``Dataset.compare``: the changes of the headline measures, paired by prompt where possible.
 
-Columns are found by what they mean, whatever a service calls them: measures by their standard names
-or their counts, prompts by the key of the section ``prompts``.
+A service may call its columns otherwise. So measures are found by their standard names or by the
+counts that they are computed from, and prompts by the key of the section ``prompts``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ _ROLES: dict[str, tuple[str, list[str], list[str]]] = json.loads(
 
 
 class HeadlineQuestion(NamedTuple):
-    """A question: the measure to compare, its subject, the role of its table, and its groups."""
+    """A question of the headline: which measure to compare, in which table, for which groups.
+
+    ``subject`` names the groups in the result, and ``role`` names the table in `_ROLES`.
+    """
 
     subject: str
     measure: str
@@ -48,8 +51,10 @@ class HeadlineQuestion(NamedTuple):
     by: str | None = None
     cluster: str | None = None
     is_total: bool = False
-    """Whether it is a total of the window without prompts, whose variance is that of answers times
-    the design effect of the planned comparison."""
+    """Whether the measure is a total of the window, without numbers by prompt.
+
+    Its variance is that of independent answers times the design effect of the planned comparison.
+    """
 
 
 _PLANNED = (
@@ -87,7 +92,7 @@ def headline(
 
 
 def _tables(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
-    """Return the tables of a dataset that fit a role in the comparison."""
+    """Return the tables of a dataset that have the section, columns and key of a role."""
     section, columns, key = _ROLES[role]
     if section not in data:
         return []
@@ -103,7 +108,7 @@ def _tables(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
 
 
 def _standard_names(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rename the columns of a frame that are recognised to the names of this module."""
+    """Rename the columns that are recognised to the standard names, such as ``mention_rate``."""
     columns: dict[str, list[str]] = {}
     for name, column in metadata_of(frame).columns.items():
         columns.setdefault(_standard_name(name, declared(column)), []).append(name)
@@ -116,7 +121,7 @@ def _standard_names(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _standard_name(name: str, column: Column | None) -> str:
-    """Return the name of this module for a column, by its counts or words; else its own name."""
+    """Return the standard name of a column, found by its counts or words; else its own name."""
     rule = column.aggregate if column else NONE
     stem, total = (stem_of(part)[1] for part in rule.over or rule.counts or (rule.by or "", ""))
     if column and stem == ("mention",) and "mention" not in total and column.unit in _MEASURES:
@@ -257,7 +262,7 @@ def _key_figures(
     level: float,
     names: Sequence[str],
 ) -> list[ComparedRow]:
-    """Return the key figures that no other row has, with their values and without a test."""
+    """Return the key figures whose measure is in no other row: their values, without a test."""
     compared_rows = _answer(tables, _KEY_FIGURES, has_before, level, INDEPENDENT, names)
     if isinstance(compared_rows, str):
         return []

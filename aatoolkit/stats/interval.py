@@ -1,6 +1,7 @@
-"""Confidence intervals: ``df.aa.interval``, and those beside the numbers of pictures and tables.
+"""Confidence intervals: ``df.aa.interval``, and the error bars of pictures.
 
-Also ``df.aa.stability``, the agreement of repeats, and ``aa.stats.samples``, sample sizes.
+Also ``df.aa.stability``, the agreement of repeated answers, and ``aa.stats.samples``, the sample
+size that a margin of error takes.
 """
 
 from __future__ import annotations
@@ -205,8 +206,9 @@ def bounds(
 ) -> Bounds:
     """Return the confidence interval of each row of a frame, for its error bar.
 
-    The interval that the frame has (``x_low``, ``x_high``); else the one over prompts, if ``rows``
-    has prompts; else Wilson's, which takes answers for independent and says so.
+    It is the interval that the frame has (columns ``x_low`` and ``x_high``); else the one over
+    prompts, if ``rows`` has prompts; else Wilson's, which assumes that answers are independent.
+    ``method`` of the result says which it is.
 
     Parameters
     ----------
@@ -216,7 +218,8 @@ def bounds(
         The column of the numbers.
     rows : pandas.DataFrame, optional
         The rows that ``frame`` was aggregated from, or another table with the same counts by
-        prompt: if its prompts do not add up to the numbers, these have Wilson's interval.
+        prompt. If the counts of the prompts do not add up to the numbers of ``frame``, these get
+        Wilson's interval.
     by : sequence of str
         The columns of both frames that identify a row of ``frame``; none if it has one row.
 
@@ -353,8 +356,8 @@ def _icc_interval(y: Numbers, n: Numbers, clusters: Integers, level: float) -> l
     """Compute the interval of the intra-class correlation ρ, by jackknife over clusters.
 
     With Student's t on the scale of ½·log((1+(m-1)ρ)/(1-ρ)), for m answers to a combination (Fisher
-    1925, §38), on which ρ varies alike everywhere. Percentiles of resampled clusters would be too
-    narrow.
+    1925, §38). On this scale the standard error does not depend on ρ. A bootstrap over clusters,
+    with percentiles, would be too narrow.
     """
     cluster_size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
     masks = (clusters != cluster for cluster in range(clusters.max() + 1))
@@ -379,13 +382,12 @@ def samples(
 ) -> pd.DataFrame:
     """Compute the number of prompts that a margin of error takes, for some numbers of runs of each.
 
-    With deff = 1 + (runs-1)·icc (Kish, *Survey Sampling*, 1965), k prompts of so many runs
-    give the half width t·√(rate(1-rate)·deff/(k·runs)), where t has k-1 degrees of freedom. More
-    runs of the same prompts help less and less: the half width never falls below that of k
-    answers times √icc. This is for the level over prompts like these; for changes, which compare
-    each prompt with itself, see ``df.aa.compare``. ``answers.aa.stability(by=["prompt_id"])``
-    estimates the correlation: of answers to one prompt, whatever the engine. Try both ends of its
-    interval.
+    With deff = 1 + (runs-1)·icc (Kish, *Survey Sampling*, 1965), k prompts of so many runs give the
+    half width t·√(rate(1-rate)·deff/(k·runs)), where t has k-1 degrees of freedom. More runs of the
+    same prompts help less and less: the half width never falls below that of k answers times √icc.
+    This holds for a rate over prompts like these. For changes, which compare each prompt with
+    itself, see ``df.aa.compare``. ``answers.aa.stability(by=["prompt_id"])`` estimates the
+    correlation of answers to one prompt, whatever the engine. Try both ends of its interval.
 
     Do not use it for rates near 0 or 1 with few expected hits (k·runs·rate below 10), for
     which no half width of this form holds.
@@ -406,8 +408,9 @@ def samples(
     Returns
     -------
     pandas.DataFrame
-        One row per number of runs: ``runs``, ``prompts`` (the least that suffice, 5 at least),
-        ``answers``, ``deff``, ``margin`` (what they give) and ``verdict``.
+        One row per number of runs: ``runs``, ``prompts`` (the smallest number that suffices, at
+        least 5), ``answers``, ``deff``, ``margin`` (the margin of error of so many) and
+        ``verdict``.
 
     Raises
     ------

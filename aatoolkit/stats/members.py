@@ -1,4 +1,4 @@
-"""Comparisons of many members, such as brands or engines: ranks, concentration and overlap.
+"""Comparisons of the members of a group, such as brands: ranks, concentration and overlap.
 
 ``df.aa.overlap`` compares the overlap of the lists of two engines with that of repeated answers of
 one engine: means over prompts of the Jaccard index of all pairs of answers.
@@ -154,7 +154,10 @@ def rank(
 
 
 def _contributions(sums: ClusterSums) -> Numbers:
-    """Compute what each cluster contributes to the value of each member, a row per cluster."""
+    """Return an array of each cluster's contribution to each member's value, centred at 0.
+
+    It has a row per cluster and a column per member. The variances are computed from these.
+    """
     y, n = np.zeros((2, len(sums.labels), len(sums.groups)))
     y[sums.cluster, sums.group], n[sums.cluster, sums.group] = sums.y, sums.n
     has_number = n.any(axis=1)  # clusters without any number are left out
@@ -169,12 +172,13 @@ def _contributions(sums: ClusterSums) -> Numbers:
 def _scaled_differences(
     contributions: Numbers, value: Numbers, is_ranked: Any, level: float
 ) -> tuple[Numbers, float]:
-    """Compute pairwise differences, scaled so that 1 is significant, and the p-value for that.
+    """Compute pairwise differences, scaled so that 1 is significant, and the critical p-value.
 
-    The p-value is of the largest standardised difference, in draws of normal multipliers of
-    clusters. A difference is significant where its own Student's t is as improbable. The degrees of
-    freedom are those of its variance (Satterthwaite), as few of the clusters may carry it. With k-1
-    for all differences, sets of 8 to 20 prompts and ten ties hold in 84 to 88 %.
+    The critical p-value is that of the largest standardised difference, in draws of normal
+    multipliers of clusters. A difference is significant if its own p-value, by Student's t, is
+    smaller. The degrees of freedom are those of the difference's variance (Satterthwaite), as a few
+    clusters may carry it. With k-1 degrees of freedom for all differences, the confidence sets of
+    ten tied members over 8 to 20 prompts would have a coverage of only 84 to 88 %.
     """
     k, member_count = contributions.shape
     draws = np.random.default_rng(0).standard_normal((DRAWS, k)) @ contributions
@@ -276,7 +280,7 @@ _SUFFIXES = ("", "_low", "_high")
 
 
 def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
-    """Compute each measure with its interval, from multinomial samples (seed 0)."""
+    """Compute the measures of concentration, with intervals from multinomial samples (seed 0)."""
     counts, size = plain_value(c), int(number(n))
     largest = take(c, np.argsort(counts, kind="stable")[-top:])
     name_all(largest=largest)
@@ -311,9 +315,9 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
 def _top_share_low(counts: Numbers, top: int, rng: np.random.Generator, level: float) -> float:
     """Compute the lower bound of the share of the largest members.
 
-    The largest of a sample are largest by chance too, more so the closer they are. So the largest
-    of a random half are counted in the other half, where chance does not favour them, over many
-    halves.
+    The largest members of a sample are partly the largest by chance, the more so the closer their
+    counts are. So the largest members are found in a random half of the sample, and their share is
+    taken in the other half, where chance does not favour them. This is repeated for many halves.
     """
     times = min(max(_CELLS // (8 * len(counts)), 20), _MAX_HALVES)
     halves = rng.binomial(counts.astype(np.int64), 0.5, (times, len(counts)))
@@ -367,7 +371,7 @@ def overlap(
 def _overlap_of_answers(
     flat: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
 ) -> list[dict[str, Any]]:
-    """Compute over prompts the overlap of each two members, that of repeats, and the gap."""
+    """Compute for each two members the overlap, that of repeats, and the gap, over prompts."""
     codes, members, prompts = _encoded(flat, column, between, cluster, repeat)
     if len(members) > MAX_LISTS:
         why = f"{len(members)} different ones; {MAX_LISTS} are the most: choose some first"
@@ -441,7 +445,10 @@ def _overlap_of_answers(
 
 
 def mean_of(values: Any, level: Any, name: str) -> Change:
-    """Compute the mean over k prompts with Student's t of k-1 degrees of freedom."""
+    """Compute the mean over k prompts, with Student's t and k-1 degrees of freedom.
+
+    It is returned as a `Change`, without error and p-value if there are too few prompts.
+    """
     sample, numbers = estimate_sample(values, values * 0 + 1, name), plain_value(values)
     error, k = np.sqrt(sample.variance), sample.clusters
     if len(numbers) < MIN_CLUSTERS or not varies(number(error), np.abs(numbers).max()):
@@ -452,7 +459,10 @@ def mean_of(values: Any, level: Any, name: str) -> Change:
 def _encoded(
     flat: pd.DataFrame, column: str, between: str, cluster: str, repeat: str
 ) -> tuple[pd.DataFrame, list[str], list[Any]]:
-    """Encode the values of all answers, each once per answer; return members and prompts too."""
+    """Return the answers' values as integer codes, then the members and the prompts.
+
+    A value that an answer repeats is kept once.
+    """
     rows = flat.loc[flat[column].notna(), [cluster, between, repeat, column]]
     for name in (between, cluster, repeat):
         refuse_missing(name, rows[name].isna())
@@ -468,7 +478,10 @@ def _encoded(
 def _overlap_of_prompt(
     answer: pd.Series, member: pd.Series, value: pd.Series, members: int
 ) -> tuple[Numbers, Integers]:
-    """Compute, for one prompt, mean Jaccard indices of pairs of answers, and counts of answers."""
+    """Compute for one prompt the mean Jaccard index of pairs of answers, for all pairs of members.
+
+    Return it as a square array, with the number of answers of each member.
+    """
     _, first, rows = np.unique(answer, return_index=True, return_inverse=True)
     values, columns = np.unique(value, return_inverse=True)
     has = np.zeros((len(first), len(values)), np.float32)  # holds whole numbers exactly

@@ -28,10 +28,11 @@ Decomposition, concentration, agreement, association
 
 Assumptions
 -----------
-Prompts are independent of each other: paraphrases of one question are one prompt. Those that were
-put to the engines are like those that matter; nothing here corrects for how they were chosen. Both
-samples were made in the same way. Where a function assumes more, or takes answers for independent,
-its ``method`` column and its documentation say so, which also says when not to use it.
+Prompts are independent of each other: paraphrases of one question are one prompt. The prompts that
+were put to the engines are like the prompts that matter; nothing here corrects for how they were
+chosen. Both samples were made in the same way. If a function assumes more, such as independent
+answers, its ``method`` column and its documentation say so. The documentation also says when not to
+use it.
 
 Checks
 ------
@@ -273,7 +274,7 @@ def result(
     Parameters
     ----------
     verb : str
-        The table in `TABLES` that declares the columns.
+        The name of the statistic; `TABLES` declares the columns of its result.
     values : mapping, or sequence of mapping
         The values of each column, or one value for all rows. Or the rows, one mapping each: the
         columns are those that any row has, or all declared ones if there are no rows.
@@ -289,9 +290,11 @@ def result(
     level : float
         The confidence level.
     states : mapping of str to Availability, optional
-        The availability of single columns, in which a missing number means that there is no row.
+        The availability of some columns, instead of ``state``. If given, the reason for missing
+        numbers is ``NO_ROW``, not ``INSUFFICIENT_SAMPLE``, unless an availability has a cause of
+        its own.
     **words
-        What is filled into the declared names and meanings.
+        The texts that replace the placeholders in the declared names and meanings.
     """
     change = _UNITS["points"] if unit == FRACTION else unit
     words |= {"unit": unit or "-", "change": change or "-", "level": f"{level:.0%}"}
@@ -349,7 +352,7 @@ _MAX_REASONS = 4
 
 
 def view_of(frame: pd.DataFrame) -> ShowAs:
-    """Return how a result is shown: key, numbers and verdict; below the table the remarks."""
+    """Return the display options of a result: which columns come last, and the remarks below."""
     names = [*map(str, frame.columns)]
     endings = tuple(f"_{name}" for name in (*_DETAILS, "n"))
     details = (name for name in names if name in _DETAILS or name.endswith(endings))
@@ -382,7 +385,7 @@ def _is_column(values: object) -> bool:
 
 
 def _key_column(values: Any) -> Any:
-    """Return a column of the key as it is; infer the dtype of a list."""
+    """Convert a list to a column with an inferred dtype; return any other column as it is."""
     if not isinstance(values, list):
         return values
     column = pd.Series(values, dtype=object)
@@ -391,7 +394,7 @@ def _key_column(values: Any) -> Any:
 
 
 def column_of(values: Iterable[Any], dtype: str) -> pd.Series:
-    """Make a column of a declared type, in which NaN is missing."""
+    """Make a column of a type of `TABLES` (``day``, ``text``, ``whole`` or another number)."""
     if dtype == "day":
         days = pd.Series(pd.to_datetime(list(values)))
         return days.dt.tz_localize(None).astype("datetime64[us]")
@@ -402,7 +405,10 @@ def column_of(values: Iterable[Any], dtype: str) -> pd.Series:
 
 
 def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
-    """Return the availability of a column of a result: unavailable, partial, or as its input."""
+    """Return the availability of a result's column: unavailable or partial if values are missing.
+
+    Otherwise it is the availability of the input.
+    """
     has_value = values.notna()
     if not len(values) or has_value.all():
         return state if state.status in (Status.AVAILABLE, Status.PARTIAL) else MEASURED
@@ -417,7 +423,7 @@ def reranked(frame: pd.DataFrame, rows: Any) -> pd.DataFrame:
 
 
 def refusal(column: str, verb: str, why: str) -> AvailabilityError:
-    """Return the error that a column does not have a statistic."""
+    """Return the error which says that a statistic cannot be computed for a column, and why."""
     return AvailabilityError(f"{column} has no {verb}: {why}", columns={column: why})
 
 

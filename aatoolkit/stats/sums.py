@@ -109,7 +109,7 @@ class ClusterSums:
 
     @cached_property
     def keys(self) -> dict[tuple[Any, ...], int]:
-        """The group, by number, of each key; missing values in keys are equal."""
+        """The number of the group with each key; a missing value in a key is None."""
         rows = self.groups.keys.astype(object).where(self.groups.keys.notna(), None)
         return {tuple(row): i for i, row in enumerate(rows.itertuples(index=False, name=None))}
 
@@ -129,13 +129,16 @@ class ClusterSums:
         return GroupSums(self.group, len(self.groups), self.group_row)
 
     def pairs(self, group: int) -> dict[Any, int]:
-        """Return the pairs of a group, by number, for each of its clusters."""
+        """Return the number of the pair of a group and each of its clusters, by cluster."""
         start, end = np.searchsorted(self.group, [group, group + 1]).tolist()
         names = self.labels[self.cluster[start:end]].tolist()
         return dict(zip(names, range(start, end), strict=True))
 
     def parts(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
-        """Return the numerators and denominators of some pairs, or of all, traced."""
+        """Return the numerators and denominators of some pairs, or of all, as traced numbers.
+
+        In formulas they are called y and n, followed by the suffix.
+        """
         numbers = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
 
         def part(values: Numbers, name: str, is_denominator: bool) -> Any:
@@ -148,7 +151,7 @@ class ClusterSums:
 
 
 def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
-    """Return the pairs of each side whose clusters both sides have, in the same order."""
+    """Return two lists: for the clusters that both sides have, the pairs of either side."""
     return [[pairs[name] for name in sides[0] if name in sides[1]] for pairs in sides]
 
 
@@ -163,9 +166,9 @@ def cluster_sums(
 ) -> ClusterSums:
     """Sum the numerator and denominator of a column by group and cluster.
 
-    Without ``cluster`` each row is a cluster. With ``counts`` the column may be a count. Then its
+    Without ``cluster`` each row is a cluster. With ``counts`` the column may be a count: then its
     sums by group and cluster (without ``cluster``, by group) are the numerators, and all
-    denominators are 1; a sum over a row without a count is unknown, and left out.
+    denominators are 1. A sum in which the count of a row is missing is unknown, and left out.
 
     Raises
     ------
@@ -272,7 +275,7 @@ SEVERAL = "one answer can hold several of what it is a share of, so nothing says
 
 
 def without_counts(rule: Aggregation) -> str:
-    """Say why a column with this rule has no interval."""
+    """Say why a column whose rule names no counts has no interval."""
     return f"its rule ({rule}) has no numerator and denominator"
 
 
@@ -291,7 +294,7 @@ _NOW = frozenset(("after", "now", "current"))
 
 
 def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
-    """Split a column name: whether it means the window before, and its other words.
+    """Return whether a column name means the window before, and the other words of the name.
 
     Examples
     --------
@@ -340,12 +343,13 @@ def previous_names(frame: pd.DataFrame) -> dict[str, str]:
 def window_before(
     now: pd.DataFrame, before: pd.DataFrame | None, measure: str, rules: Rules | None
 ) -> tuple[pd.DataFrame, Rules | None, str]:
-    """Return the other side of a comparison, its rules, and why the sides cannot be compared.
+    """Return the frame of the window before, its rules, and why the sides cannot be compared.
 
-    Without ``before`` it is made of the columns of ``now`` that hold values of the window before.
-    They are aggregated as the columns of ``now`` are: a count and the same count of the window
-    before may be declared with different rules, where the responses that the profile was drafted
-    from proved more about one than about the other; and a rate may have only its counts of before.
+    Without ``before`` the frame is made of the columns of ``now`` that hold values of the window
+    before, such as ``previous_rank``. These have the rules of the columns of ``now``, as their own
+    rules may differ: the responses that a profile was drafted from may have proved more about one
+    count than about the other. A rate without a value for the window before is computed from its
+    counts.
 
     Raises
     ------
@@ -422,7 +426,11 @@ def pairing(
     cluster: str | None = None,
     by: str = PROMPT,
 ) -> tuple[str | None, str | None]:
-    """Return the columns that pair and cluster rows; by default the prompts that both have."""
+    """Return the column that pairs the rows of both frames, and the column of clusters.
+
+    Either is None if there is none. By default the frames are paired by prompt if they share
+    prompts; otherwise prompts are the clusters, if both frames have the column.
+    """
     frames, column = [flattened(frame) for frame in (now, before)], pair or cluster
     for frame in frames:
         check_columns(frame, [column] if column else [])
@@ -436,7 +444,7 @@ def pairing(
 
 
 def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
-    """Return the names of the sides: their hosts, if each has one and these differ, or windows."""
+    """Return the names of the sides: their hosts if each has a different one, else `WINDOWS`."""
     hosts, hosts_before = (
         {source.host for metadata in side for source in metadata.sources} for side in (now, before)
     )

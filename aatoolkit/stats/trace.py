@@ -49,7 +49,7 @@ TRACER: ContextVar[Any] = ContextVar("tracer", default=None)
 
 
 def statistic(verb: str, *inputs: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Decorate a statistic like `recorded`; in it 0 / 0 is NaN, without a warning.
+    """Decorate a statistic like `recorded`; while it runs, 0 / 0 is NaN without a warning.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     name : str
         Its name in the formulas that use it.
     cells : callable, optional
-        For a leaf: explains the element at a position, or the number itself. For sums by group:
-        returns the key of a group.
+        A function of a position. For a leaf it explains the element at the position, or the number
+        itself. For sums by group it returns the key of a group.
     description : str
         For a random number: how it was drawn.
     index : array of int, optional
@@ -201,7 +201,10 @@ def alias(name: str, value: Any) -> Any:
 
 
 def leaf(name: str, values: Any, explain: Callable[[Any, int], Any]) -> Any:
-    """Trace numbers that no formula computes; ``explain(tracer, position)`` explains one."""
+    """Return traced numbers that no formula computes, or plain ones without a tracer.
+
+    ``explain(tracer, position)`` returns the explanation of one of them.
+    """
     tracer = TRACER.get()
     if tracer is None:
         return values
@@ -217,8 +220,8 @@ def traced_to_rows(
 ) -> Any:
     """Trace numbers to columns of rows of a frame.
 
-    ``rows_of(position)`` returns the positions of the rows that a number was computed from, how,
-    and what identifies the number.
+    ``rows_of(position)`` returns for one number the positions of the rows it was computed from, how
+    it was computed in words, and the values, by column, that identify it.
     """
 
     def explain(tracer: Any, position: int) -> Any:
@@ -239,7 +242,10 @@ def trace_frame(
     rows: Any = None,
     names: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Trace the cells of a frame to the frame it was made of, by rows and names; return it."""
+    """Trace the cells of a frame to those of the frame that it was made of, and return the frame.
+
+    ``rows`` are the positions of its rows in ``source``, ``names`` the columns there by new name.
+    """
     tracer = TRACER.get()
     if tracer is not None:
         tracer.derive(frame, source, rows, names or {})
@@ -247,7 +253,7 @@ def trace_frame(
 
 
 def plain_columns(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the columns of a result without traces, which the tracer keeps."""
+    """Hand the columns of a result to the tracer, and return them as plain numbers."""
     tracer = TRACER.get()
     return values if tracer is None else tracer.keep(values)
 
@@ -275,20 +281,20 @@ def total_of(values: Any) -> Any:
 
 
 def count_of(values: Any) -> Any:
-    """Return the number of clusters of one group."""
+    """Return how many clusters one group has, as a float; ``values`` has one number for each."""
     size = np.float64(np.size(plain_value(values)))  # of which one less may be 0
     return Traced(size, COUNT, (values,)) if isinstance(values, Traced) else size
 
 
 class SingleGroup:
-    """Sums over the clusters of one group, with the methods of `GroupSums`."""
+    """Functions that sum over the clusters of one group, with the names of those of `GroupSums`."""
 
     total = staticmethod(total_of)
     count = staticmethod(count_of)
 
     @staticmethod
     def spread(value: Any) -> Any:
-        """Return the number of the group, which each of its clusters has."""
+        """Return a number of the group, such as its mean, as the number of each cluster."""
         return value
 
 
@@ -321,7 +327,7 @@ class GroupSums:
         return self._traced(values, counts, COUNTED)
 
     def spread(self, values: Any) -> Any:
-        """Return for each cluster the number of its group."""
+        """Return an array with the number of its group, such as the mean, for each cluster."""
         return take(values, self.group)
 
     def _traced(self, values: Any, sums: Numbers, op: str) -> Any:
@@ -331,7 +337,7 @@ class GroupSums:
 
 
 def parts_of(node: Traced, position: int | None = None) -> Iterator[tuple[Traced, int | None]]:
-    """Yield the named numbers in the formula of a number, each once, with positions in arrays.
+    """Yield each named number in the formula of a number once, with its position in an array.
 
     A position of None stands for all elements of an array.
     """
@@ -365,7 +371,7 @@ def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]
 
 
 def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
-    """Return the operands of a number; those of ``where`` without the branch not taken."""
+    """Return the operands of a number; for ``where``, without the branch that was not taken."""
     if node.op != "where":
         return node.args
     condition = np.asarray(plain_value(node.args[0]))
@@ -374,7 +380,10 @@ def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
 
 
 def formula_text(node: Traced, position: int | None = None, *, in_numbers: bool = False) -> str:
-    """Write the formula of a number with names, or with numbers, in which sums are totals."""
+    """Write the formula of a number, with the names of its operands or with their values.
+
+    With values, a sum is written as its total.
+    """
     return _write_formula(node, position, in_numbers=in_numbers, is_outermost=True)[0]
 
 
@@ -438,8 +447,9 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(56)
 def _tails(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
     """Compute P(T > t) for Student's t and t ≥ 0, and the density at t.
 
-    With x = √df·sinh(v) its density is cosh(v)⁻ᵈᶠ but for a constant, which is the same integral
-    from 0: smooth, and so soon 0 that Gauss and Legendre's quadrature gives fifteen digits.
+    With x = √df·sinh(v) the density is cosh(v)⁻ᵈᶠ, up to a constant, which is found by the same
+    integral from 0. The function is smooth and falls to 0 so soon that Gauss-Legendre quadrature
+    gives fifteen digits.
     """
 
     def integral(v: Numbers) -> Numbers:
@@ -486,7 +496,9 @@ def _t_quantile(probability: float, df: float) -> float:
 
 
 def t_quantiles(probability: float, df: Numbers) -> Numbers:
-    """Compute t quantiles for many degrees of freedom, rounded down to a tenth: never too narrow.
+    """Compute t quantiles for many degrees of freedom, which are rounded down to a tenth.
+
+    Intervals with these quantiles are a little too wide at most, never too narrow.
 
     Examples
     --------

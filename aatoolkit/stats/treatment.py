@@ -72,34 +72,36 @@ def effect(
 ) -> pd.DataFrame:
     """Estimate the effect of an action on a rate, by difference in differences.
 
-    Difference in differences within prompts: with the rates r of a prompt i before and after the
-    day and its answers n, each prompt is compared with itself, and the mean change of the control
-    group is what would have happened anyway:
+    Each prompt is compared with itself, and the mean change of the control group stands for what
+    would have happened anyway. With the rates r of a prompt i before (0) and after (1) the day, and
+    its numbers of answers n:
 
         effect = Σ_T wᵢ(rᵢ₁ - rᵢ₀) / Σ_T wᵢ - Σ_C wᵢ(rᵢ₁ - rᵢ₀) / Σ_C wᵢ
         wᵢ = nᵢ₁nᵢ₀/(nᵢ₁ + nᵢ₀)
 
-    which is the regression of answers on prompts, period, and treated after (Angrist & Pischke,
+    which is the coefficient of "treated and after" in the regression of answers on prompts, period
+    and this indicator (Angrist & Pischke,
     *Mostly Harmless Econometrics*, 2009, 5.2). Its variance is clustered by prompt
     (Bertrand, Duflo & Mullainathan, *Quarterly Journal of Economics* 119, 2004): k/(k-1) ·
     Σwᵢ²(dᵢ-d)²/(Σwᵢ)² of each group with dᵢ = rᵢ₁ - rᵢ₀, added; Student's t has Welch's degrees
     of freedom, fewer where few prompts carry the answers or the variance.
 
     It rests on one assumption that no data after the day can show: that without the action both
-    groups would have moved alike. What can be checked, with the days before alone, stands below
-    the effect, adjusted by Holm's method:
+    groups would have moved alike. Two checks use the days before alone. They stand below the
+    effect, with p-values adjusted by Holm's method:
 
     - ``pre-trend``: the difference of the linear trends within prompts, over as many days as lie
-      between the middles of the two periods: what the effect would be if it merely went on.
+      between the middles of the two periods. This is the effect that would be found if the trend
+      merely went on.
     - ``placebo``: the same estimate as if something had been done on an earlier day.
 
-    Where one of them differs from 0 the verdict is "cannot say". So it is where a steady trend of
-    the treated prompts' own is not excluded: the effect must be more than what the trends within
-    both periods come to when they go on, by a one-sided test at 10 % (in the spirit of Rambachan
-    & Roth, *Review of Economic Studies* 90, 2023). A step of 10 points passes that test where some
-    thousands of answers show it; a trend of its own in 8 % of cases at most. Intervals that are
-    read only where the checks pass no longer have exactly their level (Roth, *American Economic
-    Review: Insights* 4, 2022), and an effect that builds up slowly is taken for a trend.
+    If one of them differs from 0, the verdict is "cannot say". It is also "cannot say" if a steady
+    trend of the treated prompts alone is not excluded: the effect must be larger than the trends
+    within both periods, continued, by a one-sided test at 10 % (in the spirit of Rambachan & Roth,
+    *Review of Economic Studies* 90, 2023). A step of 10 points passes that test with some thousands
+    of answers; a mere trend passes it in 8 % of cases at most. Intervals that are read only if the
+    checks pass do not have exactly their level (Roth, *American Economic Review: Insights* 4,
+    2022), and an effect that builds up slowly looks like a trend.
 
     Do not use it where the treated prompts were chosen because they had just done badly (they
     recover by themselves), where the action also reaches the control prompts, with a window in
@@ -110,18 +112,18 @@ def effect(
     Parameters
     ----------
     series : pandas.DataFrame
-        Answers or counts with their day, such as `answers` gives; the window around the day.
+        Answers or counts with their day, before and after the action, such as `answers` gives.
     since : str, date or pandas.Timestamp
         The day of the action: the first day after, in the time zone of ``date``.
     treated : dict, str or list
-        The prompts that it should move: values of ``cluster``, or ``{"topic": [...]}``, values of
-        another column of the frame.
+        The prompts that the action should move: values of ``cluster``, or ``{"topic": [...]}``,
+        values of another column of the frame.
     control : dict, str or list, optional
-        The prompts that it should not; by default all others.
+        The prompts that the action should not move; by default all others.
     column : str
         A column of true and false, or whose rule is a ratio or a mean.
     cluster : str
-        What repeats, such as ``prompt_id``, and is compared with itself.
+        The column of what is observed repeatedly and compared with itself, such as ``prompt_id``.
     date : str
         The column of days.
     level : float
@@ -147,8 +149,8 @@ def effect(
     AvailabilityError
         If the column is no rate or mean, or a row with a number has no prompt or day.
     ArgumentError
-        If a group names no prompt that is there, the groups share one, a prompt is in a group
-        in part, or the level is not between 0 and 1.
+        If a group names no prompt of the frame, the groups share a prompt, a group has only some
+        of a prompt's rows, or the level is not between 0 and 1.
 
     Examples
     --------
@@ -216,7 +218,11 @@ def effect(
 
 
 def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
-    """Make the comparison of an estimate; the checks are a family, without the effect."""
+    """Describe one difference in differences for the result.
+
+    Its p-value is adjusted together with those of the other checks, except that of the effect
+    itself (``is_planned``).
+    """
     too_few = [
         f"{number(side.mean_change.clusters):.0f} {group} {cluster} have answers before and after"
         for group, side in estimate.sides.items()
@@ -243,7 +249,7 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
 def _selected_prompts(
     flat: pd.DataFrame, cluster: str, selection: Selection, group: str
 ) -> set[Any]:
-    """Return the prompts that a group selects; all rows of each must be in it."""
+    """Return the prompts that a selection names; raise if it has only some rows of a prompt."""
     conditions = selection if isinstance(selection, Mapping) else {cluster: selection}
     check_columns(flat, [str(name) for name in conditions])
     mask = np.ones(len(flat), bool)
@@ -267,7 +273,7 @@ def _day_of_action(since: object) -> pd.Timestamp:
     Raises
     ------
     ArgumentError
-        If it is no day, or is written so that it can be read as another day.
+        If it is no day, or a text that is not in ISO 8601, such as ``2026-11-05``.
     """
     day = parse_moment(since) if isinstance(since, str) else since
     if not isinstance(day, calendar_date | np.datetime64) or pd.isna(day):
@@ -282,7 +288,7 @@ def _day_of_action(since: object) -> pd.Timestamp:
 
 @dataclass(frozen=True)
 class PromptDays:
-    """Numerators y and denominators n by prompt and day, an entry for each pair with answers."""
+    """Numerators y and denominators n, with an entry for each prompt and day with answers."""
 
     prompt: Integers
     day: Any
@@ -298,21 +304,21 @@ class PromptDays:
 
     @property
     def days(self) -> Numbers:
-        """The days of the entries, counted from the action."""
+        """The day of each entry, as a number counted from the day of the action."""
         days: Numbers = plain_value(self.day)
         return days
 
     def by_prompt(self, values: Any) -> Any:
-        """Return the sum of some values of each prompt."""
+        """Return the sum over the entries of each prompt."""
         return GroupSums(self.prompt, self.prompts).total(values)
 
 
 @dataclass(frozen=True)
 class GroupChange:
-    """The mean change within the prompts of a group, its means before and after, its answers.
+    """The mean change within the prompts of a group, with its means before and after.
 
-    ``left_out_count`` is the number of prompts with answers in one period only, which are left
-    out. In formulas ``m`` are the weights of prompts.
+    ``n`` is the number of answers. ``left_out_count`` is the number of prompts with answers in one
+    period only, which are left out. In formulas ``m`` are the weights of prompts.
     """
 
     mean_change: Sample = Sample()  # noqa: RUF009
@@ -324,7 +330,7 @@ class GroupChange:
 
 @dataclass(frozen=True)
 class DoubleDifference:
-    """A difference in differences; without an error if a group has too few prompts."""
+    """A difference in differences; it has no standard error if a group has too few prompts."""
 
     kind: str
     day: pd.Timestamp | None
@@ -335,7 +341,7 @@ class DoubleDifference:
 def _sums_of_group(
     sums: ClusterSums, names: set[Any], dates: pd.Series, day: pd.Timestamp
 ) -> PromptDays:
-    """Return the sums of a group by prompt and day."""
+    """Return the sums of the prompts in ``names`` by prompt and day, counted from ``day``."""
     codes = sums.labels.get_indexer(pd.Index(list(names)))
     pairs = np.flatnonzero(np.isin(sums.cluster, codes))
     values = (dates - day).dt.days.to_numpy(np.float64)[sums.group[pairs]]
@@ -415,7 +421,8 @@ def _placebo_checks(
 def slope_within(panels: Sequence[PromptDays], span: Any, group: str = "group") -> GroupChange:
     """Compute the linear trend within prompts, as the change over a number of days.
 
-    Of several panels of the same prompts, such as two periods, it is the trend within each.
+    With several panels of the same prompts, such as two periods, it is the common trend within each
+    panel.
     """
     sums = []
     for panel in panels:
@@ -451,7 +458,10 @@ def _reason_to_doubt(
     is_rate: bool,
     level: float,
 ) -> str:
-    """Say why an effect is doubtful: the groups differed before it, or a trend explains it."""
+    """Say why an effect is doubtful; return "" if it is not.
+
+    Either the groups differed before it, or a continued trend explains it.
+    """
     effect_estimate, *checks = estimates
     failed = [
         estimate.kind + (f" of {estimate.day:%Y-%m-%d}" if estimate.day is not None else "")

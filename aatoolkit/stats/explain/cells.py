@@ -1,7 +1,8 @@
-"""Replayed frames, which explain their cells.
+"""Replayed frames, i.e. frames that were made again by their recipes, which explain their cells.
 
-In reading order: `View`, a frame after plain pandas steps; `Result`, the result of a verb, with a
-function for each verb that copies cells; `AggregateCells`; `ArchivedCells`.
+A verb is a method of ``df.aa``, such as ``merge``. In reading order: `View`, a frame after plain
+pandas steps; `Result`, the result of a verb, with a function for each verb that copies cells;
+`AggregateCells`, the result of ``aggregate``; `ArchivedCells`, a frame from an archive.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailE
 
 
 class Replayed(Protocol):
-    """A frame that was made again by its recipe, and can explain its cells."""
+    """A frame that was made again by its recipe, and can explain its cells.
+
+    A recipe says how a frame was made; see `aatoolkit.metadata.recipe`.
+    """
 
     frame: pd.DataFrame
     metadata: FrameMetadata
@@ -75,7 +79,7 @@ class View:
     changes : mapping
         The changes that a recipe records.
     foreign : str
-        The reason why the frame before is not known.
+        The reason why the frame before these steps is not known.
 
     Raises
     ------
@@ -163,7 +167,11 @@ class Result:
 
     @cached_property
     def sides(self) -> list[tuple[str, Replayed, pd.Series, dict[str, str]]]:
-        """Both sides of a merge: name, frame, the source row of each result row, source columns."""
+        """For each side of a merge its name and frame, and where the result's cells come from.
+
+        That is the row of this side for each row of the result, and the column of this side for
+        each column of the result.
+        """
         options = {n: v for n, v in self.arguments.items() if n not in ("left", "right")}
         left, right = (replayed.frame for replayed in self.inputs)
         merged = left.assign(_left=range(len(left))).merge(
@@ -196,7 +204,7 @@ def _explain_rename(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_unchanged(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell that the verb did not change, or added with its row or column."""
+    """Explain a cell that the verb did not change, or that is in a row or column it added."""
     is_added = position >= len(result.first)
     if column in result.first.columns and not is_added:
         return result.inputs[0].explain(position, column)
@@ -214,7 +222,7 @@ _ADDED = {
 
 
 def _explain_concat(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``concat`` by that of the frame that its row is from."""
+    """Explain a cell of ``concat`` by the cell of the stacked frame that it was copied from."""
     ends = np.cumsum([len(replayed.frame) for replayed in result.inputs])
     i = int(np.searchsorted(ends, position, side="right"))
     replayed = result.inputs[i]
@@ -228,7 +236,7 @@ def _explain_concat(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_merge(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``merge`` by that of the side that its column is from."""
+    """Explain a cell of ``merge`` by the cell of either frame that it was copied from."""
     unmatched = [side for side, _, rows, _ in result.sides if pd.isna(rows.iloc[position])]
     sides = [side for side in result.sides if column in side[-1]]
     for side, replayed, rows, names in sides:
@@ -246,7 +254,7 @@ def _explain_merge(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_to_long(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``to_long`` by that of its measure."""
+    """Explain a cell of ``to_long`` by the cell of the measure's column that it was copied from."""
     source_row = position % max(len(result.first), 1)
     measure = str(result.frame["variable"].iloc[position])
     note = f"by to_long: {measure} in row {source_row + 1}"
@@ -264,7 +272,7 @@ def _explain_to_long(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_answers(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``answers``: the rows of chats, mentions and citations behind it."""
+    """Explain a cell of ``answers`` by the rows of chats, mentions and citations behind it."""
     chats, mentions, citations = result.inputs
     brand, chat = result.arguments.get("brand"), result.frame["chat_id"].iloc[position]
     replayed, name, missing = {
@@ -315,7 +323,7 @@ def explain_sum(
     explain: Any,
     name: str = "",
 ) -> Explanation:
-    """Explain the numerator or denominator that a rule sums over rows, by their cells."""
+    """Explain the numerator or denominator that a rule sums over rows, by the summed cells."""
     columns, rule = plan.parts, plan.rule
     if is_denominator and not rule.over and not rule.by:
         formula = f"{counted(len(rows), 'row')} with {columns[0]}"
@@ -501,7 +509,7 @@ class ArchivedCells(Result):
         return replace(cell, end=why)
 
     def _responses(self, position: int) -> Any:
-        """Yield the responses that a row may be from, the newest first."""
+        """Yield the responses that a row may be from, the newest first, as `ReadResponse`."""
         row = {str(name): plain(value) for name, value in self.frame.iloc[position].items()}
         fetched = str(row.get("fetched_at"))[:19]
         last, days = str(row.get("fetched_at") or row["last_seen"])[:19], f"days={row.get('days')}"

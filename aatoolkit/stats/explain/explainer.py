@@ -54,7 +54,8 @@ _MAX_CAUSES = 8
 class Explainer:
     """Explains many numbers, and reads each response once.
 
-    It takes a frame for unchanged after the first use: after a change in place, use a new one.
+    It assumes that a frame does not change after its first use. After you change a frame in place,
+    use a new explainer.
 
     Parameters
     ----------
@@ -91,9 +92,10 @@ class Explainer:
             The frame.
         row : int, label or mapping of str to object, optional
             The row: its label, its position, or the values of columns that identify it. By
-            default the first without a value in the column, or the first of all if none is.
+            default the first row whose value in the column is missing, or the first row of all.
         column : str
-            The column; a single argument that names a column is the column.
+            The column. If only one argument is given after the frame, and it names a column, it
+            is the column.
 
         Raises
         ------
@@ -230,8 +232,8 @@ def _position_of(
 ) -> int:
     """Return the position of a row that is given by position, label, or values of columns.
 
-    A mapping is matched by value. A whole number is the label of a row where the index has it, as
-    in ``df.loc``, and else its position; in a frame as it was read the two are the same.
+    A mapping is matched by value. A whole number is a label, as in ``df.loc``, if the index has
+    that label, and otherwise a position. In a frame as it was read the two are the same.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """`Explanation`: a tree from a number to the values of responses that it was computed from.
 
-It prints as an indented tree, and as folds without a script in a notebook.
+It prints as an indented tree; in a notebook the branches fold, without a script.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _IN_TREE, _ON_PAGE = 8, 200
 
 
 def plain(value: Any) -> Any:
-    """Convert a cell to a JSON value; missing is None.
+    """Convert a cell to a JSON value; a missing cell becomes None.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class ValuePlace:
     Parameters
     ----------
     path : str
-        The JSON path; that of a key ends in ``~``.
+        The JSON path. The path of an object's key, rather than its value, ends in ``~``.
     start, end : int, optional
         The bytes of the value, ``body[start:end]``; None if the path is not in the response, or its
         bytes were not found.
@@ -160,20 +160,20 @@ class ValuePlace:
 
 @dataclass(frozen=True)
 class StatedAvailability:
-    """A statement of a response about the availability of a value.
+    """A statement of a response about the availability of a value: whether it could be measured.
 
     Parameters
     ----------
     status, cause, reason
         As in `Availability`.
     target, rows : str, optional
-        The path that it is about, and a condition on rows.
+        The JSON path that the statement is about, and the condition that its rows match.
     evidence, rule, raw : str, optional
         The JSON path of the evidence, the rule that read it, and the evidence itself as JSON text.
     sample_size : int, optional
-        The observations behind it.
+        The number of observations that the value was computed from.
     as_of : str, optional
-        The moment up to which it is complete.
+        The moment up to which the value is complete.
     """
 
     status: str
@@ -234,7 +234,7 @@ class Explanation:
     unit, meaning : str, optional
         The unit, and the description of the column.
     operation : str, optional
-        How it was made: ``read``, or by a verb such as ``aggregate``.
+        How it was made: ``read``, or the verb that made it, such as ``aggregate``.
     formula : str, optional
         The formula, with names and with numbers.
     rows : int, optional
@@ -373,7 +373,10 @@ Tree = tuple[str, list[str], list[Any]]
 def _tree(
     part: Explanation, most: int, seen: dict[str, Any], parent: Explanation | None = None
 ) -> Tree:
-    """Lay out an explanation as a tree, without repeating what earlier parts say."""
+    """Lay out an explanation as a tree, without repeating what earlier parts say.
+
+    A node has at most ``most`` parts; ``seen`` collects the facts that were said already.
+    """
     facts = [*_facts(part, seen, parent)]
     parts = [_tree(child, most, seen, part) for child in part.children[:most]]
     if len(part.children) > most:

@@ -1,8 +1,8 @@
 """Responses: find them by their hash, read them again, explain the cells of their tables.
 
 In reading order: `ResponseFinder` finds responses in memory, a study or an archive; `TableCells`
-explains the cells of a table: path, bytes, statements, why a value is missing; `explain_path`
-explains which cells hold the value at a JSON path.
+explains the cells of a table: their path and bytes in the response, what it states about them, and
+why a value is missing; `explain_path` explains which cells hold the value at a JSON path.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class ReadResponse:
 
     @cached_property
     def extra(self) -> Mapping[str, tuple[str, str]]:
-        """The values that no column has, by JSON path: JSON text and reason."""
+        """The values that are in no column, by JSON path: each as JSON text, with the reason."""
         rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, why) for path, value, why in rows}
 
@@ -132,7 +132,7 @@ class ResponseFinder:
         return self._read[source]
 
     def _search(self, source: Source) -> ReadResponse:
-        """Read the response of a source again; raise the reason why it cannot be read."""
+        """Read the response of a source again; raise `TrailEnd` with the reason if that fails."""
         why = ""
         for store in (*self._stores, self._held):
             try:
@@ -186,7 +186,10 @@ def _stores(within: Any) -> Iterator[Any]:
 
 
 def _candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
-    """Yield the responses of a store that may be that of a source, and where they are."""
+    """Yield the responses of a store that may be the one a source names, each after its store.
+
+    The store is described in words, such as "in memory".
+    """
     if hasattr(store, "_stored_responses"):
         for response in store._stored_responses(source):
             yield f"in {store._store_name}", response
@@ -307,7 +310,7 @@ class TableCells:
         )
 
     def about(self, explanation: Explanation) -> Explanation:
-        """Add to an explanation the declaration of its column, and statements about all of it."""
+        """Return an explanation with the unit, meaning and statements of the whole column added."""
         cells = self.column(explanation.column)
         return replace(
             explanation,
@@ -320,7 +323,10 @@ class TableCells:
     def _rate(
         self, position: int, cells: _ColumnCells, value: Any
     ) -> tuple[str | None, tuple[Explanation, ...]]:
-        """Explain a rate by its numerator and denominator, if the row has both and they agree."""
+        """Return the formula of a rate and its explained counts; (None, ()) if they do not fit.
+
+        The counts fit if the row has both and their quotient is the rate.
+        """
         numerator, denominator = (
             (self.value(position, part) for part in cells.over) if cells.over else (None, None)
         )
@@ -335,7 +341,7 @@ class TableCells:
     def _statements(
         self, position: int | None, cells: _ColumnCells, place: ValuePlace | None
     ) -> tuple[StatedAvailability, ...]:
-        """Return the statements of the response about a cell; without a row, about the column."""
+        """Return the statements about a cell, or about the whole column if ``position`` is None."""
         return tuple(
             _stated(signal)
             for signal, extent in cells.signals

@@ -1,6 +1,7 @@
 """Explanations of statistics: the formula of each number, down to the cells of the input frames.
 
-The statistic runs once more while a `Tracer` is set, which makes its numbers traced ones.
+The statistic runs once more while a `Tracer` is set. Then its numbers are `Traced` numbers, which
+remember how they were computed.
 """
 
 from __future__ import annotations
@@ -62,7 +63,10 @@ class Tracer:
     def derive(
         self, frame: pd.DataFrame, source: pd.DataFrame, rows: Any, names: Mapping[str, str]
     ) -> None:
-        """Explain the cells of a frame by those of the frame that it was made of."""
+        """Register a frame whose cells are explained by those of the frame it was made of.
+
+        ``rows`` are the positions of its rows in ``source``, ``names`` the columns by new name.
+        """
         explain = self._frames[id(source)][1]
 
         def explain_derived(position: int, column: str) -> Explanation:
@@ -73,7 +77,7 @@ class Tracer:
             self._frames[id(frame)] = frame, explain_derived
 
     def keep(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep the traced columns of the result; return the columns without traces."""
+        """Keep the traced columns of a result, and return them as plain numbers."""
         self._numbers, self._order = values, None
         return {
             name: [*map(plain_value, column)]
@@ -83,11 +87,11 @@ class Tracer:
         }
 
     def reorder(self, order: Any) -> None:
-        """Keep the order in which the rows of the result were put."""
+        """Record that the rows of the result were put in another order."""
         self._order = order if self._order is None else self._order[order]
 
     def number(self, position: int, column: str) -> Explanation | None:
-        """Explain a number of the result by position and column; None if it was not traced."""
+        """Explain the number in a row and column of the result; None if it was not traced."""
         node = self._numbers.get(column)
         row = int(position if self._order is None else self._order[position])
         if isinstance(node, list | tuple):
@@ -108,7 +112,10 @@ class Tracer:
         formula: str,
         row: Mapping[str, Any] | None = None,
     ) -> Explanation:
-        """Explain a number by columns of rows; a value of None is that of the only cell."""
+        """Explain a number by the cells of some columns and rows of a frame.
+
+        If ``value`` is None, there is only one cell, and the number is its value.
+        """
         explain = self._explain(frame)
         cells = tuple(cell for i in rows for column in columns for cell in explain(column, [i]))
         if value is None:
@@ -144,7 +151,10 @@ class Tracer:
         return self._cells[key]
 
     def _explain(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
-        """Return a function that explains cells of a column, or none if they are too many."""
+        """Return a function that explains some cells of a column of a frame.
+
+        The function returns no explanations if there would be too many.
+        """
         explain = self._frames[id(frame)][1]
 
         def explain_column(column: str, rows: Iterable[int]) -> tuple[Explanation, ...]:
@@ -159,14 +169,14 @@ class Tracer:
 
 
 class StatisticCells(Result):
-    """The replayed result of a statistic, with the trace of its numbers.
+    """The result of a statistic that was run again to explain how each number was computed.
 
     Parameters
     ----------
-    verb, frame, inputs, arguments
-        As of `Result`.
+    *arguments
+        As for `Result`.
     tracer : Tracer
-        The tracer that was set when the statistic ran again.
+        What recorded the computation.
     """
 
     def __init__(self, *arguments: Any, tracer: Tracer) -> None:
@@ -201,7 +211,7 @@ class StatisticCells(Result):
 
 
 class ExplanationMaker:
-    """Makes an explanation of a traced number; a part that occurs again is only named."""
+    """Makes explanations of traced numbers; a part that was explained before is only named."""
 
     def __init__(self) -> None:
         self._seen: set[tuple[int, int | None]] = set()
@@ -247,7 +257,10 @@ class ExplanationMaker:
 
 
 def _key_of(node: Traced, position: int) -> dict[str, Any]:
-    """Return what identifies an element of an array: its group, or the row of its first leaf."""
+    """Return the values, by column, that identify an element of an array.
+
+    They are the key of its group, or those of the row that its first operand was read from.
+    """
     if node.cells is not None:
         cell = node.cells(position)
         return dict(cell.row) if node.op == LEAF else plain(cell)
