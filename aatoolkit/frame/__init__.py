@@ -1,16 +1,16 @@
-"""The verbs of ``df.aa`` that make frames of frames, and Parquet.
+"""The methods of ``df.aa`` that return a frame, called verbs, and Parquet, CSV and Excel.
 
 In go frames with metadata (`aatoolkit.metadata`); out come frames with metadata;
 `aatoolkit.display.accessor` has the signatures of the verbs. In reading order:
 
 - ``cell_status``: the availability of each cell, which the verbs below share, and how it prints
 - ``groupby``: rows in groups, weeks and months; the numbers and the availability of each
-- ``reshape``: ``to_long``, ``with_context``, and ``complete``: rows for what was not reported
+- ``reshape``: ``to_long``, ``with_context``, and ``complete``, which adds rows that are missing
 - ``duplicates``: rows that would count twice, after a join or in responses that overlap
-- ``merge``: ``merge``, ``rename``, ``adopt``, `aatoolkit.concat`, and the rows of frames that no
-  section declares
-- ``aggregation_plan``: which rule each column follows in which unit, or why it has none; rates
-  and shares of several responses
+- ``merge``: ``merge``, ``rename``, ``adopt``, `aatoolkit.concat`; a merged frame that no section
+  declares is described as a table of its own
+- ``aggregation_plan``: the rule and unit by which each column is aggregated, or why it has none,
+  also for rates and shares of several responses
 - ``aggregate``: ``aggregate``, by those rules
 - ``views``: ``codebook``, ``require``, ``measured``, ``plain``
 - ``parquet``: frames to Parquet files and back

@@ -1,10 +1,10 @@
 """Aggregate rows by the declared rule of each column; what was not measured stays missing.
 
-A cell that holds a value is used, and a partial one makes its group partial. A sum has a number
-only if every cell to which the column applies holds one, unless missing cells are skipped; a
-ratio or a mean is computed over the rows whose parts are there, and says which share of the
-rows that is. Sums of nothing do not exist here: a group without a number is missing, with the
-reason, where pandas would say 0.
+A cell that holds a value is used, and a partial one makes its group partial. The sum of a group is
+missing if any cell to which the column applies is missing, unless missing cells are skipped. A
+ratio or a mean is computed over the rows that have both counts, and its coverage says which share
+of the rows that is. A group without any number is missing, with the reason, where pandas would
+return 0.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _NO_ROWS = Availability(Status.NOT_APPLICABLE, None, "no rows")
 
 @dataclass(frozen=True)
 class PlannedCells:
-    """A plan, and the frame and groups that it is for."""
+    """A plan of aggregation, i.e. a column with its rule, and the frame and groups it is for."""
 
     plan: Plan
     frame: pd.DataFrame
@@ -86,7 +86,10 @@ class PlannedCells:
 
     @cached_property
     def covered(self) -> Floats:
-        """The number of used rows in each group, where an aggregated row counts by its coverage."""
+        """The number of used rows in each group; a row that was aggregated counts by its coverage.
+
+        For example, a row made of two rows, one of which had no value, counts as half a row.
+        """
         name, share = f"{self.plan.column}{COVERAGE}", np.ones(len(self.frame))
         if name in self.frame.columns:
             share = np.nan_to_num(as_floats(self.frame[name]), nan=1.0)
@@ -94,7 +97,7 @@ class PlannedCells:
 
     @cached_property
     def absent(self) -> list[Availability]:
-        """The availability of rows that the frame lacks, and so may the groups."""
+        """The availability of rows that the frame lacks, and which may be missing in any group."""
         if self.groups.by_value & {"host", *CONTEXT, *FILTERS}:
             return []  # they would be groups of their own
         columns = self.metadata.columns
@@ -197,10 +200,10 @@ def _outcome(
     skip_missing: bool,
     is_stated: bool,
 ) -> tuple[pd.Series, Availability, dict[str, pd.Series]]:
-    """Compute a column of the result, its overall availability, and columns about it.
+    """Compute a column of the result, its overall availability, and columns that describe it.
 
-    These are its coverage, if it leaves out rows or days of a period, and its status, if groups
-    differ.
+    The columns that describe it are its coverage, if rows or days of a period are left out, and its
+    status, if the status differs between groups.
     """
     plan, groups, cells = planned.plan, planned.groups, planned.cells
     used_rows, expected_rows = groups.count(cells.has_number), planned.expected_rows

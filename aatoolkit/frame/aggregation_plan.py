@@ -42,16 +42,21 @@ _MOST_PAIRS = 1_000_000
 
 @dataclass(frozen=True)
 class ResponseTotals:
-    """Totals of responses, whose sum over responses is the denominator of a group.
+    """The totals of several responses, whose sum is the denominator of a group.
+
+    For example, the denominator of a share of all mentions is the sum of the total of each
+    response, whichever of its rows are in the group.
 
     Parameters
     ----------
     responses : array of int
         The response of each row of the frame.
     groups, rows : array of int
-        Pairs: the total in the first row of a response counts in the denominator of a group.
+        Pairs of a group and the first row of a response, whose total counts in the denominator of
+        the group.
     lacking_count : array of int
-        By group, how many responses have no row of it although theirs may be above 0.
+        By group, the number of responses that have no row of the group, although its count in them
+        may be above 0.
     count : array of int
         By group, the number of responses.
     """
@@ -77,7 +82,7 @@ class ResponseTotals:
 
 @dataclass(frozen=True)
 class Plan:
-    """A column to aggregate and its rule, with the names of columns in the frame.
+    """A column to aggregate and its rule, in which columns have their names in the frame.
 
     Parameters
     ----------
@@ -86,9 +91,10 @@ class Plan:
     rule : Aggregation
         The rule.
     of : str or None
-        The declared column, if the rule is the declared one.
+        The declared column, as ``table.column``, if the rule is the declared one.
     trials : tuple of str
-        The denominators of the column or of its parts: where they are 0 it does not apply.
+        The denominators of the column or of its parts. In rows where they are 0 the column does
+        not apply.
     repeats : array of bool, optional
         The mask of rows that would count twice.
     caution : str, optional
@@ -107,7 +113,7 @@ class Plan:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The columns that it is computed from."""
+        """The columns that the result is computed from."""
         weight = (self.rule.by,) if self.rule.by else ()
         return self.rule.over or (self.column, *weight)
 
@@ -123,12 +129,12 @@ def plan(
 ) -> list[Plan]:
     """Plan the aggregation of the given columns, or of all that have a rule.
 
-    With ``shares`` rates and shares of several responses are computed anew from their counts.
+    With ``shares``, rates and shares of several responses are computed anew from their counts.
 
     Raises
     ------
     AvailabilityError
-        If a given column has no rule or cannot be aggregated by it; if no column has a rule.
+        If a given column has no rule or cannot be aggregated by it, or no column has a rule.
     """
     if isinstance(columns, Mapping):
         raise ArgumentError("columns are names; how they are aggregated is said by rules={…}")
@@ -282,7 +288,10 @@ class _Planner:
         return bool((has_several_kinds | (kinds.isna().groupby(ids).sum() > 1)).any())
 
     def _check_across(self, planned: Plan) -> None:
-        """Raise if rows would add over a key column that a column of the rule may not add over."""
+        """Raise if counts would be summed over a key column that their rule does not list.
+
+        For example, an answer that mentions two brands would count twice in a sum over brands.
+        """
         table, column = (planned.of or "").partition(".")[0], planned.column
         bounds = {column: planned.rule.across}
         for part in planned.parts:  # a mean counts twice what its weight counts twice
@@ -305,9 +314,9 @@ class _Planner:
                 )
 
     def _plan_of_one_kind(self, planned: Plan, is_asked: bool) -> Plan:
-        """Return a plan for rows of one metric, where rows of several metrics do not combine.
+        """Return a plan for a column whose rows are combined only if they are of the same metric.
 
-        The number of a single row is that of its group, as there is nothing to combine.
+        The number of a group with a single row is the number of that row.
         """
         rule, frame = planned.rule, self.frame
         if rule.rule != "none" or not {rule.within, *(rule.counts or ())} <= {*frame.columns}:
@@ -331,7 +340,8 @@ class _Planner:
     def _share_plan(self, name: str) -> Plan | None:
         """Plan a rate or share of several responses; None for others, or if a total is uncertain.
 
-        It is the sum of its counts over the sum of the totals of responses, each counted once.
+        The result is the sum of the counts divided by the sum of the responses' totals. The total
+        of a response, which all its rows repeat, counts once.
         """
         frame, metadata, groups = self.frame, self.metadata, self.groups
         declaration, table = declared(metadata.columns[name]), metadata.columns[name].table
@@ -395,7 +405,7 @@ class _Planner:
 def _suggested_rule(
     frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str
 ) -> str:
-    """Suggest a ``rules=`` argument for a column; empty if there is none."""
+    """Return a ``rules=`` argument to suggest for a column; empty if there is none."""
     if rule.rule == "key":
         return f"; to count them: rules={{{name!r}: 'count'}}"
     if frame[name].dtype.kind not in "iuf":
@@ -487,8 +497,8 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
 def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Series | None:
     """Return the unit of a column in each row; None if all rows have the same.
 
-    A metric without a known unit is its own unit. Where the unit is in a column ``unit``, it is
-    missing in rows without one.
+    The unit may depend on a column such as ``metric``; a metric without a known unit is its own
+    unit. If the unit is in a column ``unit``, it is missing in rows that have none.
 
     Examples
     --------

@@ -1,11 +1,13 @@
 """The availability of each cell: which have a number that counts, and why others have none.
 
-The narrowest of three statements decides. A column ``x_availability`` beside ``x`` gives the
-status of its cells one by one. A column ``availability`` gives that of whole rows: a row with
-any status but available has no number to give, whatever it holds. Where neither says more, a
-cell has the status that its column has in its row (`aatoolkit.metadata.column`); a missing
-value of a measured column is unknown, and an explicit number in a column without metadata
-counts.
+Three sources state it, and the narrowest decides:
+
+- A column ``x_availability`` beside ``x`` gives the status of each cell of ``x``.
+- A column ``availability`` gives the status of whole rows. In a row with any status but available
+  no number counts, whatever the row holds.
+- Otherwise a cell has the status of its column in this row, by the metadata
+  (`aatoolkit.metadata.column`). A missing value in a measured column is unknown, and a number in a
+  column without metadata counts.
 """
 
 from __future__ import annotations
@@ -73,7 +75,7 @@ class Cells:
     has_number: Mask
 
     def having(self, *statuses: Status) -> Mask:
-        """Return the mask of rows with one of these statuses."""
+        """Return the mask of rows that have one of some statuses."""
         return np.array([state.status in statuses for state in self.states], bool)[self.codes]
 
     @property
@@ -95,7 +97,7 @@ class Cells:
         return np.array(kinds, bool)[self.codes]
 
     def without(self, rows: Mask, why: str) -> Cells:
-        """Return the cells with some rows as not applicable, for a reason."""
+        """Return the cells with those in some rows set to not applicable, for a reason."""
         state = Availability(Status.NOT_APPLICABLE, None, why)
         codes = np.where(rows, len(self.states), self.codes)
         return Cells((*self.states, state), codes, self.has_number & ~rows)
@@ -156,7 +158,10 @@ def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> A
 
 
 def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW) -> pd.DataFrame:
-    """Make columns of status, cause and reason, with one row for each code."""
+    """Make the columns of status, cause and reason, with one row for each code.
+
+    A code is the position of a row's state in ``states``.
+    """
     texts = {
         name: [str(state.status) for state in states],
         name + CAUSE: [state.cause for state in states],
@@ -169,7 +174,7 @@ def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW
 def combine_cells(first: Cells, second: Cells) -> Cells:
     """Combine the cells of two columns row by row; not applicable if either of them is.
 
-    Where only one of them has no number, its state is that of the row.
+    If only one of the two cells of a row has no number, the row has the state of that cell.
     """
     sides = np.where(first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2))
     pair_count = len(first.states) * len(second.states)
@@ -291,7 +296,7 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _partial_remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return the mask of partial numbers of each column, and remarks with their reasons."""
+    """Return by column the mask of its partial numbers, and remarks that give the reasons."""
     try:
         metadata = metadata_of(frame)
     except MetadataError:

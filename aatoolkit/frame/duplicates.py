@@ -1,9 +1,10 @@
 """Rows that an aggregate would count twice: rows repeated by a join, and overlapping responses.
 
-A measure belongs to the key of the table that declares it. Rows of a group with the same key count
-once if their values are equal; if they differ, or if rows were repeated and the key is gone, the
-aggregate is refused. Rows of several responses are added only if these are disjoint: of different
-hosts, windows, engines, topics or categories. `Duplicates` finds both.
+A measure has one value for each key of the table that declares it. Rows of a group with the same
+key count once if their values are equal. If the values differ, or if rows were repeated and the
+columns of the key are gone, the aggregate is refused. Rows of several responses are added only if
+the responses are disjoint: of different hosts, windows, engines, topics or categories. `Duplicates`
+finds repeated rows and overlapping responses.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ JOINED = "joined-"
 
 
 def is_joined(table: str) -> bool:
-    """Return whether a table stands for a merged frame, and is not declared by a section."""
+    """Return whether a table describes a merged frame, and is not declared by a section."""
     return table.startswith(JOINED)
 
 
@@ -55,7 +56,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class ResponseScope:
-    """The host, window and filters of a response, by which overlaps are detected."""
+    """The host, window and filters of a response, which tell whether two responses overlap."""
 
     host: str | None
     start: str | None
@@ -96,7 +97,7 @@ def response_scope(source: Source) -> ResponseScope:
 
 
 class Duplicates:
-    """Finds the rows of a grouped frame that measures of its tables would count twice.
+    """Finds the rows of a grouped frame that an aggregate of its columns would count twice.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ class Duplicates:
         self._context = [name for name in CONTEXT if name in frame.columns and metadata.holds(name)]
 
     def repeats_of(self, table: str, parts: Sequence[str]) -> Mask | None:
-        """Return the mask of rows to leave out of a measure of a table; None if there are none.
+        """Return the mask of repeated rows, to leave out of a measure of a table; None without any.
 
         Raises
         ------
@@ -134,7 +135,7 @@ class Duplicates:
         return is_repeat
 
     def is_in_several(self, table: str) -> bool:
-        """Return whether a row of a table that a join repeated is in several groups."""
+        """Return whether any row of a table was repeated by a join into several groups."""
         grain, missing = self._grain(table)
         if table not in self._metadata.repeated or missing or grain is None:
             return False
@@ -144,7 +145,11 @@ class Duplicates:
         return len(np.unique(_first_equal([self._groups.ids, keys]))) > len(np.unique(keys))
 
     def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
-        """Return the first row with the key and group of each, and the overlapping responses."""
+        """Return for each row the first row of its key and group, and the overlapping responses.
+
+        Either may be empty: the first rows if no row has to be left out, the responses if no two of
+        them overlap.
+        """
         scopes, codes = self._scopes(table)
         pairs = [*combinations(scopes, 2)]
         overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]
@@ -212,7 +217,7 @@ class Duplicates:
             raise Refused(f"the responses overlap: {_two(overlapping)}; {keep}")
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
-        """Return the columns that identify a row of a table, and those of them that are missing."""
+        """Return the columns that identify a row of a table, and which of these the frame lacks."""
         grain = self._metadata.grain(table)
         if grain is None:
             return None, []
@@ -223,7 +228,7 @@ class Duplicates:
         return [n for n in (*grain, "_row") if n in columns and n not in CONTEXT], missing
 
     def _scopes(self, table: str) -> tuple[list[ResponseScope], Codes | None]:
-        """Return the scopes of the responses of a table, and the number of each row's scope."""
+        """Return the scopes of a table's responses, and for each row the position of its scope."""
         if is_joined(table):
             return [], None
         if not self._context:
@@ -249,7 +254,7 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     AvailabilityError
-        If repeated rows are equal, and no column says whether they are the same.
+        If some rows are equal, and no column shows whether they are one row, repeated.
     """
     (stored, _), metadata, check = stored_of(frame), metadata_of(frame), check_of(frame)
     grains = {name: stored.grain(name) or () for name in tables_of(stored)}
@@ -282,7 +287,7 @@ def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
 
 
 def _first_equal(columns: Sequence[Any]) -> Codes:
-    """Return for each row the first row that is equal, by hashes of 64 bits."""
+    """Return for each row the position of the first equal row, by hashes of 64 bits."""
     arrays = (pd.array(v) if isinstance(v, np.ndarray) else v for v in columns)
     codes, distinct = pd.factorize(row_hashes([hash_cells(values) for values in arrays]))
     first = np.empty(len(distinct), np.int64)
@@ -389,8 +394,9 @@ _CHANCE, _ALIKE = 0.01, 0.05
 def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
     """Refuse a sum of values that seem to be repeated within groups, as after a plain merge.
 
-    Each further row of a text or day would have its value with the chance that two of these have
-    the same. Flags and constants, such as counts of rows, are no repeats.
+    Values seem to be repeated if all rows with the same text or day have the same value, and this
+    is improbable by chance. The chance for one row is that of two different texts or days having
+    the same value. Flags and constants, such as counts of rows, are not refused.
 
     Parameters
     ----------
@@ -399,7 +405,7 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
     groups : Groups
         The groups in which a sum would add them.
     name : str
-        A column of numbers of which it is not known which rows they belong to.
+        A column of numbers that no table declares, so that its key is not known.
     """
     has_value = frame[name].notna().to_numpy(bool)
     cells = frame.loc[has_value, name]

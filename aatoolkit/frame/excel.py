@@ -1,4 +1,4 @@
-"""Write tables to an Excel workbook: no formula, rounding, or truncation without a note.
+"""Write tables to an Excel workbook: no formulas, no rounding, no truncation without a note.
 
 The first sheet has the key figures, a chart, the sheets, and how to read them.
 """
@@ -64,7 +64,7 @@ _LEGEND = (
 
 
 class SheetTable(NamedTuple):
-    """A table that becomes a sheet: its name, meaning and rows, and what could be measured."""
+    """A table that becomes a sheet: its name, description, rows, and what could be measured."""
 
     name: str
     doc: str
@@ -78,7 +78,7 @@ def write_workbook(
     *,
     created: datetime | None = None,
 ) -> Path:
-    """Write tables to a workbook for readers; the file appears whole or not at all.
+    """Write tables to a workbook; the file is complete or not there at all.
 
     Parameters
     ----------
@@ -87,13 +87,14 @@ def write_workbook(
     path : str or path
         The file, which ends in ``.xlsx``.
     created : datetime, optional
-        The moment that the workbook names as its own, in UTC; by default now.
+        The moment that the workbook says it was created at, in UTC; by default now.
 
     Raises
     ------
     NotWritten
-        If the file's name does not end in ``.xlsx``: programs would refuse to open it; if a table
-        has more rows than a sheet; if the file cannot be written: an existing one is unchanged.
+        If the file's name does not end in ``.xlsx``, as programs would refuse to open it; if a
+        table has more rows than a sheet can; or if the file cannot be written. An existing file is
+        then unchanged.
     PackageMissing
         If xlsxwriter is not installed.
     """
@@ -130,7 +131,7 @@ def write_workbook(
 
 
 def write_sections(sections: Mapping[str, Tables], path: str | os.PathLike[str]) -> Path:
-    """Write the tables of sections, a sheet each, and a sheet that says what each column is."""
+    """Write the tables of sections to one sheet each, and a sheet that describes all columns."""
     sheets = []
     for tables in sections.values():
         docs = {table.name: table.doc for table in tables.declaration or ()}
@@ -233,7 +234,7 @@ class _Book:
     def _chart(
         self, tables: Sequence[SheetTable], sheets: Sequence[tuple[str, int, str, str]]
     ) -> Any:
-        """A line over days, or bars of the largest rows, of the first table that has them."""
+        """Return a chart of the first table that fits, as a line over days or as bars, or None."""
         for kind in ("line", "bar"):
             for table, (name, *_) in zip(tables, sheets, strict=False):
                 place = _drawn(table.frame, kind)
@@ -263,14 +264,14 @@ class _Book:
         return None
 
     def _format(self, form: str | None) -> Any:
-        """The format of cells that are shown in a way."""
+        """Return the cell format for a number format, such as ``0.0%``; cached."""
         if form not in self._formats:
             self._formats[form] = self._book.add_format({"num_format": form})
         return self._formats[form]
 
 
 def _codebook(table: SheetTable) -> pd.DataFrame:
-    """The code book of a table, with the headers that its sheet has."""
+    """Return the code book of a table (one row per column), with the headers of its sheet."""
     book = pd.DataFrame(codebook_of(table.frame).reset_index())
     names = plain_names(table.frame)
     book.insert(0, "table", table.name)
@@ -279,7 +280,7 @@ def _codebook(table: SheetTable) -> pd.DataFrame:
 
 
 def _fitted(text: str) -> str:
-    """A text escaped as in CSV, truncated to fit a cell; Excel counts UTF-16 units."""
+    """Return a text escaped as in CSV, truncated to fit a cell; Excel counts UTF-16 units."""
     text = escaped(text)
     units = text.encode("utf-16-le")
     if len(units) <= 2 * _CELL:
@@ -288,7 +289,7 @@ def _fitted(text: str) -> str:
 
 
 def _for_print(sheet: Any, wide: float = 0.0, keys: int = 0) -> None:
-    """Set up pages: A4, across; as wide as one, or several with the keys on each."""
+    """Set up printing on A4, landscape: one page wide, or several that repeat the key columns."""
     sheet.set_landscape()
     sheet.set_paper(9)
     if wide > _READABLE:
@@ -300,7 +301,7 @@ def _for_print(sheet: Any, wide: float = 0.0, keys: int = 0) -> None:
 
 
 def _sheet_name(words: str, names: set[str]) -> str:
-    """A name that no other sheet has; Excel ignores case in them."""
+    """Return a name that no other sheet has, ignoring case as Excel does, and add it to them."""
     stem = re.sub(r"[\[\]:*?/\\]", "_", words).strip("'") or "table"
     name = stem[:_SHEET]
     while name.lower() in names:
@@ -311,7 +312,7 @@ def _sheet_name(words: str, names: set[str]) -> str:
 
 
 def _figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any, Any]]:
-    """Yield the key figures: the values now and before of the first table of metrics."""
+    """Yield the key figures of the first table of metrics: label, number format, now, before."""
     for frame in frames:
         formats = _number_formats(frame).get("value")
         if formats and metadata_of(frame).key == ("metric",):
@@ -324,7 +325,10 @@ def _figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any, An
 
 
 def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
-    """The positions of the columns of a chart: days, or texts, and the first rate, or count."""
+    """Return the positions of the two columns of a chart; None if the frame has no such columns.
+
+    They are the column of days or texts, by ``kind``, and the first rate, or else the first count.
+    """
     metadata, names = metadata_of(frame), [*map(str, frame.columns)]
     if len(metadata.key) != 1 or metadata.key[0] not in names or len(frame) < 2:
         return None
@@ -373,7 +377,7 @@ def _moment(value: pd.Timestamp) -> Any:
 
 
 def _width(cells: Sequence[Any]) -> int:
-    """The width of a column in characters, of which the longest cell fits if it is short."""
+    """Return the width of a column in characters: that of the longest cell, up to a limit."""
     texts = (
         f"{cell:,.2f}"
         if isinstance(cell, int | float)
@@ -407,7 +411,7 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """How the cells of each declared column of numbers are shown."""
+    """Return by column the number format of each cell, for the declared columns of numbers."""
     metadata = metadata_of(frame)
     formats: dict[str, list[str]] = {}
     for name, values in frame.select_dtypes("number").items():
@@ -426,7 +430,7 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def _facts(source: Source) -> list[str]:
-    """What a response was about, when it covers, what was asked and when it was fetched."""
+    """Return host, window, filters and time of fetching of a response, as texts."""
     window = f"{source.window_start} to {source.window_end}" if source.window_start else None
     fetched = f"fetched {source.fetched_at}" if source.fetched_at else None
     facts = (source.host, window, source.section, source.scope, fetched)

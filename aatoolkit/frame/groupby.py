@@ -58,7 +58,10 @@ class Groups:
         return np.bincount(self.ids[rows], minlength=len(self))
 
     def combined(self, cells: Cells) -> tuple[Codes, list[Availability]]:
-        """Combine the availability of cells by group; return a code per group, and the states."""
+        """Combine the availability of cells by group.
+
+        Return the distinct states, after the position of each group's state among them.
+        """
         kinds = max(len(cells.states), 1)
         is_there = np.zeros(len(self) * kinds, bool)
         is_there[self.ids * kinds + cells.codes] = True
@@ -122,7 +125,7 @@ def _as_list(by: By) -> list[str | pd.Grouper]:
 
 
 def _binned(by: By) -> list[str]:
-    """Return the columns of times that are grouped into periods."""
+    """Return the columns of times that are grouped into periods, such as weeks."""
     keys = (key for key in _as_list(by) if isinstance(key, pd.Grouper) and key.freq is not None)
     return [str(key.key) for key in keys]
 
@@ -224,7 +227,7 @@ def pick_by_group(values: pd.Series, use: Mask, groups: Groups, rule: str) -> pd
 
 
 def as_nullable(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
-    """Convert numbers to a nullable column, with an Arrow dtype if ``values`` have one."""
+    """Convert numbers to a nullable column, with an Arrow dtype if ``values`` has one."""
     is_whole = result.dtype.kind == "i"
     column = pd.Series(pd.array(result, dtype="Int64" if is_whole else "Float64"))
     if isinstance(values.dtype, pd.ArrowDtype):
@@ -281,9 +284,10 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
 
 
 def _days_instead(of: str) -> str | None:
-    """Say which tables have days, where a time describes totals; None where it describes none.
+    """Say which tables have rows by day, if a column of times describes totals; else None.
 
-    A time in the key of its table, or of a table that counts nothing, is the time of the rows.
+    A time in the key of its table, or in a table without counts, is the time of each row. Another
+    time, such as the moment of the last run, says nothing of when the counts were made.
     """
     name, _, field = of.partition(".")
     table = find_table(name)
@@ -299,12 +303,12 @@ def _days_instead(of: str) -> str | None:
 def part_periods(
     frame: pd.DataFrame, by: By, groups: Groups, metadata: FrameMetadata
 ) -> dict[int, tuple[float, str]]:
-    """Return the groups whose period is partial, with the share of its days and a description.
+    """Return the groups whose period is partial: the share of its days, and a description.
 
-    If days are part of the key of the frame, a day without a row is missing: from the group, if
-    the rest of the key is grouped by or has one value; otherwise from the frame. If they are not,
-    the rows are events, of which only the first and the last day count. Rows of whole weeks or
-    months are complete.
+    If days are part of the key of the frame, a day without a row is missing. It is missing from the
+    group if the rest of the key is grouped by or has one value; otherwise it is missing from the
+    frame. If days are not part of the key, rows are events, and only days before the first and
+    after the last event are missing. Rows of whole weeks or months are complete.
     """
     binned, parts = _binned(by), dict[int, tuple[float, str]]()
     if len(binned) != 1 or not len(frame):

@@ -1,9 +1,9 @@
 """`merge`, `concat`, `rename` and `adopt`: new frames with the metadata that pandas drops.
 
-None of them changes its inputs. A column keeps the metadata that still holds in its frame; that of
-several frames is combined. If a column identifies the rows of each stacked frame, statements about
-a frame become statements about its rows; else they are combined over all rows. `adopt` restores
-metadata that was lost.
+None of them changes its inputs. A column keeps its metadata as far as it still holds; the metadata
+of several frames is combined. If some column tells which stacked frame a row is from, a statement
+about a frame, such as "not measured", becomes a statement about its rows. Otherwise statements are
+combined over all rows. `adopt` restores metadata that was lost.
 """
 
 from __future__ import annotations
@@ -226,7 +226,10 @@ def columns_after(
 def _key_metadata(
     left: ColumnMetadata, right: ColumnMetadata, *, only_left: int, only_right: int
 ) -> ColumnMetadata:
-    """Return the metadata of a key column: of the side that has all its values, if one has."""
+    """Return the metadata of a key column: that of the side with all its values, if there is one.
+
+    Otherwise the metadata of both sides is combined.
+    """
     if only_left and only_right:
         declared_name = left.of if left.of == right.of else None
         return ColumnMetadata(declared_name, combine([left.availability, right.availability]))
@@ -249,9 +252,9 @@ def sources_of(described: Iterable[FrameMetadata]) -> tuple[Any, ...]:
 def _matching_columns(
     frame: pd.DataFrame, other: pd.DataFrame, other_metadata: FrameMetadata
 ) -> tuple[dict[str, ColumnMetadata], set[str]]:
-    """Return the metadata of the columns that a frame shares with another, with equal values.
+    """Return another frame's metadata of the columns with equal values in both frames.
 
-    Also the tables whose rows are repeated in the frame.
+    Also return the tables whose rows are repeated in the frame.
     """
     columns = {name: column for name, column in other_metadata.columns.items() if column.of}
     empty = [name for name, column in columns.items() if column.availability.status in EMPTY]
@@ -280,7 +283,8 @@ def _matching_columns(
 def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any]) -> FrameMetadata:
     """Describe the undeclared columns of a frame as columns of one table.
 
-    Its key has the fewest columns that identify the rows, first those that it is merged on.
+    The key of the table is the smallest set of columns that identifies the rows; the columns that
+    the frame is merged on are tried first.
     """
     arrays = arrays_of(frame)
     undeclared = [
@@ -345,7 +349,7 @@ def _keys_of(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[
 
 
 def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[str]:
-    """Return the columns or index levels on which both sides are merged under one name."""
+    """Return the columns or index levels merged on that have the same name on both sides."""
     if options.get("left_index") or options.get("right_index"):
         names = [str(name) for name in left.index.names if name is not None]
         return [name for name in names if name in right.index.names]
@@ -357,7 +361,7 @@ def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> l
 def _check_keys(
     left: pd.DataFrame, right: pd.DataFrame, options: Options, keys: Sequence[Sequence[Any]]
 ) -> None:
-    """Check that keys are columns or levels, and that measures are no keys unless they are named.
+    """Check that keys exist, and that no measure becomes a key unless it is named as a key.
 
     Raises
     ------
@@ -411,15 +415,15 @@ def concat(
 ) -> pd.DataFrame:
     """Stack frames as `pandas.concat` does, with the metadata of all of them.
 
-    A column keeps its dtype where a frame lacks it or has only missing values of it, and a
-    category gets the levels of all. Its status is the join of its statuses in all frames; it
-    is ``partial`` where a frame with rows lacks it. It stays the same declared column, with
-    unit and rule, if it is so in every frame that has it.
+    A column keeps its dtype even if a frame lacks it or has only missing values in it, and a
+    category gets the levels of all frames. The availability of a column is combined from all
+    frames; it is ``partial`` if a frame with rows lacks the column. The column keeps its
+    declaration, i.e. its unit and rule, if it has the same one in every frame.
 
     Parameters
     ----------
     frames : iterable or mapping of pandas.DataFrame
-        The frames; none is changed. Of a mapping, its keys are ``keys``.
+        The frames; none is changed. The keys of a mapping are used as ``keys``.
     join : {"outer", "inner"}
         Whether to keep all columns, or those that all frames have.
     ignore_index : bool
@@ -435,7 +439,7 @@ def concat(
     Raises
     ------
     ValueError
-        If `pandas.concat` refuses what is given.
+        If `pandas.concat` refuses the frames or options.
     MetadataError
         If a frame's metadata is damaged, or newer than this version can read.
 
@@ -506,7 +510,7 @@ def concat(
 def _stacks_again(frames: Sequence[FrameWithMetadata], table: str) -> bool:
     """Return whether stacked frames of one response repeat rows of a table.
 
-    This is decided by the columns of the table that all of them have.
+    Rows are compared by the columns of the table that all frames have.
     """
     by_response: dict[Any, list[FrameWithMetadata]] = {}
     for frame, metadata in frames:
@@ -544,7 +548,7 @@ def _stacks_again(frames: Sequence[FrameWithMetadata], table: str) -> bool:
 
 
 def _texts(values: pd.Series) -> tuple[str, ...]:
-    """Return the distinct values of a column as text; none if too many, or some are missing."""
+    """Return the distinct values of a column as texts; () if too many, or if any is missing."""
     distinct = values.unique()
     if len(distinct) > _MAX_VALUES or values.isna().any():
         return ()
@@ -556,9 +560,9 @@ def _conditions_of_frames(
 ) -> list[tuple[Condition, ...]] | None:
     """Return conditions that select the rows of each frame; None if no columns distinguish them.
 
-    They list values that no two frames share: those of one column of the context, the filters or
-    the key; if there is none, those of host and window together, or the time of reading, which is
-    equal for frames that were read within one second.
+    The conditions list values that no two frames share: values of one column of the context (host,
+    window, filters) or of the key. If there is no such column, they list host and window together,
+    or else the time of reading. Frames that were read within one second have the same time.
     """
     keys = [name for _, metadata in frames for name in metadata.key]
     names = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
@@ -647,7 +651,10 @@ def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) ->
 
 
 def _common_dtype(dtypes: Sequence[Any]) -> Any:
-    """Return the common dtype of columns (None: without values); None if pandas may choose."""
+    """Return the common dtype of columns; None if pandas may choose.
+
+    A None among the dtypes stands for a column without values.
+    """
     kinds = [*dict.fromkeys(dtype for dtype in dtypes if dtype is not None)]
     plain_dtypes = [dtype for dtype in kinds if not isinstance(dtype, pd.CategoricalDtype)]
     if len(kinds) > 1 and not plain_dtypes:

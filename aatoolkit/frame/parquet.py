@@ -1,7 +1,8 @@
 """Write DataFrames with their metadata to Parquet, and read them back.
 
 The metadata is stored once in a file, as `aatoolkit.metadata.arrow_schema` lays it out.
-Engines that rewrite a file drop it: DuckDB and Polars all of it, plain pandas all but its own key.
+Engines that rewrite a file drop metadata: DuckDB and Polars all of it, plain pandas all but the key
+of its own.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
 
 
 def _write(table: pa.Table, path: str | os.PathLike[str], keys: Mapping[bytes, bytes]) -> None:
-    """Write a table and keys to Parquet, with the checksums of both."""
+    """Write a table to Parquet, with key-value metadata and the checksums of both."""
     data = table.replace_schema_metadata(None)
     options = {"compression": "zstd", "store_schema": False}
     if data.num_rows < 1000:  # of few rows statistics are larger than they are
@@ -106,9 +107,9 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
 def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read a Parquet file with the metadata of its columns.
 
-    Any Parquet file can be read; columns without metadata are unknown. The key ``aatoolkit``
-    of the file counts, else what pandas wrote of ``attrs``; fields that this version does not
-    know are ignored.
+    Any Parquet file can be read; columns without metadata are unknown. Metadata is read from the
+    key ``aatoolkit`` of the file, or else from the ``attrs`` that pandas wrote. Fields that this
+    version does not know are ignored.
 
     Parameters
     ----------
@@ -206,7 +207,11 @@ def read_arrow(file: pq.ParquetFile) -> pa.Table:
 
 
 def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
-    """Compute the checksums of the rows of a file, if they have a logical hash, and of its keys."""
+    """Return the checksums of a file's key-value metadata and of its rows, in base64.
+
+    That of the rows is made of their logical hash; it is empty without a table, or if the table has
+    no logical hash.
+    """
     rows = None
     with suppress(NotWritten):
         if table is not None:  # with the levels that no row has
@@ -221,7 +226,7 @@ def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
 
 
 def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
-    """Raise if a file with checksums has other keys, or rows, than were written."""
+    """Raise `NotRead` if a file has checksums, and its keys or rows are not those written."""
     keys = dict(file.metadata.metadata or {})
     stored = keys.pop(CHECKSUMS, None)
     if (stored is None and KEY not in keys) or {ARROW, PANDAS} <= {*keys}:
@@ -237,21 +242,27 @@ def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
 
 
 def _keys(file: pq.ParquetFile) -> dict[bytes, bytes]:
-    """Return the keys of a file, overridden by those of its Arrow schema."""
+    """Return the key-value metadata of a file, overridden by that of its Arrow schema."""
     return {**(file.metadata.metadata or {}), **(file.schema_arrow.metadata or {})}
 
 
 def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Path]:
     """Write every table of a section to ``folder/section/table.parquet``, one after the other.
 
-    Also ``_extra.parquet``, ``_drift.parquet``, ``_availability.parquet`` and the tables of
-    ``_placement/``, so that nothing of the response is left behind: `rebuild` makes it again.
+    Also write ``_extra.parquet`` (values in no column), ``_drift.parquet`` (differences from the
+    declaration), ``_availability.parquet`` and the tables of ``_placement/``. With these `rebuild`
+    restores the whole response.
+
+    Yields
+    ------
+    Path
+        Each file, once it is written.
     """
     yield from write_section(tables, Path(folder) / tables.section)
 
 
 def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
-    """Write the files of `write_tables` straight into a folder."""
+    """Write the files of `write_tables` straight into a folder; yield the path of each."""
     for name in tables:
         yield write_parquet(tables[name], folder / f"{name}.parquet")
     for name, frame in (
@@ -269,7 +280,7 @@ def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
 
 
 def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
-    """Rebuild the response of which `~aatoolkit.normalizer.normalize` made tables, as a JSON value.
+    """Return the response that tables were normalised from, as a JSON value.
 
     Parameters
     ----------
@@ -285,7 +296,7 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
     Raises
     ------
     PayloadError
-        If a table or column is missing, or has lost rows.
+        If a table or column is missing, or a table has lost rows.
 
     Examples
     --------
@@ -317,10 +328,10 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
 
 
 def _readable(keys: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return the keys of a file with names of dtypes that pandas can parse.
+    """Return the key-value metadata of a file, changed so that pandas can parse all dtypes in it.
 
-    pandas writes names such as ``list<item: string>[pyarrow]``, and does not read them back. Such
-    a column is an object here, and the name is kept beside it.
+    pandas writes names of dtypes such as ``list<item: string>[pyarrow]``, but cannot read them
+    back. Such a dtype is replaced by ``object``, and its name is kept in another field.
     """
     body = json.loads(keys.get(b"pandas", b"{}"))
     for column in body.get("columns", ()):
@@ -336,7 +347,7 @@ def _readable(keys: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Set the type of declared lists in a schema, where all values are missing or empty."""
+    """Return a schema in which declared lists have their type even if they have no items."""
     for i, field in enumerate(schema):
         column = declared(metadata.columns.get(field.name, NOTHING))
         is_list = column is not None and column.dtype == "list<string>"

@@ -154,7 +154,7 @@ def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
 
 
 def _check_free(existing: Iterable[str], added: Iterable[str]) -> None:
-    """Check that a frame has none of the columns that are added."""
+    """Raise if a frame already has one of the columns that are added."""
     existing_names = sorted({*existing} & {*added})
     if existing_names:
         raise AvailabilityError(
@@ -212,7 +212,7 @@ def complete(
 
 
 def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
-    """Cast levels to the dtype of their column, with new categories if needed."""
+    """Cast the values that a key column should have to its dtype, with new categories if needed."""
     is_list = isinstance(values, Iterable) and not isinstance(values, str)
     cells: Any = values if is_list else [values]
     levels, kind = pd.Series([*cells], dtype=object, name=name), frame[name].dtype
@@ -237,7 +237,7 @@ def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
 def _missing_rows(
     frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
-    """Return the missing rows: the product of levels and other keys, without existing rows."""
+    """Return the rows that a frame lacks: combinations of levels and other keys without a row."""
     keys = [name for name in metadata.key if name not in levels]
     combinations = frame[keys].drop_duplicates() if keys else pd.DataFrame(index=range(1))
     for values in levels.values():
@@ -258,9 +258,9 @@ def _row_states(
     engines: Mapping[str, Availability],
     default: Availability,
 ) -> pd.DataFrame:
-    """Return the status columns of rows: whether they were reported, or why not.
+    """Return the status, cause and reason of each row: reported, or why it was not.
 
-    A row that was reported has the state of its engine only if it has no measurement.
+    A row that was reported has the state of its engine only if it has no measurement itself.
     """
     columns = [
         name

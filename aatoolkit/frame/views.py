@@ -1,4 +1,4 @@
-"""Describe, select and convert frames: the code book, ``require``, ``measured`` and ``plain``."""
+"""Describe, select and convert frames: ``codebook``, ``require``, ``measured`` and ``plain``."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def words(values: Iterable[object]) -> pd.Index:
-    """Return values as an index of texts, some of which may be missing."""
+    """Return texts as an index of dtype string, in which None is missing."""
     return pd.Index([*values], dtype="string")
 
 
 def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
-    """Return a frame if its columns could be measured; see ``df.aa.require``."""
+    """Return a frame unless a required column was not measured; see ``df.aa.require``."""
     check_columns(frame, columns)
     metadata = metadata_of(frame)
     unmeasured = {}
