@@ -1,13 +1,13 @@
 """Store column metadata in Parquet files, readable for every engine, and read it back.
 
-Engines look in different places, and each fact is stored where it is looked for:
+Engines look for metadata in different keys of a file, so it is stored in two of them:
 
 - the key ``aatoolkit``, JSON that DuckDB, Polars and pyarrow show: the key of the frame, and the
   state, unit, rule and meaning of each column;
-- ``PANDAS_ATTRS``, compressed: all that a frame carries, so that plain ``pandas.read_parquet``
-  gives a frame whose ``df.aa`` works; from here it is read back.
+- ``PANDAS_ATTRS``, compressed: all metadata of the frame, so that plain ``pandas.read_parquet``
+  gives a frame whose ``df.aa`` works. This package, too, reads the metadata from this key.
 
-The Arrow schema is stored only where Parquet's own types would lose something, such as categories.
+The Arrow schema is stored only if Parquet's own types would lose something, such as categories.
 A reader that finds an Arrow schema sees only its keys, so the two keys above are repeated in it.
 """
 
@@ -57,7 +57,7 @@ def declared(column: ColumnMetadata) -> Column | None:
 
 
 def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Return a schema with the metadata in the keys that readers of Arrow and pandas look for."""
+    """Return a schema with the metadata in the two keys that the module describes."""
     keys = {
         **(schema.metadata or {}),
         PANDAS: _json({ATTRIBUTE: pack(metadata.dumps())}),
@@ -83,12 +83,12 @@ def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
 
 
 def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | None:
-    """Read column metadata from the keys of a file or schema; None where there is none.
+    """Read column metadata from the keys of a file or schema; None if there is none.
 
     Raises
     ------
     MetadataError
-        If that is damaged, or of a newer major version.
+        If the metadata is damaged, or of a newer major version.
     """
     try:
         text = json.loads(keys.get(PANDAS, b"{}")).get(ATTRIBUTE)
@@ -113,8 +113,9 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
 def _body(metadata: FrameMetadata) -> dict[str, Any]:
     """Describe the columns as JSON for readers of the file that lack this package.
 
-    A column without ``state`` is in the first of the states, which most columns are in. Tables of
-    other profiles than the default one, which a reader need not have, are declared.
+    A column without the field ``state`` has the first of the states, which most columns have. A
+    reader knows the tables of the default profile; the declarations of all other tables, i.e. their
+    columns, are included.
     """
     columns = metadata.columns.items()
     states_by_name = {name: dump_state(column.availability) for name, column in columns}
@@ -167,23 +168,25 @@ _Encoded = tuple[str, list[bytes | memoryview]]
 def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     """Compute the SHA-256 of a table's content: columns and rows in their order.
 
-    It is the same for every version of pandas and pyarrow, for every dtype backend, and for
-    every layout of a file that a table is read back from. What is hashed is, in this order:
+    It does not depend on the version of pandas or pyarrow, on the dtype backend, or on the layout
+    of a file that the table was read from. What is hashed is, in this order:
 
     - the line ``aatoolkit logical hash 1``;
     - a line of JSON, ``{"columns":[[name,kind],…],"rows":n}``, without spaces, in UTF-8;
-    - for each column one byte a row, 1 for a value and 0 where there is none; then its
-      values, with zero or nothing in the place of those that are missing.
+    - for each column one byte a row, 1 for a value and 0 for a missing one; then the values of the
+      column, in which a missing value is zero, or has no bytes.
 
     The kinds, and how their values are written (numbers are little-endian):
 
     - ``boolean``: one byte; ``integer``: 8 bytes, signed; ``float``: 8 bytes, IEEE 754,
       where NaN is a missing value and -0 is 0;
-    - ``instant``: the microseconds since 1970 in UTC, and ``local``: those of a clock without
-      a time zone, which a day is the midnight of; both as ``integer``;
+    - ``instant``: the microseconds since 1970 in UTC, as ``integer``;
+    - ``local``, a time without a time zone, and a day, which is its midnight: the microseconds
+      since 1970 by the same clock, as ``integer``;
     - ``text``: the length of each in bytes, as ``integer``, then all of them in UTF-8. A
       category is its text; ``big integer`` is text too;
-    - ``list<kind>``: the length of each, as ``integer``, then all their items as a column;
+    - ``list<kind>``: the length of each list, as ``integer``, then the items of all lists as a
+      column;
     - ``null``: nothing, for a column without any value that would show its kind.
 
     Named levels of an index count as columns before the others; an index without a name does
@@ -202,7 +205,7 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     Raises
     ------
     NotWritten
-        If a column holds what has no kind.
+        If a column has a type that is none of these kinds.
 
     Examples
     --------
@@ -242,7 +245,7 @@ def _as_arrow(frame: pd.DataFrame) -> pa.Table:
 
 
 def _encode(values: Any) -> _Encoded:
-    """Encode a column as its kind and bytes: the mask of values that are not null, the values."""
+    """Return the kind of a column and its bytes: the mask of values that are there, then these."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_string(values.type):
@@ -257,7 +260,7 @@ def _encode(values: Any) -> _Encoded:
 
 
 def _encode_values(array: pa.Array) -> _Encoded:
-    """Encode the values of an array without floats that are NaN, by their kind."""
+    """Return the kind of an array, whose NaN were made null, and the bytes of its values."""
     kind, is_a = array.type, pa.types
     if is_a.is_null(kind) or (is_a.is_nested(kind) and array.null_count == len(array)):
         return "null", []  # a column of Python objects names no kind either

@@ -1,15 +1,16 @@
-"""`FrameMetadata`, and where it is stored: in ``DataFrame.attrs``, which nothing else touches.
+"""`FrameMetadata`, and how it is stored in ``DataFrame.attrs``, which only this module touches.
 
-It is stored as one canonical JSON string under ``df.attrs["aatoolkit"]``: pandas copies a
-string for free, compares it by value, writes it to Parquet, and unpickles it where this
-package is not installed. It is made when ``attrs`` is first read (`LazyAttrs`), refers to what
-stays in memory with it (`_Text`, `_MetadataInMemory`), and is parsed through a cache.
+It is stored as one canonical JSON string under ``df.attrs["aatoolkit"]``: pandas copies a string
+for free, compares it by value, writes it to Parquet, and unpickles it where this package is not
+installed. The string is made when ``attrs`` is first read (`LazyAttrs`). It refers to objects in
+memory, such as the rows as they were read (`_Text`, `_MetadataInMemory`), and it is parsed through
+a cache.
 
-The metadata of a column names which declared column it is, and whether the service could
-measure it in the rows that were read. A column without metadata is unknown, so a column that
-was renamed has none. Metadata counts only for what was read: the `Fingerprint` detects that
-pandas kept the string but not the values, and then the column is unknown. The metadata of a
-column that could not be measured counts as long as the column holds no value.
+The metadata of a column says which declared column it is, and whether the service could measure it
+in the rows that were read. A column without metadata has the status unknown, and so has a column
+that pandas renamed. If pandas kept the string but changed the values, the `Fingerprint` detects
+this, and the status of the column is unknown. The metadata of a column that could not be measured
+holds as long as the column has no values.
 """
 
 from __future__ import annotations
@@ -61,10 +62,10 @@ ATTRIBUTE = "aatoolkit"
 class FrameMetadata:
     """The metadata of a frame: its columns, its key, and the responses that it was read from.
 
-    ``grains`` are the columns that identify a row of each table, where these are not the declared
-    key; ``repeated`` are the tables whose rows the frame may have more than once. The fingerprint
-    shows whether the frame still holds what was read, and the recipe how it was made: see
-    `aatoolkit.metadata.recipe`.
+    ``grains`` has by table the columns that identify its rows, if these are not the declared key.
+    ``repeated`` are the tables whose rows the frame may have more than once. The fingerprint shows
+    whether the frame still holds the values that were read. The recipe says how the frame was made:
+    see `aatoolkit.metadata.recipe`.
     """
 
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)
@@ -210,13 +211,13 @@ class HeldResponse(Protocol):
 
 
 class _MetadataInMemory:
-    """The metadata of a frame, made when it is first needed, and what is in memory with it.
+    """The metadata of a frame, made when it is first needed, and the objects it is made from.
 
     Parameters
     ----------
     rows : callable
-        Returns the rows as they were when the metadata was attached, which are hashed when they
-        are first checked.
+        Returns the rows as they were when the metadata was attached. They are hashed when the frame
+        is first checked.
     describe : callable
         Returns the metadata.
     responses : iterable of HeldResponse
@@ -266,9 +267,9 @@ class _MetadataInMemory:
 
 
 class _Text(str):
-    """The text of a frame's metadata, with a reference to what is in memory with it.
+    """The text of a frame's metadata, with a reference to the metadata object in memory.
 
-    pandas passes it on like any text; a pickle or a file has the text only.
+    pandas passes it on like any text; a pickle or a file has the text without the reference.
     """
 
     in_memory: _MetadataInMemory | None = None
@@ -378,7 +379,8 @@ def frame_with(
 def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
     """Return the metadata of a frame as far as it still holds: one entry per column, in order.
 
-    Columns without metadata are unknown, and so are columns whose values were changed since.
+    The status of a column without metadata is unknown, and so is that of a column whose values were
+    changed since they were read.
 
     Parameters
     ----------
@@ -414,7 +416,10 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
 
 
 def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
-    """Return the check of a frame against its fingerprint, cached while a verb runs."""
+    """Return the check of a frame against its fingerprint, cached while a verb runs.
+
+    With ``anew`` the cache is not used.
+    """
     shared = CHECKS.get()
     if shared is not None and id(frame) in shared and not anew:
         return shared[id(frame)][1]
@@ -431,7 +436,7 @@ def has_metadata(frame: pd.DataFrame) -> bool:
 
 
 def text_of(frame: pd.DataFrame) -> str | None:
-    """Return the metadata of a frame as text; None if it has none."""
+    """Return the metadata of a frame as JSON text; None if it has none."""
     return frame.attrs.get(ATTRIBUTE)
 
 
@@ -460,7 +465,7 @@ def replace_metadata(
 
 
 def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint | None:
-    """Return the fingerprint of all rows; of a frame that was pickled, that of a sample."""
+    """Return the fingerprint of all rows of a frame, or of a sample if the frame was pickled."""
     in_memory = _in_memory(frame)
     return metadata.fingerprint if in_memory is None else in_memory.fingerprint
 

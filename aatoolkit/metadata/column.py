@@ -1,9 +1,10 @@
 """`ColumnMetadata` of one column, `Source` of one response, and `RowStatus` of the rows of a frame.
 
-A statement with conditions (`aatoolkit.availability.subject`) decides the status of the rows
-that match it; the other rows have the status of the column. Of two statements about a row the
-narrower one counts, and equal ones are combined. Where the column of a condition is gone, any
-row may be meant: then the statement is combined with what else is known of each row.
+A statement with conditions (`aatoolkit.availability.subject`) decides the status of the rows that
+match it; the other rows have the status of the column. If two statements are about a row, the one
+with the narrower conditions counts; if their conditions are equal, they are combined. If the column
+of a condition is gone, the statement may be about any row. Then it is combined with the status
+that each row has otherwise.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Source:
-    """A response that a frame was read from, and the days of its window if it states them."""
+    """A response that a frame was read from, with the first and last day of its window, if any."""
 
     host: str | None = None
     section: str | None = None
@@ -45,17 +46,18 @@ class ColumnMetadata:
     Parameters
     ----------
     of : str, optional
-        The declared column, as ``table.column``. After a merge also a column that is not declared,
-        of a table that stands for its frame.
+        The declared column, as ``table.column``. After a merge it may be a column that no section
+        declares; its table then describes the merged frame.
     availability : Availability
         Whether it could be measured, in the rows that the frame has.
     statements : tuple of Statement
         The statements about rows that match conditions.
     other_rows : Availability, optional
-        The availability of rows that no statement is about; ``availability`` if None.
+        The availability of the rows that no statement is about; ``availability`` if None.
     absent : tuple of Availability
-        The availability of rows that the frame lacks, such as those of a host whose response has
-        none. It is part of ``availability`` and concerns totals, but no row of the frame.
+        The availability of rows that the frame lacks, such as those of a host whose response has no
+        rows. It is part of ``availability``, as a total lacks these rows, but it is the status of
+        no row of the frame.
     caution : str, optional
         Why its numbers are approximate.
     """
@@ -74,11 +76,11 @@ class ColumnMetadata:
 
     @property
     def elsewhere(self) -> Availability:
-        """The availability of rows that no statement is about."""
+        """The availability of the rows that no statement is about."""
         return self.availability if self.other_rows is None else self.other_rows
 
     def combined(self, availability: Availability) -> ColumnMetadata:
-        """Return the column with the availability of some unknown rows combined in."""
+        """Return the column with an availability combined in that may hold of any of its rows."""
         return replace(
             self,
             availability=combine([self.availability, availability]),

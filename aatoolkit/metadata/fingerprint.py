@@ -1,21 +1,21 @@
 """Fingerprints: hashes of cells, which detect columns that were changed since they were read.
 
-pandas keeps ``attrs`` through steps after which they no longer hold: sums by group, a column
-that is assigned anew, two names that are swapped. So the metadata comes with hashes of cells: 64
-bits a value, equal for equal values of any dtype (numbers are hashed as floats, times as
-microseconds, all else as text). In memory those are all cells, four bytes each, computed when they
-are first needed. The text of the metadata holds a sample of at most `SAMPLE_SIZE` rows, which is
-what frames that went through a pickle are checked by: every row of a small frame, the first ones
-and an even choice of a larger one.
+pandas keeps ``attrs`` in operations after which they no longer hold: sums by group, a column that
+is assigned anew, two names that are swapped. So the metadata comes with hashes of cells. They are
+equal for equal values of any dtype: numbers are hashed as floats, times as microseconds, all else
+as text, to 64 bits. In memory all cells are hashed when this is first needed, and four bytes of
+each hash are kept. The text of the metadata has the hashes of at most `SAMPLE_SIZE` rows, by which
+frames that went through a pickle are checked: all rows of a small frame; of a larger one the first
+rows and others at equal distances.
 
-`FingerprintCheck` matches a row by its label, or by its key once labels were made anew. A column is
-accepted if the matched rows hold what they held, and if no row is a new one. Selecting, sorting,
-repeating and dropping rows, dropping columns, moving the key into the index and converting to a
-dtype of the same values all leave it accepted.
+`FingerprintCheck` matches rows to those that were read, by label, or by key if the frame has new
+labels. A column is unchanged if the matched rows have the same values as before, and all rows are
+matched. It counts as unchanged after selecting, sorting, repeating and dropping rows, dropping
+columns, moving the key into the index, and converting to another dtype that holds the same values.
 
-What cannot be detected: a change of rows outside the sample of a frame that went through a
-pickle, and numbers alone that equal by chance, one by one, as many that were read. Rows without
-their key might be sums; they are accepted only where sums cannot look like them.
+Two changes cannot be detected: a change of rows outside the sample, in a frame that went through a
+pickle; and new numbers that happen to equal all those that were read. Rows without their key might
+be sums by group; they are accepted only if sums cannot equal them by chance.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ MOVED = (
 
 
 def hash_cells(values: Array) -> Hashes:
-    """Hash each value, equal values of any dtype alike, and all missing values alike."""
+    """Return the hash of each value; equal values of any dtype have the same hash.
+
+    All missing values have the same hash.
+    """
     if isinstance(values.dtype, pd.CategoricalDtype):
         levels: Hashes = np.append(hash_cells(values.categories.array), np.uint64(_MISSING))
         of_codes: Hashes = levels[values.codes]
@@ -98,7 +101,7 @@ def _text(value: Any) -> str:
 
 
 class HashedRows:
-    """The hashes of the rows that were read, among which rows are looked up."""
+    """The hashes of the rows that were read, in which other rows are looked up by their hashes."""
 
     def __init__(self, hashes: Sequence[int] | Hashes) -> None:
         self.hashes: Hashes = np.asarray(hashes, dtype=np.uint64)
@@ -132,13 +135,13 @@ class Fingerprint:
     labels : tuple of int
         The hashes of the sampled rows' labels.
     keys : tuple of int
-        The hashes of their keys; empty if there is no key, or keys repeat.
+        The hashes of the sampled rows' keys; empty if there is no key, or keys repeat.
     cells : mapping of str to tuple of int
         By column, the number of missing values, and the hash of each sampled cell.
     label_columns : tuple of str
-        The columns that are hashed with the labels, as labels repeat.
+        The columns that are hashed together with the labels, if labels alone repeat.
     is_sample : bool
-        Whether it is a sample, with shorter hashes.
+        Whether only a sample of the rows was hashed, with shorter hashes.
     """
 
     rows: int = 0
@@ -280,7 +283,7 @@ def _label_hashes(index: pd.Index) -> list[Hashes]:
 
 
 def label_span(index: pd.Index) -> tuple[int, int] | None:
-    """Return the smallest and the largest label of an index without a name, of whole numbers."""
+    """Return the smallest and the largest label of an index of integers without a name, or None."""
     if index.nlevels > 1 or index.name is not None or index.dtype.kind not in "iu" or index.empty:
         return None
     return int(index.min()), int(index.max())
@@ -306,7 +309,7 @@ def _row_counts(columns: Iterable[Hashes]) -> pd.Series:
 
 
 def has_more_rows(rows: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
-    """Return whether a row occurs more often in some rows than in any of several frames.
+    """Return whether any row occurs more often in ``rows`` than in each of several frames.
 
     Parameters
     ----------
@@ -340,10 +343,10 @@ class RowMatch(NamedTuple):
 
 
 class FingerprintCheck:
-    """Finds which columns of a frame still hold what was read, by its fingerprint.
+    """Finds which columns of a frame still hold the values that were read, by its fingerprint.
 
-    Rows are matched by label or by key, whichever leaves the fewest columns changed: a column
-    that was overwritten differs alone, and with new labels nearly all differ.
+    Rows are matched by label or by key, whichever makes fewer columns differ. A column that was
+    overwritten differs alone; if the labels are new ones, nearly all columns differ.
     """
 
     def __init__(self, frame: pd.DataFrame, fingerprint: Fingerprint, key: tuple[str, ...]) -> None:
@@ -358,10 +361,10 @@ class FingerprintCheck:
         return {*self._read.cells}
 
     def original_rows(self) -> tuple[Positions, set[str]] | None:
-        """Return the original position of each row, and unchanged columns; None if uncertain.
+        """Return the original position of each row, and the unchanged columns; None if uncertain.
 
-        Rows that were matched by key are certain even if `change` is not, as their cells are
-        compared.
+        Rows that were matched by key are certain even if their columns are not accepted, as their
+        cells are compared.
         """
         if len(self._index) == 0:
             return np.empty(0, np.intp), {*self._columns}
@@ -382,7 +385,7 @@ class FingerprintCheck:
         return self._index.to_numpy().astype(np.intp), unchanged
 
     def repeated(self, tables: Mapping[str, Sequence[str]]) -> set[str]:
-        """Return the tables with a row that the frame has more often than the rows that were read.
+        """Return the tables of which the frame repeats a row more often than when it was read.
 
         Parameters
         ----------
@@ -405,12 +408,12 @@ class FingerprintCheck:
         return repeated
 
     def is_empty(self, name: str) -> bool:
-        """Return whether a column or index level is in the frame, and all of it is missing."""
+        """Return whether a column or index level is in the frame and has only missing values."""
         values = self._arrays.get(name)
         return values is not None and bool(values.isna().all())
 
     def change(self, name: str) -> str | None:
-        """Return the reason why a column does not hold what was read; None if it does."""
+        """Return why a column does not hold the values that were read; None if it does."""
         return self._changes.get(name) if name in self._read.cells else MOVED
 
     @cached_property
@@ -427,7 +430,10 @@ class FingerprintCheck:
 
     @cached_property
     def _matches(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
-        """The matches of rows, with the columns that differ and why columns are not accepted."""
+        """The matches by label and by key, each with the columns that differ, and further reasons.
+
+        The reasons say by column why it is not accepted although it does not differ.
+        """
         matches = []
         for match in filter(None, (find() for find in (self._by_label, self._by_key))):
             differing = {name for name in self._columns if self._differs(name, match)}
@@ -438,12 +444,13 @@ class FingerprintCheck:
         return matches
 
     def _possible_sums(self, is_matched: Mask, differing: set[str]) -> dict[str, str]:
-        """Return the columns that may hold sums, which by chance equal the values that were read.
+        """Return the columns that may hold sums which equal the read values by chance, with why.
 
-        The labels of groups are numbers too. A frame with as many rows as were read is accepted if
-        its text agrees, or all its columns do; one with fewer or more rows if all columns do and
-        include text or several different numbers. Where labels count from 0 they may be those of
-        groups, and a sum over missing values may equal the value that was read at its label.
+        The labels of groups may be numbers as well, and so equal those of rows. A frame with as
+        many rows as were read is accepted if its columns of text, or all its columns, are
+        unchanged. A frame with fewer or more rows is accepted if all columns are unchanged and
+        include text or several different numbers. Labels that count from 0 may be those of groups,
+        and a sum over missing values may equal the value that was read at its label.
         """
         agreeing = {*self._columns} - differing
         if self._key and agreeing >= {*self._key}:
@@ -471,7 +478,7 @@ class FingerprintCheck:
         return self._hashed[name]
 
     def _differs(self, name: str, match: RowMatch) -> bool:
-        """Return whether a column differs in matched rows, or was filled or emptied in others."""
+        """Return whether a column differs in matched rows, or was filled or emptied elsewhere."""
         if not self._has_likely_missing(name):
             return True
         (hashes,), mask = self._read.hashes_of([name]), match.mask
@@ -484,7 +491,7 @@ class FingerprintCheck:
         return not np.isin(_combine(match.hashes[mask], cells), rows).all()
 
     def _has_likely_missing(self, name: str) -> bool:
-        """Return whether as many values are missing as if rows were only dropped or repeated."""
+        """Return whether as many values are missing as rows dropped or repeated would leave."""
         if self._read.is_complete:
             return True
         missing = self._read.cells.get(name, (0,))[0]
@@ -497,7 +504,7 @@ class FingerprintCheck:
         return missing_now * rows_read <= missing * max(rows, rows_read)
 
     def _by_label(self) -> RowMatch | None:
-        """Match rows by label; None if labels were made anew."""
+        """Match rows by label; None if the frame has new labels."""
         base = self._read
         if index_names(self._index) != base.index or not {*base.label_columns} <= {*self._arrays}:
             return None

@@ -1,5 +1,7 @@
 """Recipes: how frames were made, as JSON expressions that can be replayed.
 
+A verb is a method of ``df.aa`` or another function that makes a frame of frames.
+
 ======================================  ==========================================================
 ``["read", 0, "source_domains"]``       a table of a response: the number of its source, its name
 ``["do", verb, arguments, [inputs]]``   the result of a verb of ``df.aa``
@@ -9,9 +11,9 @@
 ``["end", why]``                        a frame whose origin is not known
 ======================================  ==========================================================
 
-A frame carries the recipe of what it was when its metadata was attached; whatever pandas did to it
-since is found out when somebody asks, or when the next verb records its input. A recipe of more
-than `LIMIT` characters is left out of the text, which says so.
+The recipe of a frame describes it as it was when its metadata was attached. What pandas did to it
+since is found out when an explanation is asked for, or when the next verb records its input. A
+recipe of more than `LIMIT` characters is left out of the text of the metadata, which says so.
 """
 
 from __future__ import annotations
@@ -91,7 +93,7 @@ def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
 
 
 def dump_recipe(recipe: Recipe) -> Recipe:
-    """Return a recipe for the text of metadata, in which a long one is left out."""
+    """Return a recipe, or the ``["end", why]`` that replaces one too long for the metadata."""
     if len(json.dumps(recipe)) <= LIMIT:
         return recipe
     return [END, "how it was made is too large for a frame to carry along"]
@@ -101,7 +103,7 @@ _MAX_VALUES = 4000
 
 
 def dump_rows(rows: Numbers) -> list[int]:
-    """Serialize row positions as runs: a step from position to position, and how often.
+    """Serialize row positions as runs: a step between positions, and how often it is repeated.
 
     Examples
     --------
@@ -116,12 +118,12 @@ def dump_rows(rows: Numbers) -> list[int]:
 
 
 def load_rows(runs: Sequence[int]) -> Numbers:
-    """Parse row positions.
+    """Parse the row positions that `dump_rows` serialized.
 
     Raises
     ------
     ValueError
-        If they are damaged.
+        If the runs are damaged.
     """
     steps, counts = np.array(runs, np.intp).reshape(-1, 2).T
     return np.cumsum(np.repeat(steps, counts))

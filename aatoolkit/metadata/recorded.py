@@ -1,4 +1,6 @@
-"""Record how the result of a verb was made: its recipe, of the recipes of its inputs."""
+"""Record how the result of a verb, i.e. a method of ``df.aa``, was made: its recipe.
+
+The recipe is made of the verb, its arguments and the recipes of its input frames."""
 
 from __future__ import annotations
 
@@ -85,7 +87,7 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
 
 @contextmanager
 def checked_once() -> Iterator[None]:
-    """Cache the checks of frames while a verb runs, as verbs change no frames."""
+    """Cache the checks of frames within a ``with`` block, as a verb changes no frames."""
     token = CHECKS.set({})
     try:
         yield
@@ -101,18 +103,18 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 def record(
     result: pd.DataFrame, verb: str, arguments: Mapping[str, Any], inputs: Iterable[str]
 ) -> None:
-    """Attach the recipe of how it was made to the result of a verb.
+    """Attach a recipe to a result: the method that made it, its arguments and its inputs.
 
     Parameters
     ----------
     result : pandas.DataFrame
         The result.
     verb : str
-        The name of the verb.
+        The name of the method, such as ``aggregate``.
     arguments : mapping
-        Its arguments. If one cannot be serialized, the recipe says only that.
+        The arguments, by name. If one cannot be serialized, the recipe says only that.
     inputs : iterable of str
-        The arguments that are frames.
+        The names of the arguments that are frames.
     """
     frames: list[pd.DataFrame] = []
     other_arguments: dict[str, Any] = dict(arguments)
@@ -181,7 +183,7 @@ def _serialize(value: Any) -> Any:
 def attach_changed(
     frame: pd.DataFrame, metadata: FrameMetadata, rows: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Attach new metadata to a frame, with the recipe that it has, or a frame of the same rows.
+    """Attach new metadata to a frame, and keep its recipe or that of another frame.
 
     Parameters
     ----------
@@ -190,7 +192,7 @@ def attach_changed(
     metadata : FrameMetadata
         The new metadata.
     rows : pandas.DataFrame, optional
-        The frame whose recipe is kept, by default ``frame``.
+        The frame with the same rows whose recipe is kept; by default ``frame``.
     """
     recipe, sources, responses = current_recipe(frame if rows is None else rows)
     numbers = {source: number for number, source in enumerate(metadata.sources)}
@@ -199,7 +201,7 @@ def attach_changed(
 
 
 def serialized(frame: pd.DataFrame) -> str:
-    """Return the metadata of a frame that still holds, as text."""
+    """Return the metadata of a frame as far as it still holds, as JSON text."""
     recipe = current_recipe(frame)[0] if stored_of(frame)[0].recipe else None
     verified = replace(metadata_of(frame, levels=True), recipe=recipe)
     return str(text_of(attach(frame.copy(deep=False), verified)))
@@ -245,7 +247,10 @@ def is_changed(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _add_values(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
-    """Add columns that plain pandas set to the changes: short ones by value, else as unknown."""
+    """Add the columns that plain pandas set to the changes of a recipe, by their values.
+
+    A column that is too long is added without values.
+    """
     arrays = arrays_of(frame)
     for name in names:
         values = dump_values(pd.Series(arrays[name])) if name in arrays else None
