@@ -15,9 +15,9 @@ V = TypeVar("V")
 
 
 class Chaptered(ABCMeta):
-    """A metaclass of classes whose ``help`` is short: the docstring, then one line per member.
+    """A metaclass that shortens the ``help`` of a class: its docstring, then a line per member.
 
-    ``help(Class.member)`` has the arguments and examples of one.
+    ``help(Class.member)`` has the arguments and examples of one member.
 
     Examples
     --------
@@ -55,7 +55,7 @@ _INDENT = 17
 
 
 def members_of(kind: type) -> list[tuple[str, str]]:
-    """List the public members of a class with the first line of their docstrings."""
+    """Return the names of a class's public members, each with the first line of its docstring."""
     members = {}
     for base in reversed(kind.__mro__):
         for name, member in vars(base).items():
@@ -82,10 +82,10 @@ class NamesNear(metaclass=Chaptered):
     """
 
     _called = ""
-    """What the error calls an object; the name of its class where nothing is said."""
+    """What the error calls an object; by default the name of its class."""
 
     def _item_named(self, name: str) -> str:
-        """Suggest the subscript for a missing attribute that is the key of an item; else ""."""
+        """Return the subscript to suggest for an attribute that is the key of an item; else ""."""
         return ""
 
     if not TYPE_CHECKING:  # type checkers go by what is declared

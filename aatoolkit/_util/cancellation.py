@@ -42,6 +42,6 @@ class CallGroup:
 
 
 def is_cancelled() -> bool:
-    """Whether the group that the current call belongs to was cancelled."""
+    """Return whether the group that the current call belongs to was cancelled."""
     event = _CANCELLED.get()
     return event is not None and event.is_set()

@@ -1,4 +1,4 @@
-"""The dtypes of declared columns, and their names in Python, pandas and reports."""
+"""The dtypes that columns can be declared with, and their names in Python, pandas and reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Dtype:
     pandas
         The dtype of its column in a DataFrame; None for a category, as levels may be added.
     parses
-        The ways to write its values that are not plain JSON of it.
+        The names of other ways in which services write its values, such as numbers as text.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Dtype:
 
 @dataclass(frozen=True)
 class Reading:
-    """How the values of a column are parsed, if they are not plain JSON of its dtype.
+    """How the values of a column are parsed: its dtype, and how services write it otherwise.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Write files and folders atomically: a failed or killed writer leaves the old version.
 
-What is written is beside its target under a temporary name, is made durable, and then replaces
-the target in one step. A writer that fails leaves what was there. One that is killed
-leaves its unfinished file, which no pattern such as ``*.parquet`` finds, and which the next
-process that writes to the folder removes; a lock tells it from that of a writer at work.
+A file is written beside its target under a temporary name, synced to disk, and then replaces the
+target in one step. If writing fails, the old file is unchanged. A writer that is killed leaves its
+temporary file, which no pattern such as ``*.parquet`` matches. The next process that writes to the
+folder removes it; a lock shows that a temporary file is still being written.
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
@@ -52,20 +52,20 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
     Parameters
     ----------
     path : str or path
-        The file; its folder is made where it is missing. A link is followed. It has the
-        permissions of the file that it replaces, or of any new file.
+        The file; its folder is created if it is missing. A link is followed. The file gets the
+        permissions of the file that it replaces, or those of a new file.
 
     Yields
     ------
     Path
-        An empty file to fill and close. Its name has no ending: say the format where a
-        library would guess it.
+        An empty file to fill and close. Its name has no suffix, so a library that guesses the
+        format from the suffix must be told it.
 
     Raises
     ------
     NotWritten
-        If it cannot be written; what was there is untouched, or the message says that
-        it was replaced.
+        If it cannot be written. The old file is unchanged, unless the message says that it was
+        replaced.
     """
     target = _target(path)
     with _reporting(target):
@@ -81,13 +81,13 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Write bytes to a file atomically.
+    """Write bytes to a file atomically, and return its path.
 
     Raises
     ------
     NotWritten
-        If it cannot be written; what was there is untouched, or the message says that
-        it was replaced.
+        If it cannot be written. The old file is unchanged, unless the message says that it was
+        replaced.
     """
     with writing(path) as temporary:
         temporary.write_bytes(content)
@@ -103,7 +103,7 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
     path : str or path
         The folder; it must be new or empty.
     overwrite : bool
-        Whether it may take the place of a folder with something in it, all of which is lost.
+        Whether it may replace a folder that is not empty, whose contents are then lost.
 
     Yields
     ------
@@ -113,8 +113,8 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
     Raises
     ------
     NotWritten
-        If it cannot be written, or something is there; what was there is untouched, or
-        the message says that it was replaced.
+        If it cannot be written, or the folder is not empty. The old folder is unchanged, unless the
+        message says that it was replaced.
     """
     target = _target(path)
     with _reporting(target):
@@ -202,7 +202,10 @@ def _unfinished(place: Path, *, is_folder: bool) -> Iterator[Path]:
 
 
 def _lock(path: Path, at_end: contextlib.ExitStack) -> bool | None:
-    """Lock a file or folder; False if another process has locked it, None without locks."""
+    """Lock a file or folder until the end of the stack; return whether that succeeded.
+
+    Return None if the system has no locks.
+    """
     if fcntl is None:
         return None
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
@@ -231,7 +234,7 @@ def read_regular_file(path: Path, limit: int) -> str:
 
 
 def _mode(target: Path) -> int | None:
-    """Return the permissions of a file that will be replaced; None if there is none."""
+    """Return the permissions of the file that will be replaced; None if there is no file."""
     try:
         facts = target.stat()
     except FileNotFoundError:
@@ -244,7 +247,7 @@ def _mode(target: Path) -> int | None:
 
 
 def _is_taken(target: Path) -> bool:
-    """Whether a folder exists and is not empty."""
+    """Return whether a folder exists and is not empty."""
     return target.exists() and any(target.iterdir())
 
 
@@ -276,8 +279,9 @@ def _replace(path: Path, target: Path) -> None:
 def _exchange(new: Path, target: Path) -> None:
     """Replace a folder by another; `sweep` restores it if the process is killed meanwhile.
 
-    On Linux ``renameat2`` does it in one step, so that a kill leaves one of the two in place and
-    writers do not meet; the other is then under the name of the first.
+    On Linux ``renameat2`` exchanges the two folders in one step. So one of them is always in place,
+    even if the process is killed, and two writers do not interfere. Afterwards the old folder has
+    the temporary name.
     """
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
     cwd, exchange = -100, 2
@@ -337,7 +341,7 @@ def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterat
 
 
 class FileList(list[Path]):
-    """A list of written files, whose ``repr`` is their number and common folder.
+    """A list of written files, which prints as their number and common folder.
 
     Examples
     --------

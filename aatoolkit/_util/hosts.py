@@ -1,4 +1,4 @@
-"""Host names in their canonical form, by which projects are requested and cached."""
+"""Canonical host names, which are used in requests for projects and in keys of the cache."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """The lexicon: the meanings of words in field names and texts of services.
 
-All of it is data: ``lexicon.txt`` beside this file has a line for each concept, state and form.
+It is read from ``lexicon.txt`` beside this file. A concept is a set of words with one meaning, such
+as ``count``. A state (such as "not measured"), a flag, a stem or a form is a regular expression
+over words, by which sentences and field names are recognised.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def fold(name: str) -> str:
-    """Normalise a name for comparison: without case and separators."""
+    """Return a name in lower case and without separators, to compare it with others."""
     return "".join(tokens(name))
 
 
@@ -63,7 +65,7 @@ def words(*concepts: str) -> frozenset[str]:
 
 @cache
 def pairs(concept: str) -> Mapping[str, str]:
-    """Return the pairs ``word=other`` of a concept as a mapping.
+    """Return the pairs of a concept that are written as ``word=other``, as a mapping.
 
     Examples
     --------
@@ -75,7 +77,7 @@ def pairs(concept: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=16384)
 def names(key: str, concept: str) -> bool:
-    """Whether a word of a field name is of a concept.
+    """Return whether any word of a field name belongs to a concept.
 
     Examples
     --------
@@ -87,7 +89,7 @@ def names(key: str, concept: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def ends(key: str, concept: str) -> bool:
-    """Whether the last word of a field name is of a concept.
+    """Return whether the last word of a field name belongs to a concept.
 
     Examples
     --------
@@ -99,7 +101,7 @@ def ends(key: str, concept: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def is_whole(key: str, concept: str) -> bool:
-    """Whether a complete field name is a word of a concept.
+    """Return whether a field name as a whole is a word of a concept.
 
     Examples
     --------
@@ -111,7 +113,9 @@ def is_whole(key: str, concept: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def fits(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) -> bool:
-    """Whether the words of a field name, without some of them, match a form of the lexicon.
+    """Return whether the words of a field name match a form, i.e. a named regular expression.
+
+    The words in ``without`` are left out of the name first.
 
     Examples
     --------
@@ -132,7 +136,7 @@ def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
 
 
 def _either(concept: re.Match[str]) -> str:
-    """Return a pattern that matches any word or phrase of a concept."""
+    """Return a pattern that matches any word or phrase of the concept that a match names."""
     text = _concepts()[concept[1]]
     return f"(?:{text if '|' in text else '|'.join(text.split())})"
 
@@ -146,7 +150,7 @@ def _concepts() -> Mapping[str, str]:
 
 
 def rows_of(path: Path) -> list[list[str]]:
-    """Read the cells of a table from a text file, with ``|`` between them and ``#`` for remarks."""
+    """Read a table of texts from a file: ``|`` separates cells, ``#`` begins a comment line."""
     lines = path.read_text("utf-8").splitlines()
     return [line.split(" | ") for line in lines if not line.startswith("#")]
 

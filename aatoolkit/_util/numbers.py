@@ -1,6 +1,6 @@
 """Format numbers: counts, rates, percentage points, money and p-values.
 
-Units are those that columns are declared with. Signs are typographic: ``−2.2 pp``, not ``-2.2``.
+``units`` lists the units. Signs are typographic: ``−2.2 pp``, not ``-2.2``.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def p_value(value: float) -> str:
 
 
 def _is_whole(value: float) -> bool:
-    """Whether a number is an integer up to floating-point error."""
+    """Return whether a number is an integer up to floating-point error."""
     nearest = round(value)
     return value == nearest or (nearest != 0 and abs(value - nearest) <= 1e-9 * abs(value))
 
@@ -159,6 +159,6 @@ def _minus(text: str) -> str:
 
 
 def _short(unit: str | None) -> str:
-    """What follows a number: the sign of its unit, or its currency."""
+    """Return the text that follows a number: the sign of its unit, or its currency."""
     is_currency = unit is not None and len(unit) == 3 and unit.isupper()
     return UNITS[unit].short if unit in UNITS else f" {unit}" * is_currency

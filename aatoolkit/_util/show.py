@@ -1,8 +1,8 @@
 """Format tables as text of a given width, and as HTML.
 
-A verb may return a `Frame` with a `ShowAs`: which columns say how, and so come where there is room,
-which one is the verdict, and what is to be remarked below. A listing has no such columns: each of
-its cells is shown whole.
+A method of ``df.aa`` may return a `Frame` with a `ShowAs`. This says which columns are details,
+which are shown only if there is room; which column is the verdict; and which remarks stand below
+the table. A listing has no details: all its cells are shown, and none is truncated.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class ShowAs:
     Parameters
     ----------
     details
-        The columns that say how a number was made, which are shown where there is room; None for a
-        listing, whose columns are all shown.
+        The columns that say how a number was made, which are shown only if there is room; None for
+        a listing, whose columns are all shown.
     verdict
-        The column of sentences that ends a row.
+        The column of sentences, which is the last one shown.
     order
-        The columns that the rows are sorted by, which stay in sight.
+        The columns that the rows are sorted by, which are always shown.
     remarks
-        Says what stands below the table.
+        A function that returns marks of cells, and the remarks below the table.
     """
 
     details: tuple[str, ...] | None = None
@@ -82,8 +82,8 @@ class ShowAs:
 class Frame(pd.DataFrame):
     """A DataFrame with display options, which keeps its ``attrs`` in merges with plain frames.
 
-    It is a `pandas.DataFrame` in all it does, and is one after a pickle. A verb that returns it
-    may say how it is shown (`show_as`).
+    Otherwise it behaves as a `pandas.DataFrame`, and unpickles as one. `show_as` makes one with
+    display options.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class Frame(pd.DataFrame):
 def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
     """Create a `Frame` with display options, which prints its essential columns untruncated.
 
-    In a terminal sentences are wrapped within their column, in a notebook the page wraps them.
+    In a terminal, sentences are wrapped within their column; in a notebook, the page wraps them.
 
     Examples
     --------
@@ -239,7 +239,7 @@ class _Column(NamedTuple):
 
 
 def _listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
-    """Return the index and the columns with values, and notes on the other columns."""
+    """Return the columns with values, after the index, and notes on the other columns."""
     is_held = frame.notna().any().to_numpy()
     is_held = is_held if is_held.any() else ~is_held
     names = [visible(str(name)) for name in frame.columns[~is_held]]
@@ -252,9 +252,9 @@ def _in_sight(
 ) -> tuple[list[_Column], list[str], list[str]]:
     """Return the columns that fit in a width, the notes, and the names of the other columns.
 
-    The columns that rows are sorted by, and the verdict, are always among them; then come the first
-    of the others, and last those that say how a number was made. A word that is the same in all
-    rows is a note.
+    The columns that the rows are sorted by, and the verdict, are always shown. If there is room,
+    the other columns follow in their order, and last the details (`ShowAs`). A column of texts that
+    are the same in all rows becomes a note.
     """
     rows, details = frame.head(_ROWS), view.details or ()
     names = [*map(str, frame.columns)]
@@ -353,7 +353,7 @@ def _blocks(columns: Sequence[_Column], levels: int, width: int) -> list[str]:
 
 
 def _lines(columns: Sequence[_Column], width: int) -> str:
-    """Format columns side by side; the widest are wrapped first, down to their minimum width."""
+    """Format columns side by side in a width; the widest columns are wrapped first."""
     min_widths, natural_widths = (
         [getattr(c, size) for c in columns] for size in ("least", "natural")
     )
@@ -399,8 +399,8 @@ def table_html(
 ) -> str:
     """Format texts as an HTML table.
 
-    Numbers are on the right, all else on the left; columns of sentences keep a width in which they
-    can be read, and long names are broken where their parts meet.
+    Numbers are aligned right, all else left. Columns of sentences have a minimum width, and long
+    names may be broken between their parts.
 
     Parameters
     ----------
@@ -411,9 +411,9 @@ def table_html(
     caption : str, default ''
         What the table holds.
     numbers, codes : collection of int, optional
-        The columns of numbers, and those of names that are set as code.
+        The positions of the columns of numbers, and of those that are formatted as code.
     labels : int, default 0
-        How many leading columns name their row.
+        The number of leading columns that are row headers.
 
     Examples
     --------

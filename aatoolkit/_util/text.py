@@ -60,9 +60,9 @@ def name_parts(word: str) -> list[str]:
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
-    r"""Serialize to JSON in UTF-8, with control and bidirectional characters as escapes.
+    r"""Serialize to JSON, with control and bidirectional characters as escapes.
 
-    Nothing is lost: whoever parses the text gets the same value.
+    Parsing the text gives the same value.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def joined(text: str) -> str:
-    """Remove the full stops before semicolons that join sentences.
+    """Remove the full stop of each sentence that is joined to another by a semicolon.
 
     Examples
     --------
@@ -125,8 +125,9 @@ def clipped(text: str) -> str:
 def combined_reason(reasons: Iterable[str | None]) -> str | None:
     """Join reasons by ``"; "`` without duplicates; a single reason is unchanged.
 
-    A reason may be joined itself: its parts are separate reasons. Full stops before a separator
-    are left out, so that `str.split` gives the same parts in whatever order they were joined.
+    A reason that was joined before is split into its parts, each of which is kept once. Full stops
+    before ``"; "`` are left out. So `str.split` gives the same parts in whatever order reasons were
+    joined.
 
     Examples
     --------
@@ -276,7 +277,7 @@ def wrapped_in_ipython(value: Any, printer: Any, cycle: bool) -> None:
 class Described(metaclass=Chaptered):
     """A base class of objects that print as a title and a list of lines.
 
-    Its ``repr`` may be complete; ``print``, a terminal with IPython and a notebook show the list.
+    The list is shown by ``print``, IPython and notebooks; ``repr`` may be another, complete text.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -316,7 +317,7 @@ def parse_moment(text: str) -> date | datetime | None:
 
 
 def fresh(name: str, used_names: Iterable[str]) -> str:
-    """Return a name that is not taken, with a number appended if necessary.
+    """Return a name that is not among the used names, with a number appended if necessary.
 
     Examples
     --------

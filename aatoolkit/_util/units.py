@@ -1,7 +1,7 @@
-"""The units of numbers: names in words, with their range and how they are written.
+"""The units of numbers: the range of their values, and how they are written.
 
-So it reads the same in a code book, in Parquet and in a picture. A name that is not here is a
-unit as well, of which nothing more is known.
+A unit is written alike in the code book, in Parquet and in pictures. A column may also have a unit
+that is not listed here; then only its name is known.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ class Unit:
         What a column header shows after the column's name; empty if nothing is needed, None to
         show the unit's own name.
     least, most
-        The least and the most that a value can be.
+        The smallest and the largest possible value.
     short
-        What is written after a number.
+        The sign that is written after a number.
     """
 
     words: str | None = None
