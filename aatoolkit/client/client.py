@@ -1,4 +1,4 @@
-"""The client of a service, `Client`; one host of it, `Project`; `project` and `demo`.
+"""The client of a service, `Client`; one host of the service, `Project`; `project` and `demo`.
 
 Base URL and token come from the call, the environment, a file or the key store. While a notebook
 is rerun from a study, `stand_in` replaces every client of the process.
@@ -62,7 +62,7 @@ T = TypeVar("T")
 
 
 class ResponseSource(Protocol):
-    """A protocol for where a client's responses come from: a fetcher, or a study."""
+    """The protocol of a source of responses, which a client reads from: a fetcher, or a study."""
 
     offline: bool
     has_token: bool
@@ -98,7 +98,8 @@ class Client(NamesNear):
     workers : int
         The number of concurrent requests.
     profile : Profile, module, str or path, optional
-        The declarations of the service, or the Python file that holds them, which is run.
+        The profile of the service, i.e. the declarations of its sections, or the Python file that
+        holds them, which is run.
 
     Raises
     ------
@@ -251,7 +252,7 @@ class Client(NamesNear):
         ScopeError
             If there is no such section, or a host is not a domain; before any request.
         NotAuthorized
-            If every section of the first host fails so: the token is not accepted.
+            If every section of the first host fails because the token is not accepted.
 
         Examples
         --------
@@ -307,8 +308,8 @@ class Client(NamesNear):
 class Project(NamesNear):
     """One host of a service: its scope options and its sections.
 
-    Made by ``aa.project``, ``aa.demo`` or ``Client.project``. Filters are given as a `Scope`, as
-    keywords, or as both: keywords replace filters of the scope.
+    ``aa.project``, ``aa.demo`` and ``Client.project`` return one. Filters are given as a `Scope`,
+    as keywords, or as both: keywords replace filters of the scope.
 
     Attributes
     ----------
@@ -347,13 +348,13 @@ class Project(NamesNear):
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
         """Fetch the values of filters that the project allows.
 
-        They also say which engines could not report, which `aatoolkit.normalize` adds to what a
-        response states if it is given them. No read fetches the scope options on its own.
+        They also say which engines could not report. If they are passed to `aatoolkit.normalize`,
+        it adds this to the availability that a response states. No read fetches them on its own.
 
         Parameters
         ----------
         refresh : bool
-            Have the service compute its options again.
+            Whether the service computes its options again.
 
         Raises
         ------
@@ -444,8 +445,9 @@ class Project(NamesNear):
     ) -> Tables:
         """Read one section as tidy tables.
 
-        Where the service explains with an error status why the section could not be measured, the
-        tables are empty and their availability says so; any other error is raised.
+        If the service responds with an error status that explains why the section could not be
+        measured, the tables are empty, and their availability gives the reason. Any other error is
+        raised.
 
         Parameters
         ----------
@@ -552,9 +554,9 @@ class Project(NamesNear):
     ) -> Dataset:
         """Read the combined view, which is all sections in one response.
 
-        Its shape is not documented. Sections are found by name, wherever they are in the response;
-        what is beside them stays in the payload. Where none is found the whole response is under
-        ``combined``, with tables inferred from it.
+        The structure of this response is not documented. Sections are found by name at any level;
+        everything else stays in the payload. If no section is found, the dataset has one section
+        ``combined``, whose tables are inferred from the whole response.
 
         Raises
         ------
@@ -682,8 +684,8 @@ def demo(
         How much answers to one prompt resemble each other: the intra-class correlation of "a
         brand is mentioned", from 0 to below 1.
     cache : bool or path
-        As for `Client`; the demo has another port and token in every process, so that
-        responses of an earlier process would not be found.
+        As for `Client`. The demo has another port and token in every process, so that a process
+        does not find the cached responses of an earlier one.
     alias, **more
         As for `aatoolkit.project`.
 
@@ -750,7 +752,10 @@ _MAX_FILE = 1 << 16
 
 
 def find_token(token: Secret | None, origin: str) -> Secret | None:
-    """Return the given token, else that of the environment, of its token file, or the key store.
+    """Return the given token, or else look it up; None if there is none.
+
+    It is looked up in the environment, in the file that the environment names, and in the key
+    store.
 
     Raises
     ------
@@ -808,5 +813,5 @@ def stand_in(make: MakeClient) -> None:
 
 
 def has_stand_in() -> bool:
-    """Whether the clients of this process are replaced."""
+    """Return whether the clients of this process are replaced."""
     return bool(_made_by)

@@ -81,28 +81,28 @@ class Dataset(Keyed[str, Tables]):
     def compare(self, baseline: Dataset | None = None, level: float = 0.95) -> pd.DataFrame:
         """Compare mention rates and positions with another dataset, or with the window before.
 
-        The mention rate over all prompts is the comparison that was planned: it stands alone, at
-        its level. The rest is a family, adjusted by Holm's method: the mean position, the rate
-        by topic, engine and brand, and the share of voice of the own brand. ``family`` says which
-        is which. Everything that ``df.aa.compare`` says of intervals, detectable changes and
-        refusals holds here.
+        The mention rate over all prompts is the planned comparison, whose p-value is not adjusted.
+        All other comparisons are a family, whose p-values are adjusted by Holm's method: the mean
+        position, the rate by topic, engine and brand, and the share of voice of the own brand. The
+        column ``family`` says which is which. Intervals, detectable changes and refusals are those
+        of ``df.aa.compare``.
 
-        **Whatever can be paired is paired**: by prompt, wherever both windows have counts by
-        prompt (the sections ``prompts`` and ``ranking``), of which ``method`` tells. Without the
-        section ``prompts``, two datasets are compared by day, as the trend of ``overview`` has
-        them. Brands are counted in whole windows: they are given the design effect of the own
-        mention rate's change within prompts, which for them may be too small. Key figures of
-        which nothing is counted by prompt have their values, and cannot say.
+        **Whatever can be paired is paired** by prompt, if both windows have counts by prompt (the
+        sections ``prompts`` and ``ranking``); ``method`` says so. Without the section ``prompts``,
+        two datasets are compared by day, with the trend of ``overview``. Brands have counts of
+        whole windows only. For these the design effect of the planned comparison is assumed, which
+        may be too small. Key figures without counts by prompt have values, and the verdict
+        "cannot say".
 
-        Without another dataset, this window is compared with the one before, as far as the
-        responses count it. What is compared is found by the standard names and rules of columns, so
-        that a service of another make is compared in what it has.
+        Without another dataset, this window is compared with the one before it, as far as the
+        responses have values of it. Measures are found by the standard names and rules of columns,
+        so that this also works with services that name their columns otherwise.
 
         Parameters
         ----------
         baseline : Dataset, optional
-            What it is compared with, such as an earlier dataset; the change is this one less the
-            baseline. Their windows do not overlap.
+            The dataset to compare with, such as an earlier one; a change is this dataset's value
+            less that of the baseline. Their windows must not overlap.
         level : float
             The confidence level.
 
@@ -133,25 +133,26 @@ class Dataset(Keyed[str, Tables]):
     def funnel(self, level: float = 0.95) -> pd.DataFrame:
         """Join the stages of each page: crawled, cited, visited, converted.
 
-        Four stages, each from the section that counts it: requests of AI crawlers (``crawl``),
-        answers that cite the page (``crawl`` and ``conversions``),
-        visits from engines and their conversions (``conversions``). They are joined on paths in one
-        spelling: without host, query, fragment, trailing slash and index file. A stage that was not
-        measured says so, and a page that a section does not list has no number there: neither is 0.
-        Sums of which a part is missing are missing.
+        Each stage comes from the section that counts it: requests of AI crawlers (``crawl``),
+        answers that cite the page (``crawl`` and ``conversions``), visits from engines and their
+        conversions (``conversions``). They are joined on normalised paths, without host, query,
+        fragment, trailing slash and index file. If a stage was not measured, or a section does not
+        list a page, the number is missing, not 0. A sum of which a part is missing is missing.
 
-        Only conversions are a part of the stage before, visits: ``conversion_rate`` is of the
-        visits of the days whose conversions are complete, where the service counts them (else of
-        all, and too low), with a Wilson interval, which takes visits for independent. Requests,
-        answers and visits count different things; their quotients are no rates.
+        Only conversions are a part of the stage before them, visits. ``conversion_rate`` divides
+        them by the visits of the days whose conversions are complete, if the service counts these,
+        or else by all visits, and is then too low. Its Wilson interval assumes that visits are
+        independent. Requests, answers and visits count different things; their quotients are no
+        rates.
 
-        ``crawl_to_refer`` is requests of crawlers over visits from engines, after the ratio of
-        Cloudflare Radar ("HTML page crawl requests to HTML page referrals by platform", 2025).
-        Unlike there, all requests count and visits are sessions; by path it is of pages alone,
-        not of files such as ``robots.txt``. It is missing where there is no visit.
+        ``crawl_to_refer`` is requests of crawlers divided by visits from engines, after the ratio
+        of Cloudflare Radar ("HTML page crawl requests to HTML page referrals by platform", 2025).
+        Unlike there, all requests count and visits are sessions. For a file such as ``robots.txt``,
+        which has no visits, the ratio is missing.
 
-        Do not read it as cause and effect: a page may be visited without ever being crawled, and
-        crawls of one month feed answers of others. Nothing is lagged.
+        Do not read the funnel as cause and effect: a page may be visited without ever being
+        crawled, and crawls of one month feed answers of later months. Stages are not shifted in
+        time.
 
         Parameters
         ----------
@@ -161,11 +162,11 @@ class Dataset(Keyed[str, Tables]):
         Returns
         -------
         pandas.DataFrame
-            One row per path, the most crawled first: the
-            key, ``crawled`` (requests), ``cited`` (answers), ``visited``,
-            ``converted``, ``crawl_to_refer`` (requests per visit), ``conversion_rate`` with
-            ``_low`` and ``_high``, ``n`` (the visits it is of), ``verdict`` (which stages were not
-            measured, and why) and ``method``. The availability of each stage is at its column.
+            One row per path, the most crawled first: the key, ``crawled`` (requests), ``cited``
+            (answers), ``visited``, ``converted``, ``crawl_to_refer`` (requests per visit),
+            ``conversion_rate`` with ``_low`` and ``_high``, ``n`` (the visits of that rate),
+            ``verdict`` (which stages were not measured, and why) and ``method``. The availability
+            of each stage is at its column.
 
         Raises
         ------
@@ -191,7 +192,8 @@ class Dataset(Keyed[str, Tables]):
     def to_parquet(self, folder: str | os.PathLike[str]) -> FileList:
         """Write every table to ``folder/SECTION/TABLE.parquet``, with its metadata.
 
-        Beside them is what no table took, so that `aatoolkit.rebuild` makes each response again.
+        Values of a response that are in no table are written to files beside them. So
+        `aatoolkit.rebuild` can restore each response.
 
         Parameters
         ----------
@@ -226,11 +228,11 @@ class Dataset(Keyed[str, Tables]):
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
         """Write every table to a sheet of one workbook, and a sheet that describes all columns.
 
-        As ``df.aa.to_excel`` writes one table: no formulas, nothing rounded, moments in UTC, and
-        an empty cell for what is missing. Sheets and columns have titles: `overview_engines` is
-        "Overview engines", its `mention_rate` "Mention rate". The sheet "Overview" has the key
-        figures, a chart and how to read the workbook, "Columns" what could not be measured, and
-        why.
+        Tables are written as by ``df.aa.to_excel``: no formulas, nothing rounded, times in UTC, and
+        an empty cell for a missing value. Sheets and columns have titles: `overview_engines` is
+        "Overview engines", and its `mention_rate` is "Mention rate". The sheet "Overview" has the
+        key figures, a chart and how to read the workbook. The sheet "Columns" says what could not
+        be measured, and why.
 
         Parameters
         ----------
@@ -268,11 +270,11 @@ class Dataset(Keyed[str, Tables]):
     ) -> Path:
         """Write one HTML page for readers who know neither Python nor JSON.
 
-        It opens with a summary: the key figures as cards, what is shown to have changed since the
-        window before, or since an earlier dataset, and what cannot be said, as `compare` finds it.
-        Then come the sections in reading order, each with a picture; tables are folded, with the
-        columns that say most, and printed where their section is about them. Each number leads to
-        where it comes from: its formula, its place in the response, the response with its SHA-256.
+        It begins with a summary: the key figures as cards, the changes since the window before, or
+        since an earlier dataset, and what `compare` cannot say. Then come the sections, each with a
+        picture. Tables are folded, and have their most important columns; those that a section is
+        mainly about are printed. Each number links to its origin: its formula, its place in the
+        response, and the response with its SHA-256.
 
         The page is self-contained: it opens offline, loads nothing, runs no script, prints, fits
         a phone, and follows the reader's light or dark setting. Nothing in a response can run or
@@ -283,8 +285,8 @@ class Dataset(Keyed[str, Tables]):
         path : str or path
             The file, ending in ``.html``; missing folders are created. It is written atomically.
         rows : int
-            The most rows of a table, and half as many of a further one; where more exist the page
-            says how many.
+            The maximum number of rows of a section's first table; its other tables have half as
+            many. The page says how many rows there are in all.
         baseline : Dataset, optional
             An earlier dataset, whose windows do not overlap with those of this one.
         title : str, optional
@@ -300,8 +302,8 @@ class Dataset(Keyed[str, Tables]):
         ArgumentError
             If ``rows`` is no whole number from 1.
         NotWritten
-            If its name ends in neither ``.html`` nor ``.htm``, for a browser can print the page to
-            PDF; or if it cannot be written: an existing file is unchanged.
+            If its name ends in neither ``.html`` nor ``.htm`` (for a PDF, print the page with a
+            browser), or if it cannot be written. An existing file is then unchanged.
         PackageMissing
             If matplotlib is not installed; it says what to install.
 
@@ -359,8 +361,8 @@ HostScope = tuple[str, Scope]
 class Collection(Keyed[HostScope, Dataset]):
     """The datasets of many hosts and scopes: a mapping from host and scope to `Dataset`.
 
-    Its keys are pairs of host and `Scope`. Where there is only one scope, as usual, the host alone
-    will do: ``collected["acme.example"]``.
+    Its keys are pairs of host and `Scope`. If there is only one scope, as usual, the host alone is
+    enough: ``collected["acme.example"]``.
 
     Attributes
     ----------
@@ -422,7 +424,7 @@ class Collection(Keyed[HostScope, Dataset]):
     def concat(self, section: str, table: str | None = None) -> pd.DataFrame:
         """Concatenate one table of all hosts and scopes, with host, scope and time as columns.
 
-        Where a request failed, the availability of every column says that a part is missing.
+        If a request failed, the availability of every column says that a part is missing.
 
         Parameters
         ----------
@@ -490,7 +492,7 @@ class Collection(Keyed[HostScope, Dataset]):
 
 
 def _with_failures(frame: pd.DataFrame, failed: Sequence[str], read_count: int) -> pd.DataFrame:
-    """Set the columns to partial for hosts with a failed request."""
+    """Return the frame with all columns set to partial, as the requests of some hosts failed."""
     from aatoolkit.metadata.attrs import metadata_of
     from aatoolkit.metadata.recorded import attach_changed
 

@@ -20,7 +20,7 @@ _TABLES = {plural: f"scope_{plural}" for plural in FILTERS.values()}
 
 
 def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeOptions:
-    """Return the scope options of a response.
+    """Return the scope options, i.e. the values that filters may have, from a response.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeO
 
 
 def _is_recognised(table: Table, document: Any) -> bool:
-    """Whether a response has the list of a filter's values, which may be empty."""
+    """Return whether a response has the list of a filter's values, which may be empty."""
     keys = [(table[name].source or ".").split(".")[0] for name in table.key]
     values = [document]
     for step in table.rows.steps:

@@ -1,8 +1,8 @@
-"""Fetch and normalise: many sections, one by a filter, the combined view, files.
+"""Fetch and normalise sections, from the service or from files.
 
-`read_many` reads concurrently, for `read_all` and `collect`; `read_by` one section once for each
-value of a filter; `read_combined` splits the response to a request without a section; and
-`read_dataset` reads back the files that a dataset was written to.
+`read_many` reads many sections concurrently, for `read_all` and `collect`. `read_by` reads one
+section once for each value of a filter. `read_combined` splits the combined view, i.e. the response
+to a request without a section. `read_dataset` reads back the files that a dataset was written to.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _AHEAD = 2
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """The options by which responses are normalised, as of `normalize`."""
+    """The options by which responses are normalised; see `normalize`."""
 
     profile: Profile | None = None
     strict: bool = False
@@ -73,7 +73,7 @@ class ReadingOptions:
         Raises
         ------
         InternalError
-            If normalising fails for a reason that is no documented error.
+            If normalising fails with an error that is not one of `aatoolkit.errors`.
         """
         try:
             return normalize(section, payload, **vars(self))
@@ -149,7 +149,7 @@ def section_names(profile: Profile | None) -> tuple[str, ...]:
 def known_sections(
     sections: Iterable[str] | None, profile: Profile | None = None
 ) -> tuple[str, ...]:
-    """Validate section names, without duplicates; by default all sections.
+    """Return valid section names without duplicates; by default those of all sections.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def unique_list(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
 
 
 def known_section(section: str, profile: Profile | None = None) -> str:
-    """Validate the name of a section; the error suggests near matches."""
+    """Return the name of a section, or raise `ScopeError` with near matches."""
     names = section_names(profile)
     if isinstance(section, str) and section in names:
         return section
@@ -253,7 +253,7 @@ def _concat(by: str, name: str, parts: Mapping[str, Tables]) -> pd.DataFrame:
 
 
 def _words(name: str, parts: Mapping[str, Tables]) -> str:
-    """Return the availability in words that the reads share, or the values of partial ones."""
+    """Return a table's availability in words: that of all reads, or which reads are partial."""
     words = {value: tables._words.get(name, "unknown") for value, tables in parts.items()}
     if len({*words.values()}) == 1:
         return next(iter(words.values()))
@@ -285,7 +285,7 @@ def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
     Sections may be at any level, as fields of an object or as entries of a list with a
     ``section`` field; the container with most of them is used, the outermost of several. A list
     with two entries of one section is not used: neither would be the section's response. A part
-    keeps the URL and the time of the whole; its body, and so its hash, is its own.
+    has the URL and the time of the whole response, but a body, and so a hash, of its own.
     """
     allowed = frozenset(names)
     parts = max(
@@ -328,10 +328,10 @@ def read_dataset(
 ) -> Dataset:
     """Read the files that ``dataset.to_parquet`` or ``tables.to_parquet`` wrote.
 
-    Each response is rebuilt from its files and normalised again, so that the dataset can do all
-    that the first one could: funnels, comparisons, explanations. Values that were changed in a
-    file are changed in it. Keys of objects may come in another order, so that the SHA-256 of a
-    response is no longer that of the service's.
+    Each response is rebuilt from its files and normalised again, so that the dataset has all
+    methods of the written one: funnels, comparisons, explanations. Values that were changed in a
+    file are changed in the dataset. Keys of objects may be in another order, so that the SHA-256 of
+    a response may differ from that of the original.
 
     Parameters
     ----------
@@ -448,7 +448,7 @@ def in_order(
 
 
 def _done(call: Callable[[Q], R], argument: Q) -> Future[R]:
-    """Call a function in this thread, and return its finished future."""
+    """Call a function in this thread, and return its result or error as a finished future."""
     future: Future[R] = Future()
     try:
         future.set_result(call(argument))
@@ -458,9 +458,10 @@ def _done(call: Callable[[Q], R], argument: Q) -> Future[R]:
 
 
 def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tuple[Q, Future[R]]:
-    """Return the first call of the queue when it has finished; the wait can be interrupted.
+    """Wait for the first call of the queue, and return its argument and future.
 
-    A long wait cannot be interrupted once some library has taken over the signal, as Polars does.
+    The wait consists of short ones, so that Ctrl-C can interrupt it. One long wait could not be
+    interrupted if a library, such as Polars, handles the signal.
     """
     argument, future = queue.popleft()
     while not wait([future], _STEP).done:
