@@ -2,11 +2,11 @@
 
 In comes a `Request`, out goes a `Payload` or a typed `FetchError`. In reading order:
 
-- ``fetcher``: a response from the cache or from the service, and further attempts.
-- ``cache``: the responses in one SQLite file, and what ``aatoolkit cache`` does.
-- ``transport``: one exchange with the service, below the cache, and the watchdog that ends it.
-- ``judge``: what a response means, whether it may be kept, and for how long it is fresh.
-- ``endpoint``: the base URL, and the token, which is found and hidden in responses.
+- ``fetcher``: fetches a response from the cache or from the service, with retries.
+- ``cache``: keeps the responses in one SQLite file, and lists and clears them.
+- ``transport``: one exchange with the service, below the cache, within a deadline.
+- ``judge``: whether a response is data or an error, may be cached, and for how long it is fresh.
+- ``endpoint``: the base URL, and the token, which is masked wherever a response repeats it.
 """
 
 from aatoolkit.http.cache import CacheInfo, ResponseCache, cache_info, clear_cache

@@ -1,8 +1,9 @@
 """The cache: responses in one private SQLite file, in the table of requests-cache, without pickle.
 
-A value is a SHA-256, a line of JSON, and the body as it came. The hash is that of the line, and the
-line has the key and the hash of the body: a response of which any byte has changed is not used.
-What befalls the file costs a warning, and never a response.
+A stored value is a SHA-256, a line of JSON, and the body as it was received. The hash is that of
+the line, and the line has the key and the hash of the body. So a response of which any byte has
+changed is not used. If the file cannot be used, there is a warning, and responses come from the
+service.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ SERIALIZER = SerializerPipeline(
 
 
 class _Table(SQLiteDict):
-    """The table in one SQLite file; ``expires`` numbers the responses in the order of storage."""
+    """The table in one SQLite file; its column ``expires`` numbers the responses as stored."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -122,15 +123,15 @@ class _Table(SQLiteDict):
 class ResponseCache:
     """The cached responses of one account, in a file that accounts and processes share.
 
-    The first failure of the file is a warning, none is raised.
+    The first failure of the file is reported as a warning; no failure raises an error.
 
     Parameters
     ----------
     folder
         The folder of the file; a new folder is private to its owner.
     token
-        The token of the account, or None. It separates accounts, and cannot be computed from what
-        is stored.
+        The token of the account, or None. It separates the responses of different accounts, and
+        cannot be computed from the stored data.
     limit
         The size limit in bytes; the oldest responses are evicted.
     """
@@ -392,7 +393,7 @@ def make_private(folder: Path) -> None:
 
 
 def _is_foreign(state: os.stat_result) -> bool:
-    """Whether a file belongs to another user; False on systems without owners."""
+    """Return whether a file belongs to another user; False on systems without owners."""
     return hasattr(os, "geteuid") and state.st_uid != os.geteuid()
 
 
@@ -401,7 +402,7 @@ def _is_foreign(state: os.stat_result) -> bool:
 
 @dataclass(frozen=True)
 class HostInfo:
-    """The cached responses of one host at one service; ``bytes`` is their size."""
+    """A summary of the cached responses of one host at one service; ``bytes`` is their size."""
 
     origin: str
     host: str
@@ -413,7 +414,7 @@ class HostInfo:
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """The contents of a cache folder; ``bytes`` has the free space in its files included."""
+    """A summary of a cache folder; ``bytes`` is the size of its files, with free space."""
 
     folder: Path
     responses: int
@@ -422,7 +423,7 @@ class CacheInfo:
 
 
 def cache_info(folder: str | Path | None = None) -> CacheInfo:
-    """Return the contents of a cache folder, by default the user's.
+    """Return a summary of a cache folder, by default the user's.
 
     Raises
     ------
@@ -447,7 +448,7 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
     """Delete the responses in a cache folder, or those of one host; return their number.
 
     The bytes are erased from the files. A file that cannot be read as a cache is deleted as a
-    whole and counts as zero responses; but not when only one host is to be cleared.
+    whole, and counts as zero responses. If only one host is to be cleared, it is not deleted.
 
     Raises
     ------
@@ -495,6 +496,6 @@ def _typed(folder: Path) -> Iterator[None]:
 
 
 def _is_damaged(error: Exception) -> bool:
-    """Whether an error means that the file is damaged, and not only locked."""
+    """Return whether an error means that the file is damaged, and not only locked."""
     codes = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR
     return isinstance(error, ValueError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes

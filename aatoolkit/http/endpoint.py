@@ -133,7 +133,7 @@ class Secret:
 
     @classmethod
     def wrap(cls, token: str | Secret | None) -> Secret | None:
-        """Wrap a token as a `Secret`, unless it is one or None."""
+        """Return a token as a `Secret`; None and a `Secret` are returned as they are."""
         return token if token is None or isinstance(token, Secret) else cls(token)
 
     def check(self) -> Secret:
@@ -151,9 +151,9 @@ class Secret:
         return self
 
     def is_in(self, text: bytes) -> bool:
-        r"""Whether a text contains the token, as it is or as JSON or a URL encodes it.
+        r"""Return whether a text contains the token, as it is or as JSON or a URL encodes it.
 
-        One of a few characters may occur in any text, and is not looked for.
+        A token of a few characters may occur in any text, and is not looked for.
 
         Examples
         --------

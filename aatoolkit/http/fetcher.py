@@ -130,7 +130,7 @@ class Fetcher:
         raise outcome
 
     def repeats_token(self, text: bytes) -> bool:
-        """Whether a text contains the token that requests carry."""
+        """Return whether a text contains the token that requests carry."""
         return self._transport.repeats_token(text)
 
     def close(self) -> None:
@@ -142,12 +142,12 @@ class Fetcher:
     def _send(self, request: Request) -> Payload | Error:
         """Request the response from the service, with retries; return it, or the last error.
 
-        The backoff doubles, and the wait is drawn evenly between zero and it, so that clients
-        which failed together do not return together. A wait that the service asks for
-        (``Retry-After``) is respected; if it would outlast the deadline there is no retry.
+        The wait before a retry is random, between zero and a limit that doubles with each retry,
+        so that clients that failed together do not retry together. A wait that the service asks for
+        (``Retry-After``) is respected; if it would outlast the deadline, there is no retry.
 
-        All calls of a client share a quota of retries, of which five responses give one back: soon
-        none are left for a service that fails most calls, and it is not overloaded.
+        All calls of a client share a quota of retries. Every five responses add one retry to it.
+        So a service that fails most calls soon gets no more retries, and is not overloaded.
         """
         ends = time.monotonic() + self.deadline
         turn = 0

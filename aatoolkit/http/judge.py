@@ -37,11 +37,11 @@ def judge(
     *,
     has_token: bool = True,
 ) -> errors.FetchError | None:
-    """Return the error that a response means; None if it has data.
+    """Return the error that a response stands for; None if it has data.
 
-    Readable is one JSON object or list with a status of success, or what explains why a section
-    has no data. ``mask`` is applied to whatever of the body an error repeats; ``has_token`` says
-    whether the request had a token.
+    A response has data if its status is one of success and its body is one JSON object or list, or
+    if it explains why a section has no data. ``mask`` hides the token in every part of the body
+    that an error repeats. ``has_token`` says whether the request had a token.
     """
     facts = {"url": url, "status": status}
     if is_explanation(url, status, body):
@@ -62,7 +62,7 @@ def judge(
 
 
 def is_explanation(url: str, status: int, body: bytes) -> bool:
-    """Whether a response explains why a section has no data."""
+    """Return whether a response explains why a section has no data."""
     if status == 200 or "section" not in parse_qs(urlsplit(url).query):
         return False
     if status in NO_CONTENT and not body:
@@ -152,8 +152,9 @@ def _redirect(headers: Mapping[str, str], facts: dict[str, Any]) -> errors.Statu
 def _words(body: bytes, mask: Mask) -> dict[str, Any]:
     """Return the texts of an error message by field name, each on one printable line.
 
-    They are those of the object at the top, and before them those of the first error in it
-    (``error``, ``errors`` as in JSON:API, a list as ``detail``) and of its ``source``.
+    They are the texts of the top-level object. Texts of the first error in it (in ``error``, in
+    ``errors`` as in JSON:API, or in a list ``detail``), and of the ``source`` of that error, take
+    precedence.
     """
     try:
         value = decode.decode(body)
@@ -203,13 +204,13 @@ _BRIEF = 1 << 12
 
 
 def may_be_kept(response: Response) -> bool:
-    """Whether a response may be cached: it is final, and does not say that data is pending."""
+    """Return whether a response may be cached: it is final, and not about pending data."""
     is_final = response.status in (*FINAL, *EMPTY)
     return is_final and not (response.status in SUCCESSES and is_temporary(response.body))
 
 
 def is_fresh(response: Response, seconds: float) -> bool:
-    """Whether a cached response is new enough to be used without a request."""
+    """Return whether a cached response is new enough to be used without a request."""
     limit = min(seconds, EMPTY_SECONDS) if response.status in EMPTY else seconds
     age = (datetime.now(UTC) - response.fetched_at).total_seconds()
     # A response from the future means that a clock was moved: its age is unknown.
@@ -217,16 +218,16 @@ def is_fresh(response: Response, seconds: float) -> bool:
 
 
 def allows_stale(error: errors.FetchError | errors.InternalError) -> bool:
-    """Whether an expired response may be used instead of an error of the service."""
+    """Return whether an expired response may be used instead of raising an error."""
     if isinstance(error, errors.DecodeError):
         return error.problem == "truncated"
     return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
 
 
 def is_temporary(body: bytes) -> bool:
-    """Whether a response says that it failed or is pending, and must not be cached.
+    """Return whether a response says that it failed or is pending, and must not be cached.
 
-    Such a response says nothing else, so that a long one is never temporary.
+    Such a response says nothing else, so it is short; a long one is never temporary.
 
     Examples
     --------

@@ -1,11 +1,11 @@
 """One HTTP exchange with the service, in a thread, within a deadline.
 
-A socket timeout limits one step only, and a server that sends a byte now and then can take any
-number of steps. So the caller does not wait for the sockets: when the deadline comes, or an
-interrupt, it shuts the socket of the attempt and goes on.
+A socket timeout limits each read only, and a server that sends a byte now and then can make any
+number of reads necessary. So the exchange runs in a thread of its own. At the deadline, or on an
+interrupt, the caller shuts down its socket and goes on.
 
-The request that the transport gets has no token, and of the response only the listed headers are
-left, so that nothing above can store what must not be stored.
+The request that the transport gets has no token, and only the listed headers of the response are
+kept. So the layers above cannot store a token or a cookie.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class NotLoopback(OSError):
 
 
 class Attempt:
-    """One attempt: what was received so far, and its socket.
+    """One attempt at an exchange: the status, headers and body received so far, and the socket.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ class TooLong(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no usable response, and whether a retry may help."""
+    """The error that explains why there is no usable response, and whether a retry may help."""
 
     error: errors.FetchError | errors.InternalError
     is_retryable: bool = False
@@ -259,7 +259,10 @@ class Failure:
 
 
 class Fault(NamedTuple):
-    """The meaning of an exception, in words that contain nothing of its own message."""
+    """What an exception means: a reason in our own words, and the error to raise for it.
+
+    The reason repeats nothing of the exception's message, which may hold a token.
+    """
 
     reason: str
     is_retryable: bool = True
@@ -435,7 +438,7 @@ class Transport(HTTPAdapter):
         return Response(request, status, headers, datetime.now(UTC), content)
 
     def _failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
-        """Return the failure for a fault, with the facts that are known."""
+        """Return the failure for a fault, whose error has the facts of the request and response."""
         facts, message = self._facts(request, attempt), _MESSAGES[fault.kind].format(fault.reason)
         if fault.problem:
             facts["problem"] = fault.problem
@@ -453,7 +456,7 @@ class Transport(HTTPAdapter):
         }
 
     def repeats_token(self, body: bytes) -> bool:
-        """Whether a text contains the token that requests carry."""
+        """Return whether a text contains the token that requests carry."""
         return self._token is not None and self._token.is_in(body)
 
     def _masked(self, text: bytes) -> bytes:
@@ -461,12 +464,14 @@ class Transport(HTTPAdapter):
 
 
 def _environment(base: BaseUrl, url: str) -> dict[str, Any]:
-    """Return proxies and certificates from the environment; no proxy for this machine.
+    """Return the proxies and the certificate bundle of the environment, as options of requests.
+
+    There is no proxy for a service on this machine.
 
     Raises
     ------
     Unusable
-        If it names any that cannot be used.
+        If the environment names a proxy or certificates that cannot be used.
     """
     proxies = {} if base.is_loopback else get_environ_proxies(url)
     proxy = select_proxy(url, proxies)
