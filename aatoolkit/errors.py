@@ -131,7 +131,7 @@ class PayloadError(AAToolkitError, ValueError):
     problems: list[str] | None
     """Every problem, each ending in the JSON path it was found at."""
     limit: int | None
-    """How many different JSON paths are allowed, where the response has more."""
+    """The maximum number of different JSON paths, if the response has more."""
 
 
 class AvailabilityError(AAToolkitError, LookupError):
@@ -182,7 +182,7 @@ class FileMissing(NotRead, FileNotFoundError):
 
 
 class NotWritten(AAToolkitError, OSError):
-    """A file or folder was not written: a full disk, or what no such file can hold."""
+    """A file or folder was not written: the disk is full, or the format cannot hold the data."""
 
     path: str | None
     """The file or folder."""
@@ -227,11 +227,11 @@ class DecodeError(FetchError):
     """The response is not one JSON document."""
 
     problem: str | None
-    """In a word: ``html``, ``truncated``, ``not_json``, ``wrong_type``, ``encoding``, ``empty``,
-    ``duplicate_key``, ``not_finite``, ``too_deep``, ``too_large``, or ``token`` if it repeats the
-    token."""
+    """The kind of problem: ``html``, ``truncated``, ``not_json``, ``wrong_type``, ``encoding``,
+    ``empty``, ``duplicate_key``, ``not_finite``, ``too_deep``, ``too_large``, or ``token`` if the
+    response repeats the token."""
     limit: int | None
-    """The largest body that is taken, in bytes, where this one is larger."""
+    """The maximum size of a body in bytes, if this one is larger."""
 
 
 class StatusError(FetchError):
@@ -242,7 +242,7 @@ class StatusError(FetchError):
     body: bytes | None
     """The body, with the token masked."""
     target: str | None
-    """The host that a redirect pointed to, which was refused to keep the token here."""
+    """The host that a redirect pointed to; redirects are refused, as they would get the token."""
 
 
 class NotAuthorized(StatusError):
@@ -298,7 +298,11 @@ class AAToolkitWarning(UserWarning):
 
 
 class SchemaDriftWarning(AAToolkitWarning):
-    """A response is not as declared: other fields, unknown words, or a draft has to read it."""
+    """A response differs from its declaration, or is read by a draft of a declaration.
+
+    It has other fields, or unknown words. A declaration says which tables and columns a section
+    has, and where they are in the response.
+    """
 
 
 class StaleDataWarning(AAToolkitWarning):
@@ -306,7 +310,7 @@ class StaleDataWarning(AAToolkitWarning):
 
 
 def warn(message: str, category: type[Warning] = AAToolkitWarning) -> None:
-    """Warn at the line outside this package that led here, once for each such line."""
+    """Issue a warning at the line outside this package that made the call, once per line."""
     level, frame = 1, sys._getframe()
     internal = ("aatoolkit", "contextlib")  # whose decorators are between
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in internal:
@@ -315,7 +319,7 @@ def warn(message: str, category: type[Warning] = AAToolkitWarning) -> None:
 
 
 def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:
-    """Return those of some names that look like another one, best first, ignoring case.
+    """Return the names that look like another name, best first, ignoring case.
 
     Examples
     --------
@@ -336,7 +340,7 @@ _LONGEST = 200
 
 
 def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
-    """Return the question for an error message, or something else where nothing is near.
+    """Return "did you mean …?" for an error message, or a fallback if there are no suggestions.
 
     Examples
     --------
@@ -349,7 +353,7 @@ def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
 
 
 def unknown(kind: str, name: object, names: Iterable[str]) -> str:
-    """Return the message for a name that is not among those there are, with near matches.
+    """Return the message for an unknown name, with near matches or else the known names.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Requests and responses of the API, with the bytes of the body.
 
-`Request` and `Response` are what HTTP carries and what every store keeps;
-`Payload` is a response as a client returns it: from the service or from a store,
-fresh or stale.
+`Request` and `Response` are what HTTP carries and what every store keeps: the cache, studies and
+archives. `Payload` is a response as a client returns it: from the service or from a store, fresh or
+stale.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class Request:
     refresh : bool
         Whether to ask the service in any case, and replace what is cached.
     expire_after : float, optional
-        The age, in seconds, up to which a cached response will do; by default the client's.
+        The age, in seconds, up to which a cached response is used; by default the client's.
     base_url : str
-        The address of the service; empty until a source of responses is asked (see `at`).
+        The address of the service; empty until the request is sent (see `at`).
 
     Examples
     --------
@@ -123,7 +123,7 @@ class Request:
         return self.base_url, self.host, self.resource, *question
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the request as JSON values, which stores write."""
+        """Return the request as JSON values, as stores write it."""
         origin = "/".join(self.base_url.split("/", 3)[:3])
         return {
             "method": "GET",
@@ -218,7 +218,7 @@ class Response(_Hashed):
         return self.request.key
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the response as JSON values, with the hash and size of the body instead of it."""
+        """Return the response as JSON values, with the body's hash and size instead of the body."""
         moment = self.fetched_at.astimezone(UTC).replace(tzinfo=None)
         return {
             "request": self.request.to_dict(),
@@ -247,7 +247,7 @@ class Response(_Hashed):
         Raises
         ------
         ValueError
-            If the body is not the one that was written down, or a fact is not valid.
+            If the body does not have the hash in ``facts``, or a fact is not valid.
         """
         try:
             moment, status = datetime.fromisoformat(facts["fetched_at"]), facts["status"]
@@ -270,13 +270,13 @@ class Payload(_Hashed, metaclass=Chaptered):
     body : bytes
         The response itself.
     url : str
-        What was asked for.
+        The requested URL.
     status : int
-        The HTTP status it came with; not 200 where the service says why there is no response.
+        The HTTP status; not 200 if the service explains why there are no data.
     fetched_at : datetime.datetime
-        When the service gave it, with a time zone.
+        When the service sent it, with a time zone.
     from_cache : bool
-        Whether it was kept from an earlier call.
+        Whether it was read from the cache.
     stale : bool
         Whether it was used although it had expired.
     section : str or None
@@ -342,7 +342,7 @@ class Payload(_Hashed, metaclass=Chaptered):
     def json(self) -> Any:
         """The decoded body; treat it as read-only.
 
-        None where a status says that there is no body, and there is none.
+        None if the status says that there is no body, and there is none.
 
         Raises
         ------
@@ -365,7 +365,7 @@ class Payload(_Hashed, metaclass=Chaptered):
 
 
 def window_of(document: Any) -> tuple[str | None, str | None]:
-    """Return the first and the last day of a response's window; None where it has none.
+    """Return the first and the last day of a response's window; None if it does not state them.
 
     Examples
     --------

@@ -51,7 +51,7 @@ class Scope(NamesNear):
     ------
     ScopeError
         If ``days`` is not a documented window, there is no such filter, or a value is empty or
-        holds a comma: the API separates values by commas, so it cannot be asked for.
+        has a comma in it. The API separates values by commas, so such a value cannot be requested.
 
     Examples
     --------
@@ -221,8 +221,8 @@ class ScopeOptions(NamesNear):
     days : tuple of int
         The allowed windows, in days.
     unknown : collection of str
-        The filters whose values are not known: the response has no list of them that is recognised,
-        which is not an empty one.
+        The filters whose values are not known, as no list of them was recognised in the response.
+        The values of a filter with an empty list are known: there are none.
     engines, topics, categories, brands : pandas.DataFrame
         The tables ``scope_engines``, ``scope_topics``, ``scope_categories`` and
         ``scope_brands``, with their metadata. The rows ``(none)``, which count the prompts
@@ -231,8 +231,8 @@ class ScopeOptions(NamesNear):
     Attributes
     ----------
     untagged : dict of str to int
-        How many prompts have no ``topic``, and how many no ``category``; without an entry where
-        there is none, None where their number is not given.
+        The number of prompts without a ``topic``, and without a ``category``; None if the response
+        does not give the number. A filter that all prompts have a value of has no entry.
     """
 
     engines: pd.DataFrame
@@ -260,7 +260,7 @@ class ScopeOptions(NamesNear):
         """Whether the response says when engines ran."""
 
     def _tagged(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
-        """Return the rows that are filter values, and count the others in `untagged`."""
+        """Return the rows of filter values; count the prompts of other rows in `untagged`."""
         if name not in frame:
             return frame
         untagged = frame[name].eq(UNTAGGED).fillna(False).to_numpy(bool)

@@ -4,8 +4,7 @@ Data goes to standard output; notes, warnings and the progress bar to standard e
 is 0 for success, 1 if something failed, 2 if the command was not understood, 130 after Ctrl-C. In
 reading order:
 
-- ``shell``: how commands are declared, what they share, how a command line is refused, and what
-  is printed.
+- ``shell``: what commands share: their definition, error messages, and output formats.
 - ``app``: the commands.
 """
 

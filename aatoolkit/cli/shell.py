@@ -1,13 +1,15 @@
-"""What commands share: their declaration, parsing, error messages, and output formats.
+"""What commands share: their definition, parsing, error messages, and output formats.
 
-A command is a line of usage and a list of options, each of which is a line as help shows it and a
-sentence: ``option("--table NAME", "One table of it.")``. A function gets what was typed as one
-object. A refusal never repeats what may be a token.
+A command is defined by a line of usage and a list of options. An option is defined by its line in
+the help and a sentence: ``option("--table NAME", "One table of it.")``. The function of a command
+gets all arguments and options as one object. An error message never repeats an argument that may be
+a token.
 
-Data is on standard output, notes on standard error. CSV and JSON are UTF-8 whatever the locale, so
-that a pipe gets the bytes that a file gets; text for people has the encoding of the terminal, and
-letters that it lacks are escaped. A table has the format of the options or of the file's suffix, or
-stands in columns: all of it in a pipe, what fits on a terminal.
+Data is written to standard output, notes to standard error. CSV and JSON are UTF-8 in any locale,
+so that a pipe gets the same bytes as a file. Text for people has the encoding of the terminal, and
+letters that this encoding lacks are escaped. The format of a table is that of the options or of the
+file's suffix. Without either, a table is printed in columns: completely to a pipe, and as much of
+it as fits on a terminal.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ NO_TOKEN = (
 
 
 def is_token_option(word: str) -> bool:
-    """Whether an argument is an option such as ``--token``, which is refused."""
+    """Return whether an argument is an option such as ``--token``, which is refused."""
     name = word.partition("=")[0]
     return name in ("--token", "-token", "--bearer", "--api-key", "--password")
 
@@ -126,7 +128,7 @@ _PATHS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEBOOK")
 
 
 def _click_type(placeholder: str, given: Any) -> Any:
-    """Return the given click type, else `Path` where the placeholder names a file or folder."""
+    """Return the given click type; without one, `Path` if the placeholder names a path."""
     return given or (Path if placeholder in _PATHS else None)
 
 
@@ -154,7 +156,7 @@ def option(
 
 
 def _argument(word: str, kinds: Mapping[str, Any]) -> click.Argument:
-    """Create an argument from its word in the usage: ``HOST``, ``[SECTION]``, ``HOST...``."""
+    """Create an argument from its word in the usage, such as ``[SECTION]`` or ``HOST...``."""
     name = word.strip("[].")
     return click.Argument(
         [name.lower()],
@@ -183,11 +185,11 @@ def command(
     *options
         Its options.
     examples
-        The end of its help, which the tests run.
+        Command lines that its help ends with, and that the tests run.
     text
         Its help; by default the docstring of the function.
     **kinds
-        The types of arguments, where their names do not say them.
+        The click types of arguments, by name; by default text, or a path by the name.
     """
     name, *arguments = usage.split()
     lines = "\n".join(f"  aatoolkit {line}" for line in examples)
@@ -325,7 +327,7 @@ def write_data(content: bytes) -> None:
 
 
 def show(args: Args, facts: Any, lines: Iterable[str] = ()) -> None:
-    """Print facts as JSON if ``--json`` was given; else lines."""
+    """Print ``facts`` as JSON if ``--json`` was given, else ``lines``."""
     if args.json:
         write_data(f"{json_text(facts, indent=2)}\n".encode())
     else:
@@ -339,7 +341,7 @@ def show_frame(args: Args, frame: pd.DataFrame) -> None:
 
 
 def grid(heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
-    """Yield the lines of a table: complete for a file or a pipe, what fits for a terminal."""
+    """Yield the lines of a table, completely for a file or pipe, truncated for a terminal."""
     names = [*map(str, heads)]
     text = [names, *([_cell(value) for value in row] for row in rows)]
     if sys.stdout.isatty():
@@ -372,7 +374,7 @@ def _cell(value: Any) -> str:
 
 
 def table_format(args: Args, out: Path | None = None) -> str:
-    """Return the format of the options and the file's suffix; ``grid`` without any.
+    """Return the table format that an option or the file's suffix names; else ``grid``.
 
     Raises
     ------
