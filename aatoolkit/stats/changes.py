@@ -84,8 +84,8 @@ def changes(
             rows = []
             for low, start, high in zip(bounds, starts, bounds[2:], strict=False):
                 new_row = _change_row(y, n, low, start, high, kind == RATES) | {"p": p}
-                first, last = _day_interval(*y_and_n, low, high, dispersion, level, kind)
-                positions = (start, first, last, low, high - 1)
+                first_day, last_day = _day_interval(*y_and_n, low, high, dispersion, level, kind)
+                positions = (start, first_day, last_day, low, high - 1)
                 names = ("day", "first_day", "last_day", "from_day", "to_day")
                 rows.append(new_row | dict(zip(names, days[[*positions]], strict=True)))
         elif not row["why"]:
@@ -152,11 +152,11 @@ def _split(y: Numbers, n: Numbers, start: Integers, kind: str) -> tuple[Numbers,
         for ends in (left, right)
     )
     left_cost = _cost(sum_y - left_y, sum_n - left_n, kind)
-    parts = left_cost + _cost(right_y - sum_y, right_n - sum_n, kind)
-    gains = _cost(right_y - left_y, right_n - left_n, kind) - parts
+    split_cost = left_cost + _cost(right_y - sum_y, right_n - sum_n, kind)
+    gains = _cost(right_y - left_y, right_n - left_n, kind) - split_cost
     gains[(day - left < _MIN_SEGMENT) | (right - day < _MIN_SEGMENT)] = 0.0
-    best = gains.argmax(axis=1)
-    return gains[rows, best], best
+    best_day = gains.argmax(axis=1)
+    return gains[rows, best_day], best_day
 
 
 def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
@@ -174,8 +174,8 @@ def _best_splits(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbe
     """Return the gain and the daily levels of the best single split, and of the best two."""
     gain, first = _split(y, n, np.zeros(len(y), np.int64), kind)
     second_gain, second = _split(y, n, first, kind)
-    two = _levels_between(y, n, first, np.where(second_gain > 0, second, first))
-    return [(gain, _levels_between(y, n, first)), (gain + second_gain, two)]
+    two_levels = _levels_between(y, n, first, np.where(second_gain > 0, second, first))
+    return [(gain, _levels_between(y, n, first)), (gain + second_gain, two_levels)]
 
 
 def _reason_of_doubt(y: Numbers, n: Numbers, p: float, kind: str) -> str:
@@ -224,10 +224,10 @@ def _shuffled(days: int) -> Integers:
     length = max(2, round(days ** (1 / 3)))
     order = np.empty((_PERMUTATIONS, days), np.int64)
     for row in order:
-        begins = int(rng.integers(length))
-        blocks = np.array_split(np.roll(np.arange(days), -begins), np.arange(length, days, length))
-        mixed = np.concatenate([blocks[block] for block in rng.permutation(len(blocks))])
-        row[:] = np.roll(mixed, int(rng.integers(days)))
+        offset = int(rng.integers(length))
+        blocks = np.array_split(np.roll(np.arange(days), -offset), np.arange(length, days, length))
+        shuffled_days = np.concatenate([blocks[block] for block in rng.permutation(len(blocks))])
+        row[:] = np.roll(shuffled_days, int(rng.integers(days)))
     return order
 
 
@@ -244,18 +244,18 @@ def _change_points(
     *Bulletin of Mathematical Biology* 51, 1989).
     """
     order = _shuffled(len(y))
-    hits, sizes = (np.concatenate([part[None], part[order]]) for part in (y, n))
-    first, two = (
-        gain / _dispersion(hits, sizes, levels, kind)
-        for gain, levels in _best_splits(hits, sizes, kind)
+    numerators, denominators = (np.concatenate([part[None], part[order]]) for part in (y, n))
+    one_split, two_splits = (
+        gain / _dispersion(numerators, denominators, levels, kind)
+        for gain, levels in _best_splits(numerators, denominators, kind)
     )
     # The rank of each series among all, by one split and by two; the better rank counts.
-    ranks = [(gains >= gains[:, None] - 1e-9).sum(axis=1) for gains in (first, two)]
+    ranks = [(gains >= gains[:, None] - 1e-9).sum(axis=1) for gains in (one_split, two_splits)]
     best_rank = np.minimum(*ranks)
     p = int((best_rank <= best_rank[0]).sum()) / len(best_rank)
     if p > 1 - level:
         return [], p, 1.0
-    quantile = float(np.quantile(first[1:], level))
+    quantile = float(np.quantile(one_split[1:], level))
     tested_splits = 2 if ranks[1][0] < ranks[0][0] else 1
     starts: list[int] = []
     cost, dispersion = float(_cost(y.sum(), n.sum(), kind)), 1.0
@@ -278,16 +278,16 @@ def _segmentations(y: Numbers, n: Numbers, kind: str) -> Iterator[tuple[list[int
     days, day = len(y), np.arange(len(y) + 1)
     costs = _cost(sum_y - sum_y[:, None], sum_n - sum_n[:, None], kind)  # from a day to a day
     costs[day - day[:, None] < _MIN_SEGMENT] = np.inf
-    best, origins = costs[0], []
+    best_cost, origins = costs[0], []
     for _ in range(2, days // _MIN_SEGMENT + 1):
-        totals = best[:, None] + costs
-        best = totals.min(axis=0)
+        totals = best_cost[:, None] + costs
+        best_cost = totals.min(axis=0)
         origins.append(totals.argmin(axis=0))
-        begins, end = [], days
-        for layer in reversed(origins):
-            end = int(layer[end])
-            begins.append(end)
-        yield begins[::-1], float(best[days])
+        starts, end = [], days
+        for origin in reversed(origins):
+            end = int(origin[end])
+            starts.append(end)
+        yield starts[::-1], float(best_cost[days])
 
 
 def _day_interval(

@@ -264,10 +264,10 @@ def _compare_group(
     if pair:
         used_pairs = pairs_of_both(pairs)
         shared_count = len(used_pairs[0])
-        entered, left = (len(part) - shared_count for part in pairs)
-        if entered or left:
+        entered_count, left_count = (len(part) - shared_count for part in pairs)
+        if entered_count or left_count:
             notes = (
-                f"the set of {pair} changed ({entered} entered, {left} left): "
+                f"the set of {pair} changed ({entered_count} entered, {left_count} left): "
                 f"compared are the {shared_count} on both sides",
             )
         if not shared_count:
@@ -347,13 +347,13 @@ def _limitations(
 ) -> tuple[str, tuple[str, ...]]:
     """Return why a group cannot be compared ("" if it can), and notes on partly measured sides."""
     why = ""
-    in_part: dict[str, list[str]] = {}
+    names_by_state: dict[str, list[str]] = {}
     for side, group, name in zip(sides, groups, names, strict=True):
         if group is None or not side.used_rows[group]:
             why = why or f"{name}: {'no row' if group is None else side.states[group]}"
         elif side.states[group].status == Status.PARTIAL:
-            in_part.setdefault(str(side.states[group]), []).append(name)
-    return why, tuple(f"{' and '.join(part)}: {state}" for state, part in in_part.items())
+            names_by_state.setdefault(str(side.states[group]), []).append(name)
+    return why, tuple(f"{' and '.join(part)}: {state}" for state, part in names_by_state.items())
 
 
 # --- results -------------------------------------------------------------------------
@@ -458,8 +458,8 @@ def decompose(
         for frame, rule in ((now, rules), (before, before_rules))
     ]
     empty_sides = [name for side, name in zip(sides, WINDOWS, strict=True) if not side.n.sum() > 0]
-    empty = f"{empty_sides[0]}: nothing was measured" if empty_sides else ""
-    why = refusal or empty
+    empty_reason = f"{empty_sides[0]}: nothing was measured" if empty_sides else ""
+    why = refusal or empty_reason
     of_both = pairs_of_both([side.pairs(0) for side in sides])
     (y1, n1), (y0, n0), (all_y1, all_n1), (all_y0, all_n0) = (
         side.parts(pairs, suffix)
@@ -488,10 +488,10 @@ def decompose(
     half = normal_quantile((1 + setting("level", level)) / 2) * error
     bounds_and_p = [rate - half, rate + half, two_sided(rate / error, math.inf)]
     low, high, p = ([NAN if why else value, *[NAN] * 4] for value in bounds_and_p)
-    effects = [NAN] * 5 if empty else effects
+    effects = [NAN] * 5 if empty_reason else effects
     verdict = verdict_of(number(p[0]), number(effects[0]), level)
     k = count_of(n1)
-    came, gone = count_of(all_n1) - k, count_of(all_n0) - k
+    entered_count, left_count = count_of(all_n1) - k, count_of(all_n0) - k
     metadata = [side.metadata for side in sides]
     return result(
         "decompose",
@@ -502,14 +502,14 @@ def decompose(
             "high": high,
             "p": p,
             "n": size1 + size0,
-            "clusters": [k, k, came, gone, k + came + gone],
+            "clusters": [k, k, entered_count, left_count, k + entered_count + left_count],
             "verdict": [verdict, *["bookkeeping"] * 4],
             "why": [
                 f"the {by} on both sides: {verdict}" + (f" ({why})" if why else ""),
                 f"the same {by}, asked more or less often: what was asked, not what was answered",
-                f"{number(came):g} {by} were not there before",
-                f"{number(gone):g} {by} are no longer there",
-                why if empty else f"{points(number(total), is_rate)} in all",
+                f"{number(entered_count):g} {by} were not there before",
+                f"{number(left_count):g} {by} are no longer there",
+                why if empty_reason else f"{points(number(total), is_rate)} in all",
             ],
             "method": "Kitagawa 1955, centred; the rate effect with a z interval (strata)",
         },

@@ -149,9 +149,9 @@ def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool)
         df = size**2 / groups.total(n**2) - 1
         is_enough = df >= 1
         for contributions in (z**2, y, n - y) if is_rate else ():
-            carried = groups.total(contributions)
-            carriers = np.where(carried > 0, carried**2 / groups.total(contributions**2), np.inf)
-            df = np.minimum(df, carriers)
+            sums = groups.total(contributions)
+            effective = np.where(sums > 0, sums**2 / groups.total(contributions**2), np.inf)
+            df = np.minimum(df, effective)
         at_least, is_enough = df + 1, is_enough & (k >= MIN_CLUSTERS)
     else:
         p = (y + groups.spread(value)) / (n + 1)
@@ -160,11 +160,11 @@ def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool)
         variance = groups.total((n / groups.spread(size)) ** 2 * within)
         df, at_least, is_enough = size - k, size, size > k
     df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
-    q, room, deff = call(t_quantiles, (1 + level) / 2, df), value * (1 - value), size * NAN
+    q, unit_variance, deff = call(t_quantiles, (1 + level) / 2, df), value * (1 - value), size * NAN
     if is_rate:
-        answers = np.where(varies(np.sqrt(variance), value), room / variance, at_least)
+        answers = np.where(varies(np.sqrt(variance), value), unit_variance / variance, at_least)
         name_all(answers=answers)
-        deff = np.where(room > 0, variance / (room / size), np.nan)
+        deff = np.where(unit_variance > 0, variance / (unit_variance / size), np.nan)
         ends = wilson(value, answers, q)
     else:
         # No variation at all between clusters is too little to estimate an error.
@@ -354,8 +354,8 @@ def two_sample_change(after: Sample, before: Sample, level: Any) -> Change:
     """
     variance = after.variance + before.variance
     spread = after.variance**2 / after.df + before.variance**2 / before.df
-    fewer = np.minimum(after.df, before.df)
-    df = np.maximum(np.where(spread > 0, variance**2 / spread, fewer), 1.0)
+    smaller_df = np.minimum(after.df, before.df)
+    df = np.maximum(np.where(spread > 0, variance**2 / spread, smaller_df), 1.0)
     jackknife = np.sqrt(after.jackknife + before.jackknife)
     fields = {"clusters": after.clusters + before.clusters, "jackknife": jackknife}
     return _change_between(after, before, np.sqrt(variance), df, level, **fields)
@@ -478,9 +478,9 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
     ranks = [*enumerate(order, 1)] if method else []
     for position, i in ranks if is_holm else reversed(ranks):
         rank = setting("rank", position)
-        scaled = p[i] * (tests - rank + 1) if is_holm else p[i] * tests / rank
-        if extreme is None or (number(scaled) > number(extreme)) == is_holm:
-            extreme = scaled
+        scaled_p = p[i] * (tests - rank + 1) if is_holm else p[i] * tests / rank
+        if extreme is None or (number(scaled_p) > number(extreme)) == is_holm:
+            extreme = scaled_p
         result[i] = np.minimum(extreme, 1.0)
     return result
 
@@ -526,10 +526,10 @@ def judge(
         largest = max(before, 1 - before) if is_rate and math.isfinite(before) else math.inf
         if math.isfinite(number(p)):
             tests = setting("tests", family if correct and not row.is_planned else 1)
-            detected = detectable_change(
+            detectable = detectable_change(
                 change.jackknife, change.df, confidence, tests, change.heterogeneity
             )
-            smallest = detected if number(detected) <= largest else NAN
+            smallest = detectable if number(detectable) <= largest else NAN
         p = alias("p_adjusted", p)
         verdict = verdict_of(number(p), number(change.change), level, row.words)
         low, high = (NAN if row.why else bound for bound in (change.low, change.high))

@@ -77,10 +77,10 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
                 reasons[section] = reason
                 continue
             frames = [data[section][table] for table in data[section]]
-            fitting = [frame for frame in frames if "path" in frame and _column(frame, columns)]
-            if fitting:  # the table with the shortest key
+            candidates = [frame for frame in frames if "path" in frame and _column(frame, columns)]
+            if candidates:  # the table with the shortest key
                 reasons.pop(section, None)
-                tables[section] = min(fitting, key=lambda frame: len(metadata_of(frame).key))
+                tables[section] = min(candidates, key=lambda frame: len(metadata_of(frame).key))
             else:
                 reasons.setdefault(section, f"has no table of {_NOUNS.get(name, name)} by page")
     return funnel_of([*tables.values()], [*tables], reasons, level)
@@ -112,10 +112,12 @@ def funnel_of(
     """Build the funnel from the tables that were read."""
     tables = dict(zip(names, frames, strict=True))
     stages = {
-        stage: _combined_stage([_count_by_path(tables, errors, stage, *read) for read in reads])
-        for stage, reads in _COLUMNS.items()
+        stage: _combined_stage(
+            [_count_by_path(tables, errors, stage, *source) for source in sources]
+        )
+        for stage, sources in _COLUMNS.items()
     }
-    complete = stages.pop(COMPLETE)
+    complete_stage = stages.pop(COMPLETE)
     _check_windows(frames)
     if all(stage.why for stage in stages.values()):
         why = "; ".join(dict.fromkeys(stage.why for stage in stages.values()))
@@ -123,7 +125,7 @@ def funnel_of(
     paths = pd.Index([path for stage in stages.values() for path in stage.paths]).unique()
     numbers = [stages[name].numbers_of(paths) for name in STAGES]
     order = np.lexsort([-np.nan_to_num(plain_value(values)) for values in reversed(numbers)])
-    pages, complete_visits = paths[order], complete.numbers_of(paths)
+    pages, complete_visits = paths[order], complete_stage.numbers_of(paths)
     table = {name: take(values, order) for name, values in zip(STAGES, numbers, strict=True)}
     is_complete = bool(np.isfinite(plain_value(complete_visits)).any())
     table["n"] = take(complete_visits, order) if is_complete else table["visited"]
@@ -203,9 +205,9 @@ def _verdict(
         reasons = (f"{' and '.join(names)}: {why}" for why, names in missing.items())
         return f"not measured: {'; '.join(reasons)}"
     rate = f"; {percent(converted)} of visits converted" if np.isfinite(converted) else ""
-    in_part = [name for name in STAGES if stages[name].state.status == Status.PARTIAL]
-    if in_part:
-        return f"all stages have a number; partly measured: {', '.join(in_part)}{rate}"
+    partial_stages = [name for name in STAGES if stages[name].state.status == Status.PARTIAL]
+    if partial_stages:
+        return f"all stages have a number; partly measured: {', '.join(partial_stages)}{rate}"
     return f"all stages measured{rate}"
 
 
@@ -241,15 +243,15 @@ def _count_by_path(
 
 def _combined_stage(counts: Sequence[Stage]) -> Stage:
     """Combine the stages of several tables; a path in several has the number of the first."""
-    first, *other_counts = [count for count in counts if len(count.paths)] or counts[:1]
+    combined, *other_counts = [count for count in counts if len(count.paths)] or counts[:1]
     for other in other_counts:
-        paths = first.paths.append(other.paths).unique()
+        paths = combined.paths.append(other.paths).unique()
         numbers = np.where(
-            paths.isin(first.paths), first.numbers_of(paths), other.numbers_of(paths)
+            paths.isin(combined.paths), combined.numbers_of(paths), other.numbers_of(paths)
         )
-        why = first.why if other.why else ""
-        first = Stage(paths, numbers, combine([first.state, other.state]), why)
-    return first
+        why = combined.why if other.why else ""
+        combined = Stage(paths, numbers, combine([combined.state, other.state]), why)
+    return combined
 
 
 _STAGES_OF = {

@@ -273,12 +273,12 @@ def _key_figures(
     }
     # The number of answers is no result, and the score repeats the rate, times 100.
     metrics |= {"answer_count", *(["visibility_score"] if RATE in metrics else [])}
-    figures = []
+    comparisons = []
     for row in compared_rows:
         name = "_".join(tokens(str(row.key[1])))
         if name not in metrics:
             why = row.why or f"the service gives no counts of {name} by prompt"
             unit = FRACTION if row.is_rate else None
             figure = replace(row, measure=name, key=(row.key[0], name), unit=unit)
-            figures.append(replace(figure, why=why, method="", notes=()))
-    return figures
+            comparisons.append(replace(figure, why=why, method="", notes=()))
+    return comparisons

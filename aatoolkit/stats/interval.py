@@ -287,9 +287,9 @@ def stability(
     if not sums.is_rate:
         raise refusal(column, "agreement", "it is no column of true and false, and no rate")
     y, n = map(sums.by_group.total, sums.parts())
-    repeated = np.flatnonzero(plain_value(n) >= 2)
-    y, n = take(y, repeated), take(n, repeated)
-    codes, cluster_labels = pd.factorize(sums.groups.keys[names[0]].iloc[repeated])
+    repeated_groups = np.flatnonzero(plain_value(n) >= 2)
+    y, n = take(y, repeated_groups), take(n, repeated_groups)
+    codes, cluster_labels = pd.factorize(sums.groups.keys[names[0]].iloc[repeated_groups])
     clusters = GroupSums(
         codes, len(cluster_labels), lambda index: {names[0]: cluster_labels[index]}
     )
@@ -299,11 +299,11 @@ def stability(
     confidence = setting("level", level)
     agreement = estimate(SingleGroup, agree, combinations, confidence, "sampled", is_rate=True)
     icc = _icc(y, n)
-    icc = icc if len(repeated) > 1 and np.isfinite(number(icc)) else NAN
+    icc = icc if len(repeated_groups) > 1 and np.isfinite(number(icc)) else NAN
     low, high = (percent(number(bound)) for bound in (agreement.low, agreement.high))
     verdict = f"two answers agree in {percent(number(agreement.value))} of pairs ({low} to {high})"
     bounds = [NAN] * 2
-    if not len(repeated):
+    if not len(repeated_groups):
         verdict = "cannot say: no combination was asked twice"
     elif len(cluster_labels) < MIN_CLUSTERS:
         reason = (
@@ -362,14 +362,14 @@ def _icc_interval(y: Numbers, n: Numbers, clusters: Integers, level: float) -> l
     cluster_size = max(float((n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)), 1.5)
     masks = (clusters != cluster for cluster in range(clusters.max() + 1))
     icc = np.array([_icc(y, n), *(_icc(y[mask], n[mask]) for mask in masks)])
-    scaled, *scaled_without = 0.5 * np.log((1 + (cluster_size - 1) * icc) / (1 - icc))
+    scaled_icc, *scaled_without = 0.5 * np.log((1 + (cluster_size - 1) * icc) / (1 - icc))
     estimates = np.array(scaled_without)[np.isfinite(scaled_without)]
     k = len(estimates)
-    if k < MIN_CLUSTERS or not np.isfinite(scaled):
+    if k < MIN_CLUSTERS or not np.isfinite(scaled_icc):
         return [NAN] * 2
     error = math.sqrt((k - 1) / k * float(((estimates - estimates.mean()) ** 2).sum()))
     half = t_quantile((1 + level) / 2, k - 1) * error
-    ratios = [math.exp(min(2 * (scaled + sign * half), 700)) for sign in (-1, 1)]
+    ratios = [math.exp(min(2 * (scaled_icc + sign * half), 700)) for sign in (-1, 1)]
     return [(ratio - 1) / (ratio + cluster_size - 1) for ratio in ratios]
 
 

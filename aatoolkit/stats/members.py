@@ -125,9 +125,9 @@ def rank(
     )
     sample_ranks = 1 + (order_scores > scores[:, None]).sum(axis=1)
     verdicts, reason = [], f"it has no number, or one {cluster} has most of its answers"
-    for first, last in zip(plain_value(low), plain_value(high), strict=True):
-        text = f"rank {first:g}{'' if first == last else f' to {last:g}'} of {count}"
-        verdicts.append(text if np.isfinite(first) else "cannot say: " + reason)
+    for best, worst in zip(plain_value(low), plain_value(high), strict=True):
+        text = f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {count}"
+        verdicts.append(text if np.isfinite(best) else "cannot say: " + reason)
     clusters = count_of(take(n, np.unique(sums.cluster, return_index=True)[1]))
     ranked = result(
         "rank",
@@ -184,12 +184,12 @@ def _scaled_differences(
     draws = np.random.default_rng(0).standard_normal((DRAWS, k)) @ contributions
     # The sums over clusters of the second and fourth powers of all pairs' differences.
     squared, cross = contributions**2, (contributions**3).T @ contributions
-    second, fourth = squared.sum(axis=0), (squared**2).sum(axis=0)
-    squares = second[:, None] + second - 2 * (contributions.T @ contributions)
-    spread = fourth[:, None] + fourth - 4 * (cross + cross.T) + 6 * (squared.T @ squared)
+    square_sums, fourth_sums = squared.sum(axis=0), (squared**2).sum(axis=0)
+    squares = square_sums[:, None] + square_sums - 2 * (contributions.T @ contributions)
+    spread = fourth_sums[:, None] + fourth_sums - 4 * (cross + cross.T) + 6 * (squared.T @ squared)
     error = np.sqrt(np.maximum(squares, 0) * k / (k - 1))
-    tiny = 1e-12 * max(float(error.max(initial=0.0)), 1e-300)
-    is_tested = (error > tiny) & is_ranked[:, None] & is_ranked
+    min_error = 1e-12 * max(float(error.max(initial=0.0)), 1e-300)
+    is_tested = (error > min_error) & is_ranked[:, None] & is_ranked
     finite_error = np.where(is_tested, error, np.inf)
     largest = np.zeros(DRAWS)
     for member in range(member_count):
@@ -482,19 +482,19 @@ def _overlap_of_prompt(
 
     Return it as a square array, with the number of answers of each member.
     """
-    _, first, rows = np.unique(answer, return_index=True, return_inverse=True)
+    _, first_rows, rows = np.unique(answer, return_index=True, return_inverse=True)
     values, columns = np.unique(value, return_inverse=True)
-    has = np.zeros((len(first), len(values)), np.float32)  # holds whole numbers exactly
+    has = np.zeros((len(first_rows), len(values)), np.float32)  # holds whole numbers exactly
     has[rows, columns] = 1.0
-    sampled = []
-    member_of_answer = member.to_numpy()[first]
+    sampled_answers = []
+    member_of_answer = member.to_numpy()[first_rows]
     for code in range(members):  # all answers, or so many of a member, evenly spaced
         positions = np.flatnonzero(member_of_answer == code)
-        evenly = np.linspace(0, len(positions) - 1, min(len(positions), MAX_REPEATS))
-        sampled += positions[evenly.round().astype(np.int64)].tolist()
-    has, member_of_answer = has[sampled], member_of_answer[sampled]
-    shared, size = (has @ has.T).astype(np.float64), has.sum(axis=1, dtype=np.float64)
-    jaccard = shared / (size[:, None] + size - shared)
+        spaced_positions = np.linspace(0, len(positions) - 1, min(len(positions), MAX_REPEATS))
+        sampled_answers += positions[spaced_positions.round().astype(np.int64)].tolist()
+    has, member_of_answer = has[sampled_answers], member_of_answer[sampled_answers]
+    shared_counts, size = (has @ has.T).astype(np.float64), has.sum(axis=1, dtype=np.float64)
+    jaccard = shared_counts / (size[:, None] + size - shared_counts)
     np.fill_diagonal(jaccard, 0.0)  # an answer is no repeat of itself
     groups = np.eye(members)[member_of_answer]
     counts = groups.sum(axis=0)

@@ -298,23 +298,23 @@ def result(
     """
     change = _UNITS["points"] if unit == FRACTION else unit
     words |= {"unit": unit or "-", "change": change or "-", "level": f"{level:.0%}"}
-    declared = {name.format(**words): facts for name, *facts in TABLES[verb]}
+    declarations = {name.format(**words): facts for name, *facts in TABLES[verb]}
     if not isinstance(values, Mapping):
-        names = dict.fromkeys(name for row in values for name in row) or declared
+        names = dict.fromkeys(name for row in values for name in row) or declarations
         values = {name: [row.get(name, math.nan) for row in values] for name in names}
     values = plain_columns(values)
     size = next((len(value) for value in values.values() if _is_column(value)), 1)
     rule = refused("a result of statistics: compute it anew from the rows")
     frame: dict[str, Any] = {}
     columns: list[Column] = []
-    for name in dict.fromkeys((*key, *declared)):
+    for name in dict.fromkeys((*key, *declarations)):
         if name not in values:
             continue
         value = values[name] if _is_column(values[name]) else [values[name]] * size
-        if name not in declared:
+        if name not in declarations:
             frame[name] = _key_column(value)
             continue
-        dtype, unit_word, meaning = declared[name]
+        dtype, unit_word, meaning = declarations[name]
         frame[name] = column_of(value, dtype)
         unit_name = unit_word.format(**words)
         unit_name = None if unit_name == "-" else _UNITS.get(unit_name, unit_name)
@@ -326,9 +326,9 @@ def result(
     result_frame = show_as(result_frame, view_of(result_frame))
     described = {name: inputs[0].columns.get(name, NOTHING) for name in frame} if inputs else {}
     for column in columns:
-        stated = (states or {}).get(column.name, state)
+        input_state = (states or {}).get(column.name, state)
         cause = Cause.NO_ROW if states else Cause.INSUFFICIENT_SAMPLE
-        availability = _state(result_frame[column.name], stated, cause)
+        availability = _state(result_frame[column.name], input_state, cause)
         described[column.name] = ColumnMetadata(f"{table}.{column.name}", availability)
     sources = dict.fromkeys(source for metadata in inputs for source in metadata.sources)
     return attach(result_frame, FrameMetadata(described, tuple(key), tuple(sources)))

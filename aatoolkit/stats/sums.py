@@ -301,9 +301,9 @@ def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
     >>> stem_of("citations_previous"), stem_of("citation_count")
     ((True, ('citation',)), (False, ('citation',)))
     """
-    before, parts = words("previous"), tokens(name)
-    ignored = before | _COUNTING | _NOW
-    return not before.isdisjoint(parts), tuple(
+    previous_words, parts = words("previous"), tokens(name)
+    ignored = previous_words | _COUNTING | _NOW
+    return not previous_words.isdisjoint(parts), tuple(
         part.removesuffix("s") for part in parts if part not in ignored
     )
 
@@ -328,12 +328,12 @@ def previous_names(frame: pd.DataFrame) -> dict[str, str]:
         for name in frame.columns
     }  # fmt: skip
     stems = {name: stem_of(meaning) for name, meaning in names.items()}
-    now = {stem: name for name, (is_before, stem) in stems.items() if not is_before}
-    exact = {meaning: name for name, meaning in names.items()}
+    names_by_stem = {stem: name for name, (is_before, stem) in stems.items() if not is_before}
+    names_by_meaning = {meaning: name for name, meaning in names.items()}
     pairs = {}
     for name, (is_before, stem) in stems.items():
-        measure = now.get(stem or ("value",))
-        other = exact.get(names[name].removeprefix("previous_"), name)
+        measure = names_by_stem.get(stem or ("value",))
+        other = names_by_meaning.get(names[name].removeprefix("previous_"), name)
         measure = measure if other == name else other
         if is_before and measure is not None:
             pairs[name] = measure
@@ -365,10 +365,10 @@ def window_before(
     window_rules = dict(rules or {})
     has_measure = measure in previous.values()
     if not has_measure and not {*counts} <= {*previous.values()} - {""}:
-        also = f", or one of {', '.join(previous.values())}" if previous else ""
+        alternatives = f", or one of {', '.join(previous.values())}" if previous else ""
         raise ItemNotFound(
             f"nothing here says what {measure} was in the window before; compare with an earlier "
-            f"window{also}",
+            f"window{alternatives}",
             columns={f"previous_{measure}": "there is no such column"},
         )
     kept_names = [
@@ -439,8 +439,8 @@ def pairing(
     hosts = [{source.host for source in metadata_of(frame).sources} - {None} for frame in frames]
     if all(hosts) and not hosts[0] & hosts[1]:
         return None, by  # an id names another prompt at another host
-    shared = {*frames[0][by].dropna()} & {*frames[1][by].dropna()}
-    return (by, None) if shared else (None, by)
+    shared_prompts = {*frames[0][by].dropna()} & {*frames[1][by].dropna()}
+    return (by, None) if shared_prompts else (None, by)
 
 
 def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) -> tuple[str, str]:
@@ -460,19 +460,19 @@ def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) ->
 def why_overlapping(now: pd.DataFrame, before: pd.DataFrame) -> str:
     """Say why two frames that share answers cannot be compared; empty if they share none."""
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
-    shared = [
+    overlaps = [
         (response_scope(source), response_scope(other))
         for source, other in product(*(side.sources for side in sides))
         if source.section == other.section
         and not response_scope(source).is_disjoint(response_scope(other))
     ]
     key = [*sides[0].key]
-    if shared and key and [*sides[1].key] == key:
+    if overlaps and key and [*sides[1].key] == key:
         rows = [flattened(frame)[key].drop_duplicates() for frame in (now, before)]
-        shared = shared if len(rows[0].merge(rows[1], on=key)) else []
-    if not shared:
+        overlaps = overlaps if len(rows[0].merge(rows[1], on=key)) else []
+    if not overlaps:
         return ""
-    scope, other_scope = shared[0]
+    scope, other_scope = overlaps[0]
     reasons = f"the windows overlap ({other_scope}, and {scope})"
     reasons = f"both hold {other_scope}" if other_scope == scope else reasons
     return f"{reasons}: the same answers are on both sides; read windows that do not overlap"

@@ -417,8 +417,8 @@ def _write_formula(
         return _write_formula(_used_operands(node, position)[0], position, in_numbers=in_numbers)
     if op in _SIGNS:
         sign, precedence = _SIGNS[op]
-        right = precedence + (op in ("subtract", "divide"))
-        return f"{write(args[0], precedence)} {sign} {write(args[1], right)}", precedence
+        right_precedence = precedence + (op in ("subtract", "divide"))
+        return f"{write(args[0], precedence)} {sign} {write(args[1], right_precedence)}", precedence
     if op in ("power", "square"):
         exponent = 2 if op == "square" else plain_value(args[1])
         return f"{write(args[0], 5)}{ {2: '²', 4: '⁴'}[int(exponent)] }", 4
@@ -506,5 +506,5 @@ def t_quantiles(probability: float, df: Numbers) -> Numbers:
     [2.776, 2.776]
     """
     steps = np.where(df < 200, np.floor(df * 10 + 1e-9) / 10, np.floor(df))
-    distinct, codes = np.unique(steps, return_inverse=True)
-    return _quantiles(probability, distinct)[codes]
+    distinct_steps, codes = np.unique(steps, return_inverse=True)
+    return _quantiles(probability, distinct_steps)[codes]

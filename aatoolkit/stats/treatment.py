@@ -231,7 +231,7 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
     is_untested = not math.isfinite(number(estimate.change.p))
     why = f"nothing differs between {cluster}, one has most answers, or numbers are too large"
     means = (
-        (group, *(amount(number(end), is_rate) for end in (side.before, side.after)))
+        (group, *(amount(number(mean), is_rate) for mean in (side.before, side.after)))
         for group, side in estimate.sides.items()
     )
     is_effect = estimate.kind == "effect"
@@ -365,9 +365,9 @@ def _difference(
         )
     treated, control = (side.mean_change for side in groups)
     change = two_sample_change(treated, control, level)
-    ends = [plain_value(end) for side in groups for end in (side.before, side.after)]
+    means = [plain_value(mean) for side in groups for mean in (side.before, side.after)]
     k = np.minimum(treated.clusters, control.clusters)
-    if number(k) < MIN_CLUSTERS or not varies(number(change.error), np.max(np.abs(ends))):
+    if number(k) < MIN_CLUSTERS or not varies(number(change.error), np.max(np.abs(means))):
         change = Change(change.change)
     n = groups[0].n + groups[1].n
     change = replace(change, before=NAN, size_after=n, clusters=k)
@@ -397,20 +397,25 @@ def _placebo_checks(
     panels: Sequence[PromptDays], day: pd.Timestamp, level: Any
 ) -> list[DoubleDifference]:
     """Compute the pre-trend and the placebo effects, from the days before alone."""
-    early = [panel.select(panel.days < 0) for panel in panels]
+    panels_before = [panel.select(panel.days < 0) for panel in panels]
     days = np.unique(np.concatenate([panel.days for panel in panels]))
-    earlier, later = days[days < 0], days[days >= 0]
-    if len(earlier) < _MIN_DAYS:
+    days_before, days_after = days[days < 0], days[days >= 0]
+    if len(days_before) < _MIN_DAYS:
         return []
-    length = setting("span", float(later.mean() - earlier.mean()) if len(later) else NAN)
-    trend = [slope_within([side], length, group) for side, group in zip(early, GROUPS, strict=True)]
+    length = setting(
+        "span", float(days_after.mean() - days_before.mean()) if len(days_after) else NAN
+    )
+    trend = [
+        slope_within([side], length, group)
+        for side, group in zip(panels_before, GROUPS, strict=True)
+    ]
     estimates = [_difference("pre-trend", None, trend, level)]
-    quarters = (2,) if len(earlier) < 16 else (1, 2, 3)
-    for position in dict.fromkeys(quarter * len(earlier) // 4 for quarter in quarters):
-        placebo_day = float(earlier[position])
+    quarters = (2,) if len(days_before) < 16 else (1, 2, 3)
+    for position in dict.fromkeys(quarter * len(days_before) // 4 for quarter in quarters):
+        placebo_day = float(days_before[position])
         groups = [
             change_within(*side)
-            for side in zip(early, (placebo_day, placebo_day), GROUPS, strict=True)
+            for side in zip(panels_before, (placebo_day, placebo_day), GROUPS, strict=True)
         ]
         estimates.append(
             _difference("placebo", day + pd.Timedelta(days=placebo_day), groups, level)
@@ -463,13 +468,13 @@ def _reason_to_doubt(
     Either the groups differed before it, or a continued trend explains it.
     """
     effect_estimate, *checks = estimates
-    failed = [
+    failed_checks = [
         estimate.kind + (f" of {estimate.day:%Y-%m-%d}" if estimate.day is not None else "")
         for estimate, p in zip(checks, p_values[1:], strict=True)
         if p < 1 - level
     ]
-    if failed:
-        return f"the groups differed before already ({', '.join(failed)})"
+    if failed_checks:
+        return f"the groups differed before already ({', '.join(failed_checks)})"
     if not checks or not p_values[0] < 1 - level:
         return ""
     # The difference of the trends within both periods, from the middle of one to the other.

@@ -97,7 +97,7 @@ class View:
         self._unknown = changes.get("unknown", ())
         if "lost" in changes or (base is None and self._unknown):
             raise TrailEnd(changes.get("lost", f"{foreign}; it is too large to be carried along"))
-        self.set = {name: load_values(body) for name, body in changes.get("values", {}).items()}
+        self.set = {name: load_values(values) for name, values in changes.get("values", {}).items()}
         if base is None:
             frame = pd.DataFrame(index=range(changes.get("size", 0)))
         else:
@@ -441,22 +441,22 @@ class AggregateCells(Result):
             f"{counted(row_count, 'row')} left out: {why}" for why, row_count in states.items()
         ]
         notes += [rule.why] if rule.why else []
-        missing = None
+        why_missing = None
         if cell.value is None:
-            missing = "no row is in this group"
+            why_missing = "no row is in this group"
             if unused_rows:
-                missing = f"{len(unused_rows)} of its {len(rows)} rows have no number "
-                missing += f"({'; '.join(states)})"
-                missing += "; skip_missing=True leaves them out" * bool(used_rows)
+                why_missing = f"{len(unused_rows)} of its {len(rows)} rows have no number "
+                why_missing += f"({'; '.join(states)})"
+                why_missing += "; skip_missing=True leaves them out" * bool(used_rows)
             elif used_rows:
-                missing = "its denominator is 0, and there is no rate of nothing"
+                why_missing = "its denominator is 0, and there is no rate of nothing"
             children = (*children, *self._cells(plan.parts[0], unused_rows))
         return replace(
             cell,
-            formula=None if missing and (unused_rows or not used_rows) else formula,
+            formula=None if why_missing and (unused_rows or not used_rows) else formula,
             rows=len(used_rows),
             children=children,
-            missing=missing,
+            missing=why_missing,
             notes=tuple(notes),
         )
 

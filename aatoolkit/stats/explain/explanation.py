@@ -76,13 +76,13 @@ def same(value: Any, other: Any) -> bool:
 
 def matching(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
     """Return the mask of cells that equal a value; a day or a number may be given as text."""
-    wanted = plain(value)
+    expected = plain(value)
 
     def is_alike(cell: Any) -> bool:
         value = plain(cell)
-        if not isinstance(wanted, str) or value is None or isinstance(value, str):
-            return same(value, wanted)
-        return wanted in (str(value), f"{value:g}" if isinstance(value, float) else "")
+        if not isinstance(expected, str) or value is None or isinstance(value, str):
+            return same(value, expected)
+        return expected in (str(value), f"{value:g}" if isinstance(value, float) else "")
 
     return np.array([is_alike(cell) for cell in values.astype(object)], bool)
 
@@ -371,16 +371,16 @@ Tree = tuple[str, list[str], list[Any]]
 
 
 def _tree(
-    part: Explanation, most: int, seen: dict[str, Any], parent: Explanation | None = None
+    part: Explanation, max_parts: int, seen: dict[str, Any], parent: Explanation | None = None
 ) -> Tree:
     """Lay out an explanation as a tree, without repeating what earlier parts say.
 
-    A node has at most ``most`` parts; ``seen`` collects the facts that were said already.
+    A node has at most ``max_parts`` parts; ``seen`` collects the facts that were said already.
     """
     facts = [*_facts(part, seen, parent)]
-    parts = [_tree(child, most, seen, part) for child in part.children[:most]]
-    if len(part.children) > most:
-        parts.append((f"… {len(part.children) - most:,} more", [], []))
+    parts = [_tree(child, max_parts, seen, part) for child in part.children[:max_parts]]
+    if len(part.children) > max_parts:
+        parts.append((f"… {len(part.children) - max_parts:,} more", [], []))
     return part.headline, facts, parts
 
 
@@ -432,10 +432,10 @@ def _lines(tree: Tree, indent: str = "") -> Iterator[str]:
         yield from _lines(part, indent + "  ")
 
 
-def _folds(tree: Tree, opened: str = "") -> str:
+def _folds(tree: Tree, attribute: str = "") -> str:
     """Return a tree as HTML that folds."""
     headline, facts, parts = tree
     if not facts and not parts:
         return markup(headline)
     items = "".join(f"<li>{item}</li>" for item in (*map(markup, facts), *map(_folds, parts)))
-    return f"<details{opened}><summary>{markup(headline)}</summary>\n<ul>{items}</ul></details>"
+    return f"<details{attribute}><summary>{markup(headline)}</summary>\n<ul>{items}</ul></details>"

@@ -159,10 +159,10 @@ class Tracer:
 
         def explain_column(column: str, rows: Iterable[int]) -> tuple[Explanation, ...]:
             keys = [(id(frame), column, int(row)) for row in rows]
-            new = [key for key in keys if key not in self._cells]
-            if len(self._cells) + len(new) > _MAX_CELLS:
+            new_keys = [key for key in keys if key not in self._cells]
+            if len(self._cells) + len(new_keys) > _MAX_CELLS:
                 return ()
-            self._cells |= {key: explain(key[2], column) for key in new}
+            self._cells |= {key: explain(key[2], column) for key in new_keys}
             return tuple(self._cells[key] for key in keys)
 
         return explain_column
@@ -192,21 +192,21 @@ class StatisticCells(Result):
             ]
             texts[name] = plain(self.flat[columns[0]].iloc[position]) if columns else None
         notes = [f"{n}: {texts[n]}" for n in ("method", "verdict") if texts[n] and n != column]
-        result = None if cell.value is None else self._tracer.number(position, column)
-        if result is None:
+        explained = None if cell.value is None else self._tracer.number(position, column)
+        if explained is None:
             why = texts["why"] or texts["verdict"] or "it could not be computed"
             missing = str(why) if cell.value is None else None
             return replace(cell, missing=missing, notes=tuple(notes))
         return replace(
             cell,
-            formula=result.formula,
-            rows=result.rows,
-            place=result.place,
-            response=result.response,
-            statements=result.statements,
-            children=result.children,
-            notes=(*result.notes, *notes),
-            end=result.end,
+            formula=explained.formula,
+            rows=explained.rows,
+            place=explained.place,
+            response=explained.response,
+            statements=explained.statements,
+            children=explained.children,
+            notes=(*explained.notes, *notes),
+            end=explained.end,
         )
 
 
