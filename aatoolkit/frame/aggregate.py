@@ -161,7 +161,7 @@ def aggregate(
             sorted(filter(Duplicates(flat, metadata, groups).is_in_several, tables))
         )
     result_columns: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
-    described = {str(name): metadata.columns[str(name)] for name in result_columns}
+    new_columns = {str(name): metadata.columns[str(name)] for name in result_columns}
     for planned in plans:
         values, state, companions = _outcome(planned, parts, skip_missing, status or bool(parts))
         name, source_column = planned.plan.column, metadata.columns[planned.plan.column]
@@ -169,28 +169,28 @@ def aggregate(
         if within and within not in result_columns:
             mask = (flat[name].notna() & flat[within].notna()).to_numpy(bool)
             result_columns[within] = pick_by_group(flat[within], mask, groups, "last")
-            described[within] = metadata.columns[within]
+            new_columns[within] = metadata.columns[within]
         declared_name = planned.plan.of or (
             source_column.of if source_column.table in tables_in_several else None
         )
         column = ColumnMetadata(declared_name, state, caution=planned.plan.caution)
         if (status_column := f"{name}_{ROW}") in companions:
             statuses = pd.DataFrame({part: companions[part] for part in companions if ROW in part})
-            key_metadata = FrameMetadata(described)
+            key_metadata = FrameMetadata(new_columns)
             statements = tuple(row_statements(statuses, status_column, groups.keys, key_metadata))
             is_silent = statuses[status_column].isna().any()  # of a number nothing is stated
             other_rows = Availability() if is_silent else statements[0].availability
             column = replace(column, statements=statements, other_rows=other_rows)
         absent = () if planned.absent else source_column.absent
-        described |= {name: column.with_absent(*absent), **dict.fromkeys(companions, MEASURED)}
+        new_columns |= {name: column.with_absent(*absent), **dict.fromkeys(companions, MEASURED)}
         result_columns |= {name: values, **companions}
     key = tuple(str(name) for name in groups.keys.columns)
     result = pd.DataFrame(result_columns, index=groups.keys.index)
     result = show_as(result, view_of(result))
-    grains = dict.fromkeys(sorted({column.table for column in described.values()} - {""}), key)
+    grains = dict.fromkeys(sorted({column.table for column in new_columns.values()} - {""}), key)
     grains |= dict.fromkeys(tables_in_several, (IN_SEVERAL,))
     return attach(
-        result, FrameMetadata(described, key, metadata.sources, grains, tables_in_several)
+        result, FrameMetadata(new_columns, key, metadata.sources, grains, tables_in_several)
     )
 
 

@@ -69,9 +69,9 @@ class ResponseTotals:
 
     def used_pairs(self, used_rows: Mask, groups: Groups) -> tuple[Codes, Codes]:
         """Return the pairs without those whose response has unused rows of the group."""
-        kinds = int(self.responses.max(initial=0)) + 1
-        left_out = groups.ids[~used_rows] * kinds + self.responses[~used_rows]
-        keep = ~np.isin(self.groups * kinds + self.responses[self.rows], left_out)
+        response_count = int(self.responses.max(initial=0)) + 1
+        left_out = groups.ids[~used_rows] * response_count + self.responses[~used_rows]
+        keep = ~np.isin(self.groups * response_count + self.responses[self.rows], left_out)
         return self.groups[keep], self.rows[keep]
 
     def sums(self, values: Floats, used_rows: Mask, groups: Groups) -> Floats:
@@ -248,8 +248,8 @@ class _Planner:
             raise Refused(rule.why or f"its rule does not combine rows{hint}")
         needed = [*planned.parts, *((rule.within,) if rule.within else ())]
         missing = [column.rpartition(".")[2] for column in needed if column not in frame.columns]
-        if changed := [column for column in missing if self.metadata.is_lost(column)]:
-            raise Refused(_overwritten(changed))
+        if changed_columns := [column for column in missing if self.metadata.is_lost(column)]:
+            raise Refused(_overwritten(changed_columns))
         if missing:
             raise Refused(f"its rule ({rule}) needs {', '.join(missing)}")
         types = pd.api.types
@@ -267,8 +267,8 @@ class _Planner:
             raise Refused("its levels have no order")
         units = row_units(frame, self.metadata, name)
         if units is not None and self._is_mixed(name, units):
-            named = ", ".join(sorted({*map(str, units[frame[name].notna()])})[:3])
-            raise Refused(f"a group mixes units ({named}); choose one metric, or add it to by")
+            unit_names = ", ".join(sorted({*map(str, units[frame[name].notna()])})[:3])
+            raise Refused(f"a group mixes units ({unit_names}); choose one metric, or add it to by")
         if rule.within and rule.within not in self.groups.keys.columns:
             texts = frame[rule.within].astype("string")
             declaration = declared(self.metadata.columns[rule.within])
@@ -411,8 +411,8 @@ def _suggested_rule(
     if frame[name].dtype.kind not in "iuf":
         return ""
     rules = suggested_rule(frame, metadata, name)
-    known = "weighted by its counts" if "weighted" in rules else "if you know that they add up"
-    return f"; {known}: {rules}"
+    condition = "weighted by its counts" if "weighted" in rules else "if you know that they add up"
+    return f"; {condition}: {rules}"
 
 
 def _approximation(frame: pd.DataFrame, planned: Plan) -> str | None:
@@ -423,8 +423,8 @@ def _approximation(frame: pd.DataFrame, planned: Plan) -> str | None:
     if not unreported or weight not in frame.columns or frame[planned.column].isna().all():
         return None
     names = [part.rpartition(".")[2] for part in unreported]
-    if changed := [n for n in names if n not in unreported and n in frame.columns]:
-        raise Refused(_overwritten(changed))
+    if changed_counts := [n for n in names if n not in unreported and n in frame.columns]:
+        raise Refused(_overwritten(changed_counts))
     verb = "are" if len(names) > 1 else "is"
     return f"approximate: weighted by {weight}, as {' and '.join(names)} {verb} not reported"
 

@@ -106,9 +106,9 @@ class Cells:
 def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     """Return the availability of the cells of a column."""
     column, values = metadata.columns.get(name, NOTHING), frame[name]
-    present = values.notna().to_numpy(bool)
+    has_value = values.notna().to_numpy(bool)
     if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
-        present = present & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
+        has_value = has_value & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
     states, codes = [column.elsewhere], np.zeros(len(frame), np.int64)
     with_value = states
     if column.statements:
@@ -129,15 +129,15 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     ]
     cells = Cells(
         (*with_value, *without_value),
-        np.where(present, codes, codes + len(states)),
-        present,
+        np.where(has_value, codes, codes + len(states)),
+        has_value,
     )
     for status_column, is_of_row in ((ROW, True), (f"{name}_{ROW}", False)):
         if not _holds_statuses(frame, status_column):
             continue
-        parsed = _parse_statuses(frame, status_column, cells.has_number if is_of_row else present)
+        parsed = _parse_statuses(frame, status_column, cells.has_number if is_of_row else has_value)
         # A row that is available leaves it to the column; so does a cell without a value.
-        says_nothing = parsed.having(Status.AVAILABLE) & (is_of_row | ~present)
+        says_nothing = parsed.having(Status.AVAILABLE) & (is_of_row | ~has_value)
         rows = frame[status_column].notna().to_numpy(bool) & ~says_nothing
         cells = Cells(
             (*cells.states, *parsed.states),
@@ -208,7 +208,7 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
     )
 
 
-def _parse_statuses(frame: pd.DataFrame, name: str, present: Mask) -> Cells:
+def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
     """Parse a column of statuses with its causes and reasons; a missing status is available."""
     parts = pd.DataFrame(
         {ending: frame.get(name + ending) for ending in ("", CAUSE, REASON)}, index=frame.index
@@ -219,8 +219,8 @@ def _parse_statuses(frame: pd.DataFrame, name: str, present: Mask) -> Cells:
     for status, cause, reason, _ in rows.where(rows.notna(), None).itertuples(index=False):
         cause = Cause(cause) if cause in {*Cause} else None
         states.append(Availability(Status(status or Status.AVAILABLE), cause, reason))
-    cells = Cells(states, codes.to_numpy().astype(np.int64), present)
-    return replace(cells, has_number=present & cells.having(Status.AVAILABLE, Status.PARTIAL))
+    cells = Cells(states, codes.to_numpy().astype(np.int64), has_value)
+    return replace(cells, has_number=has_value & cells.having(Status.AVAILABLE, Status.PARTIAL))
 
 
 def row_statements(

@@ -124,13 +124,13 @@ class Duplicates:
         """
         if table not in self._seen:
             self._seen[table] = self._first_rows(table)
-        first, overlapping = self._seen[table]
-        is_repeat: Mask = first != np.arange(len(first))
+        first_rows, overlapping = self._seen[table]
+        is_repeat: Mask = first_rows != np.arange(len(first_rows))
         if not is_repeat.any():
             return None
         for part in parts:
             cells = hash_cells(self._frame[part].array)
-            if (cells != cells[first]).any():
+            if (cells != cells[first_rows]).any():
                 raise Refused(_differing(part, overlapping))
         return is_repeat
 
@@ -169,8 +169,8 @@ class Duplicates:
             return all_rows, []
         names = [name for name in grain if name not in self._groups.by_value]
         columns = [ids, *(self._frame[name].array for name in names)]
-        first = _first_equal(columns)
-        if (first == all_rows).all() and grain:
+        first_rows = _first_equal(columns)
+        if (first_rows == all_rows).all() and grain:
             return all_rows, []
         if codes is None and len(overlaps) < len(pairs):
             if overlaps or is_repeated:
@@ -180,10 +180,10 @@ class Duplicates:
                 )
             return all_rows, []
         if codes is not None and not overlaps:
-            first = _first_equal([*columns, codes])
+            first_rows = _first_equal([*columns, codes])
         elif codes is not None and len(overlaps) < len(pairs):
             raise Refused(_differing("the key", overlapping))
-        return first, overlapping
+        return first_rows, overlapping
 
     def _check_without_key(
         self,
@@ -197,7 +197,7 @@ class Duplicates:
         if codes is not None and is_summed:
             responses = np.unique(_first_equal([self._groups.ids, codes]))
             is_of_several = len(responses) > len(self._groups)
-        keep = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
+        remedy = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
         rows = f"rows of {table}"
         if is_joined(table):
             named = [
@@ -205,16 +205,16 @@ class Duplicates:
             ]
             rows = f"rows of the frame with {named[-1]}"
             if not missing or missing == [NO_KEY]:
-                keep = "no column tells which of them are the same: aggregate before the join"
+                remedy = "no column tells which of them are the same: aggregate before the join"
         if missing == [IN_SEVERAL] and is_summed:
             raise Refused(
                 f"the groups overlap: {rows} are in several of them; aggregate the rows that "
                 "were grouped, not the groups"
             )
         if table in self._metadata.repeated and is_summed:
-            raise Refused(f"{rows} were repeated by a join or stacked twice; {keep}")
+            raise Refused(f"{rows} were repeated by a join or stacked twice; {remedy}")
         if overlapping and is_of_several:
-            raise Refused(f"the responses overlap: {_two(overlapping)}; {keep}")
+            raise Refused(f"the responses overlap: {_two(overlapping)}; {remedy}")
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
         """Return the columns that identify a row of a table, and which of these the frame lacks."""
@@ -275,8 +275,8 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
         keep = f"keep {' and '.join(missing)}" if is_named else "draw what was read before the join"
         why = "rows that are alike were repeated by a join or stacked twice, and nothing tells them"
         raise AvailabilityError(f"{why} apart; {keep}", columns=dict.fromkeys(missing, why))
-    distinct: pd.DataFrame = frame.loc[is_first]
-    return distinct
+    distinct_rows: pd.DataFrame = frame.loc[is_first]
+    return distinct_rows
 
 
 def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
@@ -289,10 +289,10 @@ def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
 def _first_equal(columns: Sequence[Any]) -> Codes:
     """Return for each row the position of the first equal row, by hashes of 64 bits."""
     arrays = (pd.array(v) if isinstance(v, np.ndarray) else v for v in columns)
-    codes, distinct = pd.factorize(row_hashes([hash_cells(values) for values in arrays]))
-    first = np.empty(len(distinct), np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    return first[codes]
+    codes, distinct_hashes = pd.factorize(row_hashes([hash_cells(values) for values in arrays]))
+    first_rows = np.empty(len(distinct_hashes), np.int64)
+    first_rows[codes[::-1]] = np.arange(len(codes))[::-1]
+    return first_rows[codes]
 
 
 def _may_have(source: Source, table: str) -> bool:
@@ -411,21 +411,21 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
     cells = frame.loc[has_value, name]
     if cells.nunique() < 2 or cells.isin([0, 1]).all():
         return
-    for other, dtype in frame.dtypes.items():
-        if pd.api.types.is_numeric_dtype(dtype) or is_status_column(frame, str(other)):
+    for column, dtype in frame.dtypes.items():
+        if pd.api.types.is_numeric_dtype(dtype) or is_status_column(frame, str(column)):
             continue
-        keys = _first_equal([frame[other].array[has_value]])
+        keys = _first_equal([frame[column].array[has_value]])
         rows = pd.DataFrame({"key": keys, "value": cells.array, "group": groups.ids[has_value]})
         pairs = rows[["key", "value"]].drop_duplicates()
-        further = len(rows) - len(pairs)
+        repeat_count = len(rows) - len(pairs)
         is_repeated = rows.duplicated(["group", "key"]).any()
         if not is_repeated or pairs["key"].duplicated().any():
             continue
         shares = pairs["value"].value_counts(normalize=True)
         chance = (shares**2).sum() if cells.isin(range(10)).all() else _ALIKE
-        if chance**further < _CHANCE:
+        if chance**repeat_count < _CHANCE:
             raise Refused(
-                f"it has one value per {other} over {len(rows):,} rows, and a sum would count it "
+                f"it has one value per {column} over {len(rows):,} rows, and a sum would count it "
                 "several times: join with df.aa.merge, which counts each once; if each row has "
                 f"its own, say rules={{{name!r}: aa.sections.Aggregation('sum')}}"
             )

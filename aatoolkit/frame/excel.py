@@ -177,21 +177,21 @@ class _Book:
         pd.DataFrame(objects).to_excel(
             self._writer, sheet_name=name, index=False, header=False, startrow=1
         )
-        sheet, wide = self._writer.sheets[name], 0.0
+        sheet, total_width = self._writer.sheets[name], 0.0
         for index, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
             header, forms = _fitted(headers[column]), formats.get(column, [])
-            usual = max({*forms}, key=forms.count, default=None)
+            usual_form = max({*forms}, key=forms.count, default=None)
             sheet.write_string(0, index, header, self._right if forms else self._bold)
             width = _width([header, *values[:200]])
-            wide += width
-            sheet.set_column(index, index, width, self._format(usual))
+            total_width += width
+            sheet.set_column(index, index, width, self._format(usual_form))
             for row, (value, form) in enumerate(zip(values, forms, strict=False), 1):
-                if form != usual and value is not None:
+                if form != usual_form and value is not None:
                     sheet.write(row, index, value, self._format(form))
         sheet.freeze_panes(1, 0)
         if cells:
             sheet.autofilter(0, 0, len(frame), len(cells) - 1)
-        _for_print(sheet, wide, len(metadata_of(frame).key))
+        _for_print(sheet, total_width, len(metadata_of(frame).key))
         sheet.repeat_rows(0)
 
     def _overview(
@@ -237,18 +237,18 @@ class _Book:
         """Return a chart of the first table that fits, as a line over days or as bars, or None."""
         for kind in ("line", "bar"):
             for table, (name, *_) in zip(tables, sheets, strict=False):
-                place = _drawn(table.frame, kind)
-                if place is None:
+                positions = _drawn(table.frame, kind)
+                if positions is None:
                     continue
-                (x, y), last = place, len(table.frame)
-                last = min(last, _BARS) if kind == "bar" else last
+                (x, y), rows = positions, len(table.frame)
+                rows = min(rows, _BARS) if kind == "bar" else rows
                 column = table.frame.columns[y]
                 header = plain_names(table.frame)[column]
                 form = _number_formats(table.frame)[column][0].replace(".0%", "%")
                 values: dict[str, Any] = {"num_format": form}
                 chart = self._book.add_chart({"type": kind})
-                places = {"categories": [name, 1, x, last, x], "values": [name, 1, y, last, y]}
-                chart.add_series({"name": header, **places})
+                ranges = {"categories": [name, 1, x, rows, x], "values": [name, 1, y, rows, y]}
+                chart.add_series({"name": header, **ranges})
                 chart.set_title({"name": f"{header} ({name})", "name_font": {"size": 12}})
                 chart.set_legend({"none": True})
                 chart.set_size({"width": 720, "height": 320})
@@ -257,7 +257,7 @@ class _Book:
                     chart.set_x_axis(values)
                     chart.set_y_axis({"reverse": True})
                 else:
-                    days = {"date_axis": True, "num_format": "d mmm", "major_unit": 1 + last // 8}
+                    days = {"date_axis": True, "num_format": "d mmm", "major_unit": 1 + rows // 8}
                     chart.set_x_axis(days)
                     chart.set_y_axis(values)
                 return chart
@@ -288,11 +288,11 @@ def _fitted(text: str) -> str:
     return units[: 2 * (_CELL - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
 
 
-def _for_print(sheet: Any, wide: float = 0.0, keys: int = 0) -> None:
+def _for_print(sheet: Any, width: float = 0.0, keys: int = 0) -> None:
     """Set up printing on A4, landscape: one page wide, or several that repeat the key columns."""
     sheet.set_landscape()
     sheet.set_paper(9)
-    if wide > _READABLE:
+    if width > _READABLE:
         sheet.set_print_scale(60)
         sheet.repeat_columns(0, max(keys - 1, 0))
     else:

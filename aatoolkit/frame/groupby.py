@@ -62,10 +62,10 @@ class Groups:
 
         Return the distinct states, after the position of each group's state among them.
         """
-        kinds = max(len(cells.states), 1)
-        is_there = np.zeros(len(self) * kinds, bool)
-        is_there[self.ids * kinds + cells.codes] = True
-        group, code = np.divmod(np.flatnonzero(is_there), kinds)
+        state_count = max(len(cells.states), 1)
+        is_there = np.zeros(len(self) * state_count, bool)
+        is_there[self.ids * state_count + cells.codes] = True
+        group, code = np.divmod(np.flatnonzero(is_there), state_count)
         bounds = np.searchsorted(group, np.arange(len(self) + 1)).tolist()
         members, sets = code.tolist(), dict[tuple[int, ...], int]()
         codes = [
@@ -158,8 +158,8 @@ def naive_times(values: pd.Series) -> pd.Series:
 
 def flattened(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with the named levels of its index as columns."""
-    named = [name for name in frame.index.names if name not in (None, *frame.columns)]
-    return frame.reset_index(named) if named else frame
+    level_names = [name for name in frame.index.names if name not in (None, *frame.columns)]
+    return frame.reset_index(level_names) if level_names else frame
 
 
 def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
@@ -320,21 +320,21 @@ def part_periods(
     day, first, last = pd.Timedelta(days=1), days.min(), days.max()
     if first != last and not (days.drop_duplicates().sort_values().diff() == day).any():
         return parts
-    named = {*binned, *(key for key in _as_list(by) if isinstance(key, str))}
-    present = pd.Series(days.to_numpy()).groupby(groups.ids).nunique()
+    key_names = {*binned, *(key for key in _as_list(by) if isinstance(key, str))}
+    day_counts = pd.Series(days.to_numpy()).groupby(groups.ids).nunique()
     if is_series := binned[0] in metadata.key:
         dates = pd.DatetimeIndex(days.unique())
     else:
         dates = pd.date_range(first, last)
     is_by_group = is_series and all(
-        name in named or (name in frame and frame[name].nunique() == 1) for name in metadata.key
+        name in key_names or (name in frame and frame[name].nunique() == 1) for name in metadata.key
     )
-    for i in present.index:
+    for i in day_counts.index:
         label, offset = labels.iloc[i], grouper.freq
         is_end = grouper.closed == "right"  # type: ignore[attr-defined]
         start, end = (label - offset + day, label) if is_end else (label, label + offset - day)
         size = (end - start).days + 1
-        day_count = present[i] if is_by_group else int(((dates >= start) & (dates <= end)).sum())
+        day_count = day_counts[i] if is_by_group else int(((dates >= start) & (dates <= end)).sum())
         if day_count < size:
             description = f"{day_count} of the {size} days from {start.date()} to {end.date()}"
             parts[i] = (day_count / size, description)

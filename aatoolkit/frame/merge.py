@@ -78,8 +78,8 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     if len(left) and len(right) and (unmatched_masks[0] | unmatched_masks[1]).all() and not is_anti:
         warn("no row of the one frame matches a row of the other; look at the spelling of the keys")
     merged = merged.drop(columns=[*_ROWS])
-    stored = [metadata_of(frame, levels=True) for frame in (left, right)]
-    tabled = [_as_table(*parts) for parts in zip((left, right), stored, keys, strict=True)]
+    input_metadata = [metadata_of(frame, levels=True) for frame in (left, right)]
+    tabled = [_as_table(*parts) for parts in zip((left, right), input_metadata, keys, strict=True)]
     shared, names = _shared_keys(left, right, options), columns_after(left, right, options)
     columns: dict[str, ColumnMetadata] = {}
     grains: dict[str, tuple[str, ...]] = {}
@@ -105,12 +105,12 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     repeated |= set().union(
         *(tables for tables, is_repeated in zip(sides, repeats, strict=True) if is_repeated)
     )
-    known_tables = {table for metadata in stored for table in metadata.grains}
+    known_tables = {table for metadata in input_metadata for table in metadata.grains}
     new_table = next(
         (table for facts in tabled for table in facts.grains if table not in known_tables), ""
     )
     for name in shared:
-        key_metadata = [metadata.columns.get(name, NOTHING) for metadata in stored]
+        key_metadata = [metadata.columns.get(name, NOTHING) for metadata in input_metadata]
         column = _key_metadata(*key_metadata, only_left=counts[1], only_right=counts[0])
         is_known = column.of or column.availability.status != Status.UNKNOWN or not new_table
         columns[name] = column if is_known else replace(column, of=f"{new_table}.{name}")
@@ -269,10 +269,10 @@ def _matching_columns(
     for name, column in columns.items():
         if name in matching or name in empty or name not in frame.columns:
             continue
-        present = frame[frame[name].notna()]
-        check = FingerprintCheck(present, fingerprint, other_metadata.key)
-        if len(present) and check.change(name) is None:
-            missing = len(frame) - len(present)
+        filled_rows = frame[frame[name].notna()]
+        check = FingerprintCheck(filled_rows, fingerprint, other_metadata.key)
+        if len(filled_rows) and check.change(name) is None:
+            missing = len(frame) - len(filled_rows)
             matching[name] = (
                 without_rows(column, no_match(missing, len(frame))) if missing else column
             )
@@ -377,8 +377,8 @@ def _check_keys(
                 why = unknown(f"{side}-hand column", key, names)
                 remedy = "where its name differs between the frames, use left_on= and right_on="
                 raise ItemNotFound(f"{why}; {remedy}", columns={key: why})
-    named = ("on", "left_on", "right_on", "left_index", "right_index")
-    if any(options.get(name) is not None and options[name] is not False for name in named):
+    key_options = ("on", "left_on", "right_on", "left_index", "right_index")
+    if any(options.get(name) is not None and options[name] is not False for name in key_options):
         return
     metadata, shared = metadata_of(left, levels=True), keys[0]
     rules = {name: declared(metadata.columns.get(str(name), NOTHING)) for name in shared}
@@ -473,10 +473,10 @@ def concat(
     for name, column in columns.items():
         parts = [(frame, facts.columns[name]) for frame, facts in inputs if name in facts.columns]
         absent = [state for _, part in parts for state in part.absent]
-        empty = (
+        empty_states = (
             part.availability for frame, part in parts if not len(frame) and with_rows != inputs
         )
-        absent += [state for state in empty if state.status not in complete]
+        absent += [state for state in empty_states if state.status not in complete]
         columns[name] = column.with_absent(*absent) if absent else column
     distinct_keys = {metadata.key for _, metadata in inputs}
     key = distinct_keys.pop() if len(distinct_keys) == 1 else ()
@@ -501,8 +501,8 @@ def concat(
         if is_mixed or _stacks_again(frames_with_table, table):
             repeated.add(table)
     if any(map(is_joined, repeated)):
-        joined = {column.table for column in columns.values() if is_joined(column.table)}
-        repeated |= joined - {*grains}
+        joined_tables = {column.table for column in columns.values() if is_joined(column.table)}
+        repeated |= joined_tables - {*grains}
     sources = sources_of(metadata for _, metadata in inputs)
     return attach(stacked, FrameMetadata(columns, unique, sources, grains, tuple(sorted(repeated))))
 

@@ -139,14 +139,14 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
         metadata = read_keys(keys, schema.names)
         table = table.cast(schema).replace_schema_metadata(_readable(keys))
         frame: pd.DataFrame = table.to_pandas()
-        body = json.loads(table.schema.metadata.get(b"pandas", b'{"columns": []}'))
-        written = {
+        pandas_metadata = json.loads(table.schema.metadata.get(b"pandas", b'{"columns": []}'))
+        dtype_by_name = {
             column["name"]: str((column.get("metadata") or {}).get("dtype") or column["numpy_type"])
-            for column in body["columns"]
+            for column in pandas_metadata["columns"]
         }
         for field, column in zip(table.schema, table.columns, strict=True):
             name = field.name
-            if written.get(name, "").endswith("[pyarrow]"):
+            if dtype_by_name.get(name, "").endswith("[pyarrow]"):
                 frame[name] = pd.Series(pd.arrays.ArrowExtensionArray(column), frame.index)
             elif pa.types.is_list(field.type):
                 frame[name] = as_tuples(column)

@@ -139,9 +139,9 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
             for name, (fact, kind) in facts.items()
         }
     )
-    described = {**dict.fromkeys(CONTEXT, MEASURED), **metadata.columns}
+    described_columns = {**dict.fromkeys(CONTEXT, MEASURED), **metadata.columns}
     result = pd.concat([context, frame], axis=1)
-    return attach(result, replace(metadata, columns=described))
+    return attach(result, replace(metadata, columns=described_columns))
 
 
 @recorded("with_constant", "frame")
@@ -199,7 +199,7 @@ def complete(
         )
     keys = new_rows[[*dict.fromkeys((*metadata.key, *levels))]]
     statements = tuple(row_statements(new_states, ROW, keys, metadata))
-    described = {
+    described_columns = {
         name: column
         if name in (*metadata.key, *levels)
         else replace(
@@ -207,8 +207,8 @@ def complete(
         )
         for name, column in metadata.columns.items()
     }
-    described |= dict.fromkeys(_STATUS_COLUMNS, MEASURED)
-    return attach(stacked, replace(metadata, columns=over_rows(stacked, described)))
+    described_columns |= dict.fromkeys(_STATUS_COLUMNS, MEASURED)
+    return attach(stacked, replace(metadata, columns=over_rows(stacked, described_columns)))
 
 
 def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
@@ -245,10 +245,10 @@ def _missing_rows(
     key = [*keys, *levels]
     combinations = combinations[key].astype(frame[key].dtypes)
     exists = pd.concat([frame[key], combinations], ignore_index=True).duplicated()
-    missing = combinations[~exists.to_numpy()[len(frame) :]] if levels else combinations.iloc[:0]
-    new_rows = frame.iloc[:0].reindex(range(len(missing)))
+    new_keys = combinations[~exists.to_numpy()[len(frame) :]] if levels else combinations.iloc[:0]
+    new_rows = frame.iloc[:0].reindex(range(len(new_keys)))
     for name in key:
-        new_rows[name] = missing[name].array
+        new_rows[name] = new_keys[name].array
     return new_rows
 
 

@@ -99,11 +99,11 @@ def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.Da
     if not drop:
         return frame
     columns_now = metadata_of(frame).columns
-    keep = [
+    kept_names = [
         name in metadata.key or columns_now[name].availability.status not in EMPTY
         for name in map(str, frame.columns)
     ]
-    return frame.loc[:, keep]
+    return frame.loc[:, kept_names]
 
 
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
