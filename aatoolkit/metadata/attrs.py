@@ -112,7 +112,7 @@ class FrameMetadata:
                 for source in self.sources
             ],
         }
-        optional = {
+        optional_fields = {
             "grains": self.grains,
             "repeated": sorted(self.repeated),
             "statements": dump_statements(self.columns),
@@ -120,7 +120,7 @@ class FrameMetadata:
             "recipe": self.recipe and dump_recipe(self.recipe),
             "fingerprint": self.fingerprint and self.fingerprint.to_dict(),
         }
-        body |= {name: part for name, part in optional.items() if part}
+        body |= {name: part for name, part in optional_fields.items() if part}
         return canonical_json(body)
 
     @staticmethod
@@ -397,21 +397,21 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
     metadata, _ = stored_of(frame)
     names = [str(name) for name in frame.columns]
     level_names = [str(name) for name in frame.index.names if name is not None]
-    check = check_of(frame, anew=True)
+    fingerprint_check = check_of(frame, anew=True)
     columns = {}
     for name in dict.fromkeys((*names, *level_names)):
         column, change = metadata.columns.get(name, NOTHING), None
-        if column.availability.status in EMPTY and name not in check.hashed_columns:
-            change = None if check.is_empty(name) else OVERWRITTEN
+        if column.availability.status in EMPTY and name not in fingerprint_check.hashed_columns:
+            change = None if fingerprint_check.is_empty(name) else OVERWRITTEN
         elif column != NOTHING:
-            change = check.change(name)
+            change = fingerprint_check.change(name)
         unknown = ColumnMetadata(None, Availability(Status.UNKNOWN, None, change))
         columns[name] = unknown if change else column
     columns = over_rows(frame, columns)
     for name in {*level_names} - {*names} if not levels else ():
         del columns[name]
     key = tuple(name for name in metadata.key if name in names or name in level_names)
-    repeated = {*metadata.repeated, *check.repeated(columns_of_tables(columns))}
+    repeated = {*metadata.repeated, *fingerprint_check.repeated(columns_of_tables(columns))}
     return FrameMetadata(columns, key, metadata.sources, metadata.grains, tuple(sorted(repeated)))
 
 
@@ -513,5 +513,5 @@ def over_rows(
 
 def rows_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowStatus:
     """Return the `RowStatus` of a frame, by the columns that still hold what was read."""
-    trusted = [*filter(metadata.holds, metadata.columns)]
-    return RowStatus(arrays_of(frame), len(frame), trusted)
+    trusted_columns = [*filter(metadata.holds, metadata.columns)]
+    return RowStatus(arrays_of(frame), len(frame), trusted_columns)

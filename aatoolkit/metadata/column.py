@@ -129,13 +129,15 @@ class RowStatus:
         The frame's columns.
     rows : int
         How many rows it has.
-    trusted : collection of str
+    trusted_columns : collection of str
         The columns whose values may decide which rows a statement concerns.
     """
 
-    def __init__(self, arrays: Mapping[str, Any], rows: int, trusted: Collection[str]) -> None:
+    def __init__(
+        self, arrays: Mapping[str, Any], rows: int, trusted_columns: Collection[str]
+    ) -> None:
         self._arrays, self._rows = arrays, rows
-        self._here = {*arrays} & {*trusted}
+        self._usable_columns = {*arrays} & {*trusted_columns}
         self._masks: dict[Condition, Mask] = {}
         self._states: dict[Any, tuple[list[Availability], Codes]] = {}
 
@@ -168,7 +170,7 @@ class RowStatus:
         """Return the mask of the rows that a statement is, or may be, about."""
         mask = np.ones(self._rows, bool)
         for condition in statement.rows:
-            if condition.column not in self._here:
+            if condition.column not in self._usable_columns:
                 continue
             if condition not in self._masks:  # evaluated on distinct values only
                 codes, distinct = pd.factorize(self._arrays[condition.column])
@@ -180,7 +182,7 @@ class RowStatus:
     def _state(self, other_rows: Availability, matching: Sequence[Statement]) -> Availability:
         """Return the availability of a row by the statements that match it."""
         columns = [{condition.column for condition in statement.rows} for statement in matching]
-        are_certain = [names <= self._here for names in columns]
+        are_certain = [names <= self._usable_columns for names in columns]
         sets = [
             {*s.rows} for s, is_certain in zip(matching, are_certain, strict=True) if is_certain
         ]

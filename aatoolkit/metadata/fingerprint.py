@@ -70,11 +70,11 @@ def hash_cells(values: Array) -> Hashes:
         of_codes: Hashes = levels[values.codes]
         return of_codes
     missing = values.isna()
-    present = values[~missing] if missing.any() else values
-    if pd.api.types.is_object_dtype(present.dtype):
-        present = pd.Series(present).infer_objects().array
+    present_values = values[~missing] if missing.any() else values
+    if pd.api.types.is_object_dtype(present_values.dtype):
+        present_values = pd.Series(present_values).infer_objects().array
     hashes: Hashes = np.full(len(values), _MISSING, np.uint64)
-    hashes[~missing] = _hashed(present)
+    hashes[~missing] = _hashed(present_values)
     return hashes
 
 
@@ -256,21 +256,21 @@ def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
     """Return the arrays of all columns and index levels with unique names."""
     rows = pd.DataFrame(rows)  # without attrs, which each of its columns would copy
     names = [str(name) for name in rows.columns]
-    repeated = {name for name, count in Counter(names).items() if count > 1}
+    repeated_names = {name for name, count in Counter(names).items() if count > 1}
     arrays = {
         str(name): rows.index.get_level_values(level).array
         for level, name in enumerate(rows.index.names)
         if name is not None
     }
     arrays |= {name: column.array for name, (_, column) in zip(names, rows.items(), strict=True)}
-    return {name: array for name, array in arrays.items() if name not in repeated}
+    return {name: array for name, array in arrays.items() if name not in repeated_names}
 
 
 def _sampled(rows: int) -> Positions:
     """Return the positions of rows to sample: all, or the first ones and evenly spaced others."""
-    first = SAMPLE_SIZE // 2
-    others = np.linspace(first, rows - 1, first, dtype=np.intp)
-    return np.arange(rows) if rows <= SAMPLE_SIZE else np.append(np.arange(first), others)
+    first_count = SAMPLE_SIZE // 2
+    others = np.linspace(first_count, rows - 1, first_count, dtype=np.intp)
+    return np.arange(rows) if rows <= SAMPLE_SIZE else np.append(np.arange(first_count), others)
 
 
 def index_names(index: pd.Index) -> tuple[str | None, ...]:
@@ -400,12 +400,12 @@ class FingerprintCheck:
         if not self._read.is_complete:
             is_repeated = len(self._index) > self._read.rows or not self._index.is_unique
             return {*tables} if is_repeated else set()
-        repeated = set()
+        repeated_tables = set()
         for table, columns in tables.items():
             names = [name for name in columns if self.change(name) is None]
             if names and has_more_rows([*map(self._hashes, names)], [self._read.hashes_of(names)]):
-                repeated.add(table)
-        return repeated
+                repeated_tables.add(table)
+        return repeated_tables
 
     def is_empty(self, name: str) -> bool:
         """Return whether a column or index level is in the frame and has only missing values."""
@@ -418,15 +418,15 @@ class FingerprintCheck:
 
     @cached_property
     def _changes(self) -> dict[str, str]:
-        gone = dict.fromkeys(
+        reasons = dict.fromkeys(
             self.hashed_columns.difference(self._columns), "not one column of this name"
         )
         if len(self._index) == 0:
-            return gone
+            return reasons
         changes = [change for _, _, change in self._matches] or [
             dict.fromkeys(self._columns, MOVED)
         ]
-        return gone | min(changes, key=len)
+        return reasons | min(changes, key=len)
 
     @cached_property
     def _matches(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
@@ -505,14 +505,14 @@ class FingerprintCheck:
 
     def _by_label(self) -> RowMatch | None:
         """Match rows by label; None if the frame has new labels."""
-        base = self._read
-        if index_names(self._index) != base.index or not {*base.label_columns} <= {*self._arrays}:
+        read = self._read
+        if index_names(self._index) != read.index or not {*read.label_columns} <= {*self._arrays}:
             return None
-        if base.span is not None and not base.is_complete and not self._is_within_span:
+        if read.span is not None and not read.is_complete and not self._is_within_span:
             return None
-        parts = [*_label_hashes(self._index), *map(self._hashes, base.label_columns)]
-        match = self._match(parts, base.by_label, by_key=False)
-        is_numbered = base.span is not None and not base.is_complete
+        parts = [*_label_hashes(self._index), *map(self._hashes, read.label_columns)]
+        match = self._match(parts, read.by_label, by_key=False)
+        is_numbered = read.span is not None and not read.is_complete
         return match if is_numbered or self._is_match(match) else None
 
     def _by_key(self) -> RowMatch | None:

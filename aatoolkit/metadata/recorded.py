@@ -136,14 +136,14 @@ def record(
     recipes = [current_recipe(frame) for frame in frames]
     sources = dict.fromkeys((*metadata.sources, *(s for _, read, _ in recipes for s in read)))
     numbers = {source: number for number, source in enumerate(sources)}
-    written, unwritten = {}, []
+    written_arguments, unwritten = {}, []
     for name, value in other_arguments.items():
         try:
-            written[name] = _serialize(value)
+            written_arguments[name] = _serialize(value)
         except TypeError:
             unwritten.append(name)
     parts = [renumbered(r, {n: numbers[s] for n, s in enumerate(read)}) for r, read, _ in recipes]
-    recipe: Recipe = [DO, verb, written, parts]
+    recipe: Recipe = [DO, verb, written_arguments, parts]
     if unwritten:
         recipe = [END, f"{verb} was given {', '.join(unwritten)}, which cannot be written down"]
     responses = [response for _, _, read in recipes for response in read]
@@ -203,8 +203,8 @@ def attach_changed(
 def serialized(frame: pd.DataFrame) -> str:
     """Return the metadata of a frame as far as it still holds, as JSON text."""
     recipe = current_recipe(frame)[0] if stored_of(frame)[0].recipe else None
-    verified = replace(metadata_of(frame, levels=True), recipe=recipe)
-    return str(text_of(attach(frame.copy(deep=False), verified)))
+    verified_metadata = replace(metadata_of(frame, levels=True), recipe=recipe)
+    return str(text_of(attach(frame.copy(deep=False), verified_metadata)))
 
 
 def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
@@ -227,14 +227,14 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
     unchanged |= {
         n for n, column in columns if column.availability.status in EMPTY and check.is_empty(n)
     }
-    changed = [name for name in arrays if name not in unchanged]
+    changed_columns = [name for name in arrays if name not in unchanged]
     if {*metadata.columns} - {*arrays}:
-        changes["columns"] = [name for name in arrays if name not in changed]
+        changes["columns"] = [name for name in arrays if name not in changed_columns]
     if index_names(frame.index) != fingerprint.index:
         changes["index"] = [*index_names(frame.index)]
     elif "rows" in changes and frame.index.equals(pd.RangeIndex(len(frame))):
         changes["index"] = "range"
-    _add_values(frame, changed, changes)
+    _add_values(frame, changed_columns, changes)
     recipe = [VIEW, metadata.recipe, changes] if changes else metadata.recipe
     return recipe, metadata.sources, responses
 
@@ -242,8 +242,8 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
 def is_changed(frame: pd.DataFrame, name: str) -> bool:
     """Return whether a column was certainly changed since its metadata was attached."""
     check = check_of(frame)
-    placed = check.original_rows()
-    return placed is not None and name in check.hashed_columns - placed[1]
+    original_rows = check.original_rows()
+    return original_rows is not None and name in check.hashed_columns - original_rows[1]
 
 
 def _add_values(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
