@@ -85,8 +85,8 @@ class Request:
     @classmethod
     def for_section(cls, host: str, section: str | None, scope: Scope, **options: Any) -> Request:
         """Return the request for one section, or for the combined view where it is None."""
-        named = {} if section is None else {"section": section}
-        params = {**named, **scope._params()}
+        section_parameter = {} if section is None else {"section": section}
+        params = {**section_parameter, **scope._params()}
         return cls("agent-analytics", host, section, scope, params, **options)
 
     def at(self, base_url: str) -> Request:

@@ -154,8 +154,8 @@ class Scope(NamesNear):
                 "the query is not in UTF-8; write its values percent-encoded so"
             ) from None
         filters: dict[str, Any] = {}
-        for name, (text, *further) in pairs.items():
-            if further:
+        for name, (text, *further_texts) in pairs.items():
+            if further_texts:
                 raise ScopeError(
                     f"{name} is given twice; separate its values by commas", parameter=name
                 )
@@ -263,14 +263,14 @@ class ScopeOptions(NamesNear):
         """Return the rows of filter values; count the prompts of other rows in `untagged`."""
         if name not in frame:
             return frame
-        untagged = frame[name].eq(UNTAGGED).fillna(False).to_numpy(bool)
-        if not untagged.any():
+        is_untagged = frame[name].eq(UNTAGGED).fillna(False).to_numpy(bool)
+        if not is_untagged.any():
             return frame
         counts = (
-            frame["prompt_count"][untagged].dropna().tolist() if "prompt_count" in frame else []
+            frame["prompt_count"][is_untagged].dropna().tolist() if "prompt_count" in frame else []
         )
         self.untagged[name] = int(counts[0]) if counts else None
-        return frame[~untagged]
+        return frame[~is_untagged]
 
     def values(self, filter: str) -> tuple[str, ...]:
         """Return the values that a filter allows, in the service's order.

@@ -270,14 +270,14 @@ def _in_sight(
         and not columns[name].is_number
         and len({*columns[name].cells}) == 1 < len(rows)
     }
-    room, selected = width - labels.natural, [*required]
-    room -= sum(columns[name].least + _GAP for name in required)
+    room_left, selected = width - labels.natural, [*required]
+    room_left -= sum(columns[name].least + _GAP for name in required)
     for name in optional:
         size = columns[name].least + _GAP
         is_blank = name in details and {*columns[name].cells} == {"<NA>"}
-        if not is_blank and name not in constants and (size <= room or not selected):
+        if not is_blank and name not in constants and (size <= room_left or not selected):
             selected.append(name)
-            room -= size
+            room_left -= size
     order = sorted(selected, key=lambda name: (name == view.verdict, names.index(name)))
     notes = [*_more(frame, _ROWS), *constants.values(), *view.remarks(frame, selected)[1]]
     hidden = [visible(name) for name in names if name not in (*selected, *constants)]
@@ -458,9 +458,9 @@ def row_ranges(index: pd.Index, selected: np.ndarray) -> str:
     >>> row_ranges(pd.Index(["a", "b"]), np.array([True, False]))
     '1 row'
     """
-    places = np.flatnonzero(selected)
-    runs = np.split(places, np.flatnonzero(np.diff(places) != 1) + 1)
+    positions = np.flatnonzero(selected)
+    runs = np.split(positions, np.flatnonzero(np.diff(positions) != 1) + 1)
     if not index.equals(pd.RangeIndex(len(index))) or len(runs) > 8:
-        return counted(len(places), "row")
+        return counted(len(positions), "row")
     names = (f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
-    return f"row{'s' * (len(places) != 1)} {', '.join(names)}"
+    return f"row{'s' * (len(positions) != 1)} {', '.join(names)}"

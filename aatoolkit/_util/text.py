@@ -136,14 +136,14 @@ def combined_reason(reasons: Iterable[str | None]) -> str | None:
     >>> combined_reason(["Claude has not run."])
     'Claude has not run.'
     """
-    distinct = [*dict.fromkeys(filter(None, reasons))]
-    if len(distinct) < 2:
-        return distinct[0] if distinct else None
-    parts = (part for reason in distinct for part in reason.split("; "))
+    distinct_reasons = [*dict.fromkeys(filter(None, reasons))]
+    if len(distinct_reasons) < 2:
+        return distinct_reasons[0] if distinct_reasons else None
+    parts = (part for reason in distinct_reasons for part in reason.split("; "))
     return "; ".join(dict.fromkeys(part.rstrip(" .") or part for part in parts))
 
 
-def some_of(names: Sequence[str], most: int = 3, separator: str = ", ") -> str:
+def some_of(names: Sequence[str], max_count: int = 3, separator: str = ", ") -> str:
     """Join the first few names, and count the others.
 
     Examples
@@ -151,8 +151,8 @@ def some_of(names: Sequence[str], most: int = 3, separator: str = ", ") -> str:
     >>> some_of([*"abc"]), some_of([*"abcde"])
     ('a, b, c', 'a, b, c and 2 more')
     """
-    remainder = f" and {len(names) - most} more" if len(names) > most else ""
-    return separator.join(names[:most]) + remainder
+    remainder = f" and {len(names) - max_count} more" if len(names) > max_count else ""
+    return separator.join(names[:max_count]) + remainder
 
 
 def counted(number: int, noun: str) -> str:
@@ -260,11 +260,11 @@ def wrap_lines(text: str) -> str:
       name  partial: no
         engine has run yet
     """
-    room, lines = terminal_width(), []
+    width, lines = terminal_width(), []
     for line in text.split("\n"):
         indent = " " * (len(line) - len(line.lstrip()) + 2)
-        is_long = len(line) > room
-        wrapped = textwrap.wrap(line, room, subsequent_indent=indent, break_on_hyphens=False)
+        is_long = len(line) > width
+        wrapped = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
         lines += wrapped if is_long else [line]
     return "\n".join(lines)
 

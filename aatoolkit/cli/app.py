@@ -268,17 +268,17 @@ def collect(args: Args) -> int:
         names = known_sections(args.section or None, client.profile)
         for host in dict.fromkeys(client.project(host).host for host in args.host):
             folder = args.out / host / day
-            missing = [name for name in names if args.force or not (folder / name).is_dir()]
-            written, errors = 0, {}
-            for _, _, dataset in client._datasets(host, missing, scope) if missing else ():
+            new_names = [name for name in names if args.force or not (folder / name).is_dir()]
+            table_count, errors = 0, {}
+            for _, _, dataset in client._datasets(host, new_names, scope) if new_names else ():
                 for tables in dataset.values():
                     folder.mkdir(parents=True, exist_ok=True)
                     path = folder / tables.section
                     with writing_folder(path, overwrite=args.force) as temporary:
-                        written += len([*write_section(tables, temporary)])
+                        table_count += len([*write_section(tables, temporary)])
                 errors = _errors(dataset, f"{host} ")
-            kept_count = len(names) - len(missing)
-            row = {"host": host, "folder": str(folder), "files": written, "kept": kept_count}
+            kept_count = len(names) - len(new_names)
+            row = {"host": host, "folder": str(folder), "files": table_count, "kept": kept_count}
             rows.append({**row, "errors": errors})
     cells = ({**row, "errors": len(row["errors"])}.values() for row in rows)
     show(args, {"hosts": rows}, grid(("host", "folder", "files", "kept", "failed"), cells))
@@ -311,8 +311,8 @@ def cache(args: Args) -> int:
     lines = grid(heads, ([host[name] for name in heads] for host in hosts))
     facts = {**vars(info), "hosts": hosts, "removed": removed}
     show(args, facts, () if args.clear else lines)
-    gone = f"{counted(removed, 'response')} removed; " if args.clear else ""
-    note(f"{gone}{counted(info.responses, 'response')}, {info.bytes:,} bytes in {info.folder}")
+    removal = f"{counted(removed, 'response')} removed; " if args.clear else ""
+    note(f"{removal}{counted(info.responses, 'response')}, {info.bytes:,} bytes in {info.folder}")
     return 0
 
 
@@ -499,13 +499,13 @@ def serve(args: Args) -> int:
         if args.synth:
             service.write_synthetic_store(args.dir, **values_of(args, "seed", "answers", "icc"))
         allowed, users = _accounts(args)
-        opened = service.Store.open(args.dir)
+        store = service.Store.open(args.dir)
     except (service.StoreError, ValueError) as error:
         raise ArgumentError(str(error), argument="store") from None
-    serving = f"serving {', '.join(opened.hosts)} at {{}} for {users}; Ctrl-C stops it"
+    serving = f"serving {', '.join(store.hosts)} at {{}} for {users}; Ctrl-C stops it"
     try:
         service.run_server(
-            service.Service(opened, allowed),
+            service.Service(store, allowed),
             args.address,
             args.port,
             on_ready=lambda base_url: note(serving.format(base_url)),
@@ -568,12 +568,12 @@ def record(args: Args) -> int:
     from aatoolkit.study.files import STUDY
 
     folder = args.dir
-    about = {"title": args.title, "description": args.description, "creators": args.creator}
+    study_fields = {"title": args.title, "description": args.description, "creators": args.creator}
     errors = {}
     with project_of(args) as project:
         if not (folder / STUDY).exists():
-            study = aa.Study.create(folder, **about)
-        elif any(about.values()):
+            study = aa.Study.create(folder, **study_fields)
+        elif any(study_fields.values()):
             raise ArgumentError(
                 f"there is a study in {folder}, and --title, --description and --creator are "
                 "of a new one; leave them out to go on with it, or name another folder",
@@ -675,10 +675,10 @@ def publish(args: Args) -> int:
     """Put the tables of a study into a folder for others to use."""
     study = _study(args.study)
     names = ("redact", "excel", "csv", "responses", "licence", "overwrite")
-    written = study.publish(args.out, **values_of(args, *names))
-    files = sorted(str(path) for path in written.rglob("*") if path.is_file())
+    publication = study.publish(args.out, **values_of(args, *names))
+    files = sorted(str(path) for path in publication.rglob("*") if path.is_file())
     show(args, files, files)
-    note(f"the publication is in {written}; it cites the study by its digest, {study.digest}")
+    note(f"the publication is in {publication}; it cites the study by its digest, {study.digest}")
     return 0
 
 

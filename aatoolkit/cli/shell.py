@@ -127,9 +127,9 @@ class Output(click.Path):
 _PATHS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEBOOK")
 
 
-def _click_type(placeholder: str, given: Any) -> Any:
+def _click_type(placeholder: str, click_type: Any) -> Any:
     """Return the given click type; without one, `Path` if the placeholder names a path."""
-    return given or (Path if placeholder in _PATHS else None)
+    return click_type or (Path if placeholder in _PATHS else None)
 
 
 _FLAGS: set[str] = set()
@@ -343,16 +343,16 @@ def show_frame(args: Args, frame: pd.DataFrame) -> None:
 def grid(heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
     """Yield the lines of a table, completely for a file or pipe, truncated for a terminal."""
     names = [*map(str, heads)]
-    text = [names, *([_cell(value) for value in row] for row in rows)]
+    texts = [names, *([_cell(value) for value in row] for row in rows)]
     if sys.stdout.isatty():
         import pandas as pd
 
         from aatoolkit._util.show import ShowAs, as_text
 
-        yield as_text(pd.DataFrame(text[1:], columns=names), ShowAs(details=()))
+        yield as_text(pd.DataFrame(texts[1:], columns=names), ShowAs(details=()))
         return
-    widths = [max(map(len, column)) for column in zip(*text, strict=True)]
-    for row in text:
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    for row in texts:
         cells = zip(row, widths, strict=True)
         yield "  ".join(f"{cell:{width}}" for cell, width in cells).rstrip()
 

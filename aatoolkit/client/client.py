@@ -419,13 +419,13 @@ class Project(NamesNear):
         >>> payload.status, payload.scope
         (200, Scope(days=7))
         """
-        merged = _scope(scope, filters)
-        named = None if section is None else known_section(section, self.client._profile)
+        merged_scope = _scope(scope, filters)
+        section_name = None if section is None else known_section(section, self.client._profile)
         return self._get(
             Request.for_section(
                 self.host,
-                named,
-                merged,
+                section_name,
+                merged_scope,
                 refresh=refresh,
                 expire_after=expire_after,
                 base_url=self.client.base_url,
@@ -492,9 +492,9 @@ class Project(NamesNear):
                 parameter="section",
             )
         if split is not None:
-            merged = _scope(scope, filters)
-            how = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
-            return read_by(self, section, merged, split, how)
+            merged_scope = _scope(scope, filters)
+            read_options = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
+            return read_by(self, section, merged_scope, split, read_options)
         payload = self.fetch(section, scope, refresh=refresh, **filters)
         options = replace(self.client._options, strict=strict, dtype_backend=dtype_backend)
         return options.tables(section, payload)
@@ -538,9 +538,9 @@ class Project(NamesNear):
         >>> list(aa.demo().read_all(["urls", "domains"], days=7))
         ['urls', 'domains']
         """
-        merged, names = _scope(scope, filters), known_sections(sections, self.client._profile)
+        merged_scope, names = _scope(scope, filters), known_sections(sections, self.client._profile)
         (dataset,) = read_many(
-            [partial(self.fetch, scope=merged)],
+            [partial(self.fetch, scope=merged_scope)],
             names,
             self.client._options,
             workers=self.client.workers,
@@ -601,15 +601,15 @@ def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
             raise ScopeError(
                 f"{name}={value!r} chooses no value; leave {name} out to read all", parameter=name
             )
-    merged = (scope or Scope())._with(**filters)
-    for name, values in merged._filters.items():
+    merged_scope = (scope or Scope())._with(**filters)
+    for name, values in merged_scope._filters.items():
         if UNTAGGED in values:
             raise ScopeError(
                 f"{UNTAGGED!r} counts the prompts without a {name}; no filter finds those",
                 parameter=name,
                 unknown=(UNTAGGED,),
             )
-    return merged
+    return merged_scope
 
 
 # -- entry points ---

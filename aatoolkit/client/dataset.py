@@ -44,9 +44,9 @@ class Dataset(Keyed[str, Tables]):
     ) -> None:
         self._items: dict[str, Tables] = dict(results)
         self.errors = dict(errors or {})
-        held = [response for tables in self._items.values() for response in tables._parts.held]
-        for response in held:
-            response.beside = held
+        responses = [response for tables in self._items.values() for response in tables._parts.held]
+        for response in responses:
+            response.beside = responses
 
     def __getitem__(self, section: str) -> Tables:
         if isinstance(section, str) and section in self.errors:
@@ -74,9 +74,9 @@ class Dataset(Keyed[str, Tables]):
             for name, tables in self.items()
             for table in tables
         ]
-        failed = [(name, None, None, f"failed: {error}") for name, error in self.errors.items()]
+        failures = [(name, None, None, f"failed: {error}") for name, error in self.errors.items()]
         names = ("section", "table", "rows", "availability")
-        return show_as(listing(names, [*rows, *failed], rows="Int64"))
+        return show_as(listing(names, [*rows, *failures], rows="Int64"))
 
     def compare(self, baseline: Dataset | None = None, level: float = 0.95) -> pd.DataFrame:
         """Compare mention rates and positions with another dataset, or with the window before.
@@ -457,13 +457,13 @@ class Collection(Keyed[HostScope, Dataset]):
 
         parts = [dataset[section] for dataset in self.values() if section in dataset]
         if not parts:
-            failed = [f"; {error}" for (*_, name), error in self.errors.items() if name == section]
+            errors = [f"; {error}" for (*_, name), error in self.errors.items() if name == section]
             names = dict.fromkeys(name for dataset in self.values() for name in dataset)
-            raise ItemNotFound(unknown("section", section, names) + "".join(failed), key=section)
+            raise ItemNotFound(unknown("section", section, names) + "".join(errors), key=section)
         frames = (tables.main if table is None else tables[table] for tables in parts)
         frame = concat([with_context(frame) for frame in frames], ignore_index=True)
-        missing = [host for (host, _), dataset in self.items() if section in dataset.errors]
-        return _with_failures(frame, missing, len(parts)) if missing else frame
+        failed_hosts = [host for (host, _), dataset in self.items() if section in dataset.errors]
+        return _with_failures(frame, failed_hosts, len(parts)) if failed_hosts else frame
 
     def _listing(self) -> Frame:
         """Return a row for each dataset: host, scope, sections, rows and failures."""
@@ -491,13 +491,13 @@ class Collection(Keyed[HostScope, Dataset]):
         return f"{len(self.hosts)} hosts{scopes}{failed}"
 
 
-def _with_failures(frame: pd.DataFrame, failed: Sequence[str], read_count: int) -> pd.DataFrame:
+def _with_failures(frame: pd.DataFrame, failures: Sequence[str], read_count: int) -> pd.DataFrame:
     """Return the frame with all columns set to partial, as the requests of some hosts failed."""
     from aatoolkit.metadata.attrs import metadata_of
     from aatoolkit.metadata.recorded import attach_changed
 
     metadata = metadata_of(frame)
-    why = f"{len(failed)} of {len(failed) + read_count} responses failed"
+    why = f"{len(failures)} of {len(failures) + read_count} responses failed"
     failure = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
     columns = {name: column.with_absent(failure) for name, column in metadata.columns.items()}
     return attach_changed(frame, replace(metadata, columns=columns))

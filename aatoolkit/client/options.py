@@ -129,8 +129,8 @@ def offer_names() -> None:
         kind, names = "filter", FILTERS if _IS_FILTER.fullmatch(call[2]) else ()
         if _IS_SECTION.fullmatch(call[2]):
             kind, names = "section", sections(project)
-        fitting = (name for name in names if name.startswith(call[3]))
-        completions = [SimpleCompletion(text=name, type=kind) for name in fitting]
+        matching_names = (name for name in names if name.startswith(call[3]))
+        completions = [SimpleCompletion(text=name, type=kind) for name in matching_names]
         return {
             "completions": completions,
             "matched_fragment": call[3],

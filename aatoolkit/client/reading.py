@@ -102,14 +102,14 @@ def read_many(
     progress: bool | None,
 ) -> Generator[Dataset]:
     """Fetch sections of many hosts concurrently; yield one dataset per host and scope, in order."""
-    calls = [(place, name) for place in range(len(fetches)) for name in names]
+    calls = [(fetch_index, name) for fetch_index in range(len(fetches)) for name in names]
     if not calls:
         yield from (Dataset({}) for _ in fetches)
         return
 
     def ask(call: tuple[int, str]) -> Payload:
-        place, name = call
-        return fetches[place](name)
+        fetch_index, name = call
+        return fetches[fetch_index](name)
 
     with closing(in_order(ask, calls, min(workers, len(calls)))) as responses:
         responses_shown = progress_bar(responses, progress, total=len(calls), unit="response")
@@ -123,13 +123,13 @@ def normalized(
 ) -> Dataset:
     """Normalise one response per section; errors are in ``.errors`` of the dataset."""
     results: dict[str, Tables] = {}
-    failed: dict[str, AAToolkitError] = {}
+    errors: dict[str, AAToolkitError] = {}
     for name, response in responses:
         try:
             results[name] = options.tables(name, response())
         except AAToolkitError as error:
-            failed[name] = error
-    return Dataset(results, failed)
+            errors[name] = error
+    return Dataset(results, errors)
 
 
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
@@ -243,8 +243,8 @@ def _concat(by: str, name: str, parts: Mapping[str, Tables]) -> pd.DataFrame:
     frames = {value: tables[name] for value, tables in parts.items() if name in tables}
     has_column = any(by in frame.columns for frame in frames.values())
     column = f"filter_{by}" if has_column else by
-    labelled = [with_constant(frame, column, value) for value, frame in frames.items()]
-    result = concat(labelled, ignore_index=True)
+    labelled_frames = [with_constant(frame, column, value) for value, frame in frames.items()]
+    result = concat(labelled_frames, ignore_index=True)
     keys = {metadata_of(frame).key for frame in frames.values()}
     if len(keys) > 1:
         return result
@@ -287,9 +287,9 @@ def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
     with two entries of one section is not used: neither would be the section's response. A part
     has the URL and the time of the whole response, but a body, and so a hash, of its own.
     """
-    allowed = frozenset(names)
+    known_names = frozenset(names)
     parts = max(
-        (_named(value, allowed) for value in _containers(payload.json, len(allowed))),
+        (_named(value, known_names) for value in _containers(payload.json, len(known_names))),
         key=len,
         default={},
     )
@@ -360,54 +360,54 @@ def read_dataset(
     >>> list(read_dataset(folder))
     ['gaps', 'urls']
     """
-    places = {place.name: place for place in _sections(Path(folder))}
-    if not places:
+    folders = {section_folder.name: section_folder for section_folder in _sections(Path(folder))}
+    if not folders:
         raise FileMissing(
             f"{os.fspath(folder)!r} holds no tables that to_parquet wrote; give the folder that "
             "was given to it",
             path=str(folder),
         )
     options = ReadingOptions(None if profile is None else Profile.load(profile))
-    dataset = normalized(((name, partial(_payload, places[name])) for name in places), options)
-    results, failed = dict(dataset), dict(dataset.errors)
+    dataset = normalized(((name, partial(_payload, folders[name])) for name in folders), options)
+    results, errors = dict(dataset), dict(dataset.errors)
     for name, tables in dataset.items():
-        files = {path.stem for path in places[name].glob("[!_]*.parquet")}
+        files = {path.stem for path in folders[name].glob("[!_]*.parquet")}
         if files != {*tables}:
             del results[name]
             problem = (
                 f"the files of {name} were made with another profile: they have "
                 f"{', '.join(sorted(files))}, and it gives {', '.join(tables)}; give profile="
             )
-            failed[name] = PayloadError(problem, problems=[problem])
-    return Dataset(results, failed)
+            errors[name] = PayloadError(problem, problems=[problem])
+    return Dataset(results, errors)
 
 
 def _sections(folder: Path) -> Iterator[Path]:
     """Yield the folders of sections: the folder itself, or its subfolders."""
-    inside = sorted(folder.glob("*")) if os.path.isdir(folder) else ()  # names may be too long
-    for place in (folder, *inside):
-        if os.path.isfile(place / "_extra.parquet"):
-            yield place.resolve()
+    subfolders = sorted(folder.glob("*")) if os.path.isdir(folder) else ()  # names may be too long
+    for section_folder in (folder, *subfolders):
+        if os.path.isfile(section_folder / "_extra.parquet"):
+            yield section_folder.resolve()
 
 
-def _payload(place: Path) -> Payload:
+def _payload(folder: Path) -> Payload:
     """Rebuild the response of a section from its files."""
     from aatoolkit.frame.parquet import read_metadata, rebuild
 
-    lists = (read_metadata(path).sources for path in sorted(place.glob("[!_]*.parquet")))
+    lists = (read_metadata(path).sources for path in sorted(folder.glob("[!_]*.parquet")))
     source = next((sources[0] for sources in lists if sources), Source())
     if source.fetched_at is None:
         problem = (
-            f"the tables of {place.name} were made of a response without its request; write "
-            f"aa.normalize({place.name!r}, aa.rebuild({str(place)!r}))"
+            f"the tables of {folder.name} were made of a response without its request; write "
+            f"aa.normalize({folder.name!r}, aa.rebuild({str(folder)!r}))"
         )
         raise PayloadError(problem, problems=[problem])
     return Payload(
-        json.dumps(rebuild(place), ensure_ascii=False).encode("utf-8", "surrogatepass"),
+        json.dumps(rebuild(folder), ensure_ascii=False).encode("utf-8", "surrogatepass"),
         url=source.url or "",
         fetched_at=datetime.fromisoformat(source.fetched_at),
         stale=source.stale,
-        section=place.name,
+        section=folder.name,
         scope=None if source.scope is None else Scope._from_query(source.scope),
         host=source.host,
     )

@@ -68,21 +68,21 @@ def _dump(key: str, response: Response) -> bytes:
 
 def _head(value: bytes) -> tuple[dict[str, Any], int]:
     """Parse the JSON header of a stored value; return it and the start of the body."""
-    end = value.index(b"\n", _HASH) + 1
-    if hashlib.sha256(value[_HASH:end]).digest() != value[:_HASH]:
+    body_start = value.index(b"\n", _HASH) + 1
+    if hashlib.sha256(value[_HASH:body_start]).digest() != value[:_HASH]:
         raise ValueError("its head has changed")
-    facts = orjson.loads(value[_HASH:end])
-    return facts, end
+    facts = orjson.loads(value[_HASH:body_start])
+    return facts, body_start
 
 
 def _load(value: bytes, key: str | None = None, request: Request | None = None) -> Response:
     """Parse a stored value; raise ValueError if any byte of it has changed."""
     if not isinstance(value, bytes):
         raise ValueError("it is no value of a cache")
-    facts, end = _head(value)
+    facts, body_start = _head(value)
     if key not in (None, facts["key"]):
         raise ValueError("it is the response to another request")
-    return Response.from_dict(facts, value[end:], request)
+    return Response.from_dict(facts, value[body_start:], request)
 
 
 SERIALIZER = SerializerPipeline(
@@ -286,7 +286,7 @@ def connect(folder: Path) -> sqlite3.Connection:
 
 
 def _set_up(connection: sqlite3.Connection) -> None:
-    ends = time.monotonic() + _BUSY_SECONDS
+    deadline = time.monotonic() + _BUSY_SECONDS
     while not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         try:
             # In this order: the first must be set before the file has content.
@@ -295,7 +295,7 @@ def _set_up(connection: sqlite3.Connection) -> None:
             connection.executescript(_SCHEMA)
         except sqlite3.OperationalError as error:
             # SQLite does not wait for a lock while it changes the journal mode.
-            if "locked" not in str(error) or time.monotonic() > ends:
+            if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
     connection.execute("PRAGMA synchronous=NORMAL")

@@ -149,10 +149,10 @@ class Fetcher:
         All calls of a client share a quota of retries. Every five responses add one retry to it.
         So a service that fails most calls soon gets no more retries, and is not overloaded.
         """
-        ends = time.monotonic() + self.deadline
+        deadline = time.monotonic() + self.deadline
         turn = 0
         while True:
-            outcome = self._transport.ask(request, ends - time.monotonic())
+            outcome = self._transport.ask(request, deadline - time.monotonic())
             if isinstance(outcome, Response):
                 self._retries = min(_RETRIES, self._retries + 0.2)
                 if self._cache is not None and may_be_kept(outcome):
@@ -165,7 +165,7 @@ class Fetcher:
             if wait is None:
                 wait = random.uniform(0, _FIRST_BACKOFF * 2**turn)
             turn += 1
-            is_last = turn == _ATTEMPTS or time.monotonic() + wait >= ends
+            is_last = turn == _ATTEMPTS or time.monotonic() + wait >= deadline
             if is_last or not outcome.is_retryable or self._retries < 1:
                 return outcome.error
             self._retries -= 1

@@ -71,7 +71,7 @@ class Attempt:
         self._socket: socket.socket | None = None
         self._lock, self._is_ended = threading.Lock(), False
 
-    def run(self, action: Callable[[], None], ends: float) -> bool:
+    def run(self, action: Callable[[], None], deadline: float) -> bool:
         """Run a function in a thread; return whether it finished before a deadline."""
         thread = threading.Thread(target=self._act, args=(action,), name="aatoolkit-attempt")
         thread.daemon = True
@@ -80,7 +80,7 @@ class Attempt:
             while (
                 thread.is_alive()
                 and not is_cancelled()
-                and (seconds_left := ends - time.monotonic()) > 0
+                and (seconds_left := deadline - time.monotonic()) > 0
             ):
                 thread.join(min(STEP, seconds_left))
         finally:
@@ -139,8 +139,8 @@ _CURRENT = threading.local()
 
 def pause(seconds: float) -> None:
     """Sleep, but end at once when the call is interrupted or cancelled."""
-    ends = time.monotonic() + seconds
-    while (seconds_left := ends - time.monotonic()) > 0 and not is_cancelled():
+    deadline = time.monotonic() + seconds
+    while (seconds_left := deadline - time.monotonic()) > 0 and not is_cancelled():
         time.sleep(min(STEP, seconds_left))
 
 
@@ -361,7 +361,7 @@ class Transport(HTTPAdapter):
 
     def ask(self, request: Request, seconds: float) -> Response | Failure:
         """Send a request; return the response, or the failure, within some seconds."""
-        ends = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         attempt = Attempt(self._token)
         fault: Fault | None = None
 
@@ -372,7 +372,7 @@ class Transport(HTTPAdapter):
             except Exception as error:
                 fault = _fault_of(error)
 
-        is_late = not attempt.run(act, ends)
+        is_late = not attempt.run(act, deadline)
         is_error = attempt.status is not None and attempt.status not in SUCCESSES
         if is_error or (fault is None and not is_late):
             try:
@@ -455,9 +455,9 @@ class Transport(HTTPAdapter):
             "excerpt": text if has_status else None,
         }
 
-    def repeats_token(self, body: bytes) -> bool:
+    def repeats_token(self, text: bytes) -> bool:
         """Return whether a text contains the token that requests carry."""
-        return self._token is not None and self._token.is_in(body)
+        return self._token is not None and self._token.is_in(text)
 
     def _masked(self, text: bytes) -> bytes:
         return text if self._token is None else self._token.hide_in(text)
