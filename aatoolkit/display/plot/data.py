@@ -140,7 +140,7 @@ class PlotData:
     @cached_property
     def kinds(self) -> dict[str, str]:
         """The kind of each column: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
-        return {str(name): _kind_of(values) for name, values in self.frame.items()}
+        return {str(name): _kind_of(values) for name, values in pd.DataFrame(self.frame).items()}
 
     def of_kind(self, kind: str) -> list[str]:
         """The columns of a kind, in their order."""

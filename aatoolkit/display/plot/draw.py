@@ -222,10 +222,10 @@ class Picture(Axes):
         """
         return self.spec.explain(mark, column, within=within)
 
-    def svg(self, salt: str) -> str:
-        """The picture as SVG with text as text; the same salt gives the same SVG."""
+    def svg(self) -> str:
+        """The picture as SVG with text as text; the same picture gives the same SVG."""
         buffer = io.StringIO()
-        with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
+        with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": self.name}):
             figure_of(self).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
         return buffer.getvalue()
 

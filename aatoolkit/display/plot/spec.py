@@ -68,10 +68,8 @@ class Scale:
     days: tuple[float, ...] = ()
 
     def within(self, values: Any) -> Numbers:
-        """Clip infinite values to the ends of the scale."""
-        low, high = sorted((self.low, self.high))
-        values = some(values)
-        return np.where(np.isposinf(values), high, np.where(np.isneginf(values), low, values))
+        """Clip values to the ends of the scale, as of what goes on beyond it."""
+        return np.clip(some(values), *sorted((self.low, self.high)))
 
     def share(self, value: float) -> float:
         """Where a value is, from 0 at the low end to 1 at the high one."""
@@ -148,11 +146,10 @@ def strokes(
     size: float,
 ) -> Mark:  # fmt: skip
     """Straight lines between pairs of points, without pairs that have a NaN."""
-    xs, ys = (np.transpose(np.broadcast_arrays(*map(some, (a, b, np.nan))))
-              for a, b in ((x, to), (y, end)))  # fmt: skip
-    is_there = ~np.isnan(xs[:, :2]).any(axis=1)
-    ys = np.broadcast_to(ys, xs.shape)[is_there]
-    return Mark("line", xs[is_there].ravel(), ys.ravel(), replace(style, symbol=""), size=size)
+    pairs = np.transpose(np.broadcast_arrays(*map(some, (x, to, np.nan, y, end, np.nan))))
+    starts_to_ends = pairs[~np.isnan(pairs[:, :2]).any(axis=1)]
+    across, down = starts_to_ends[:, :3].ravel(), starts_to_ends[:, 3:].ravel()
+    return Mark("line", across, down, replace(style, symbol=""), size=size)
 
 
 # --- panels and pictures ----------------------------------------------------------------------

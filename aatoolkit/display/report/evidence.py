@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -19,51 +18,8 @@ from aatoolkit.display.report.words import (
     plain,
     unit_words,
 )
-from aatoolkit.metadata.attrs import Source, stored_of
+from aatoolkit.metadata.attrs import Source
 from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation, ValuePlace
-from aatoolkit.stats.explain.cells import Replayed
-from aatoolkit.stats.explain.explainer import replay
-from aatoolkit.stats.explain.explanation import same
-from aatoolkit.stats.explain.responses import TrailEnd
-
-if TYPE_CHECKING:
-    from aatoolkit.client.dataset import Dataset
-
-
-class CellExplainer:
-    """Explains many cells of the tables of a dataset, and makes each table once."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self._explainer = Explainer(dataset)
-        self._tables: dict[int, tuple[Replayed | None, dict[str, Any]]] = {}
-
-    def __call__(self, frame: pd.DataFrame, at: int, column: str) -> Explanation:
-        """Explain the number in a column of the row at a position."""
-        if id(frame) not in self._tables:
-            rows = pd.DataFrame(frame)  # without attrs, which each of its columns would copy
-            cells = {str(name): values.array for name, values in rows.items()}
-            self._tables[id(frame)] = self._as_read(frame, rows), cells
-        source, cells = self._tables[id(frame)]
-        if source is not None:
-            explanation = source.explain(at, column)
-            if same(explanation.value, cells[column][at]):
-                return explanation
-        return self._explainer.explain(frame, frame.index[at], column)
-
-    def _as_read(self, frame: pd.DataFrame, rows: pd.DataFrame) -> Replayed | None:
-        """The table made again from its response; None where rows or columns are not as read."""
-        stored, responses = stored_of(frame)
-        if stored.recipe is None:
-            return None
-        self._explainer.evidence.hold(responses)
-        try:
-            source = replay(stored.recipe, stored.sources, self._explainer.evidence)
-        except TrailEnd:
-            return None
-        read = pd.DataFrame(source.frame)
-        key = [name for name in source.metadata.key if name in read.columns]
-        is_whole = [*rows.columns] == [*read.columns] and len(rows) == len(read)
-        return source if is_whole and rows[key].equals(read[key]) else None
 
 
 @dataclass
@@ -78,8 +34,8 @@ class TableEvidence:
         Its rows.
     number : str
         What its anchors have in common, after their sign.
-    explain : CellExplainer
-        Explains a number.
+    explainer : Explainer
+        Explains its numbers.
     data : PlotData
         The same with the roles of its columns.
     """
@@ -87,13 +43,13 @@ class TableEvidence:
     title: str
     frame: pd.DataFrame
     number: str
-    explain: CellExplainer
+    explainer: Explainer
     data: PlotData
     rows: dict[int, tuple[str, dict[str, Explanation]]] = field(default_factory=dict)
 
     def link(self, at: int, column: str, label: str, words: str) -> str:
         """A number as a link to its evidence, by its row's position and name, and its column."""
-        explanation = self.explain(self.frame, at, column)
+        explanation = self.explainer.explain(self.frame, self.frame.index[at], column)
         if at not in self.rows:
             keys = [name for name in explanation.row if name in self.data.kinds and name != "_row"]
             others = (words_of(self.data, name)[at] for name in keys)
@@ -123,15 +79,15 @@ def words_of(data: PlotData, name: str) -> list[str]:
 class SectionEvidence:
     """Collects the explanations of the numbers of one section, as they are written."""
 
-    def __init__(self, number: int, explain: CellExplainer) -> None:
-        self._number, self._explain = number, explain
+    def __init__(self, number: int, explainer: Explainer) -> None:
+        self._number, self._explainer = number, explainer
         self.tables: dict[str, TableEvidence] = {}
         self._responses: dict[CitedResponse, str] = {}
 
     def of_table(self, name: str, title: str, frame: pd.DataFrame, data: PlotData) -> TableEvidence:
         """The evidence of a table, which links its numbers."""
         number = f"{self._number}-{len(self.tables) + 1}"
-        self.tables[name] = TableEvidence(title, frame, number, self._explain, data)
+        self.tables[name] = TableEvidence(title, frame, number, self._explainer, data)
         return self.tables[name]
 
     def html(self) -> str:

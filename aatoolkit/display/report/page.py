@@ -17,7 +17,7 @@ from aatoolkit._util.text import capitalized, counted, humanize, some_of, visibl
 from aatoolkit.display.plot.data import Options, PlotData, plot_data
 from aatoolkit.display.plot.style import describe_scope
 from aatoolkit.display.plot.tables import key_figures
-from aatoolkit.display.report.evidence import CellExplainer, SectionEvidence, moment
+from aatoolkit.display.report.evidence import SectionEvidence, moment
 from aatoolkit.display.report.html import (
     bullets,
     element,
@@ -39,6 +39,8 @@ from aatoolkit.display.report.words import (
 )
 from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.metadata.attrs import Source
+from aatoolkit.metadata.recorded import checked_once
+from aatoolkit.stats.explain import Explainer
 
 if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
@@ -90,14 +92,15 @@ def page(dataset: Dataset, rows: int, before: Dataset | None, title: str | None)
     """
     if rows < 1:
         raise ArgumentError(f"rows={rows!r} is no whole number from 1", argument="rows")
-    return _Page(dataset, rows).html(before, title)
+    with checked_once():
+        return _Page(dataset, rows).html(before, title)
 
 
 class _Page:
     def __init__(self, dataset: Dataset, rows: int) -> None:
         self._dataset, self._rows = dataset, rows
         self._order = in_reading_order(dataset)
-        self._explain = CellExplainer(dataset)
+        self._explainer = Explainer(dataset)
         self._plotted: dict[int, PlotData] = {}
         self._evidence: dict[str, SectionEvidence] = {}
 
@@ -132,7 +135,7 @@ class _Page:
 
     def _section(self, name: str, at: int) -> str:
         tables, chapter = self._dataset[name], chapter_of(name)
-        evidence = self._evidence[name] = SectionEvidence(at, self._explain)
+        evidence = self._evidence[name] = SectionEvidence(at, self._explainer)
         titles = {table: title_in(tables, table) for table in tables}
         state = state_words(tables._state(next(iter(titles))))
         picture = self._picture(tables, chapter)
@@ -179,7 +182,7 @@ class _Page:
                 continue
             picture = picture_of(tables[name], _WIDE)
             if picture is not None:
-                return element("figure", image(picture.svg(name), picture.finding))
+                return element("figure", image(picture.svg(), picture.finding))
         return ""
 
     def _numbers(self, frame: pd.DataFrame) -> list[Any]:

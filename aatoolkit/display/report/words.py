@@ -152,7 +152,6 @@ _QUOTED = re.compile(r"`+([^`]*)`+")
 _PATH = re.compile(
     r"\$(?:\.\w+|\[\d*\]|\{\})+|\b\w+(?:\.\w+)*(?:\[\d*\]|\{\})(?:\.\w+|\[\d*\]|\{\})*"
 )
-_CODE = re.compile(r"\b[A-Z]+(?:_[A-Z0-9]+)+\b")
 _CALL = re.compile(r"; df\.aa\.[^;]*")
 """What a reader of code could call."""
 _COUNTED = re.compile(r"((?:\d|\bset of) \w+)_id\b")
@@ -200,7 +199,6 @@ def plain(words: str) -> str:
     unquoted = _COUNTED.sub(r"\1s", _CALL.sub("", words))
     unquoted = _QUOTED.sub(lambda match: humanize(match[1]), unquoted)
     unquoted = _PATH.sub(lambda match: path_words(match[0]), unquoted)
-    unquoted = _CODE.sub(lambda match: humanize(match[0].lower()), unquoted)
     unquoted = _DTYPE.sub(lambda match: DTYPES[match[0]].words, unquoted)
     return in_words(unquoted)
 

@@ -20,7 +20,7 @@ import pandas as pd
 
 from aatoolkit.errors import AAToolkitError, AAToolkitWarning, ArgumentError, ItemNotFound
 from aatoolkit.frame.groupby import check_columns, flattened
-from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, metadata_of, stored_of, text_of
+from aatoolkit.metadata.attrs import NOTHING, FrameMetadata, metadata_of, stored_of
 from aatoolkit.metadata.column import Source
 from aatoolkit.metadata.fingerprint import OVERWRITTEN, arrays_of
 from aatoolkit.metadata.recipe import ARCHIVED, END, READ, VIEW, Recipe
@@ -40,6 +40,7 @@ from aatoolkit.stats.explain.explanation import (
     MissingRows,
     in_words,
     matching,
+    plain,
     same,
 )
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
@@ -74,9 +75,9 @@ class Explainer:
 
     def __init__(self, within: Any = None) -> None:
         self.evidence = ResponseFinder(within)
-        self._replays: dict[str, Replayed | str] = {}
-        self._changed: dict[tuple[int, str], bool] = {}
+        self._replays: dict[int, Replayed | str] = {}
         self._frames: dict[int, tuple[pd.DataFrame, pd.DataFrame, FrameMetadata]] = {}
+        self._arrays: dict[int, tuple[pd.DataFrame, dict[str, Any]]] = {}
 
     def explain(
         self,
@@ -152,33 +153,75 @@ class Explainer:
             self._frames[id(frame)] = frame, flat, metadata_of(flat)
         return self._frames[id(frame)][1:]
 
+    def _arrays_of(self, frame: pd.DataFrame) -> dict[str, Any]:
+        """Return the arrays of the columns and index levels of a frame, cached."""
+        if id(frame) not in self._arrays:
+            self._arrays[id(frame)] = frame, arrays_of(frame)
+        return self._arrays[id(frame)][1]
+
     def _explain_cell(self, frame: pd.DataFrame, position: int, column: str) -> Explanation:
         """Explain a cell by the replayed frame, if both have the same value."""
-        flat, metadata = self._flattened(frame)
-        cell_now = describe_cell(flat, metadata, position, column)
+        (flat, metadata), arrays = self._flattened(frame), self._arrays_of(frame)
         try:
             replayed = self._replay_of(frame)
-            replayed_position = _matching_row(frame, position, replayed, column)
+            replayed_position = self._matching_row(frame, position, replayed, column)
             cell = replayed.explain(replayed_position, column)
         except TrailEnd as end:
-            return replace(cell_now, end=str(end))
-        old_value = flattened(replayed.frame)[column].iloc[replayed_position]
-        if not same(old_value, flat[column].iloc[position]) or self._is_changed(frame, column):
+            return replace(describe_cell(flat, metadata, position, column), end=str(end))
+        old_value = self._arrays_of(replayed.frame)[column][replayed_position]
+        stored_reason = stored_of(frame)[0].columns.get(column, NOTHING).availability.reason
+        is_new = metadata.columns[column].availability.reason == OVERWRITTEN != stored_reason
+        if is_new or not same(old_value, arrays[column][position]) or is_changed(flat, column):
             why = (
                 f"{column} was changed since by a plain pandas step: this was {in_words(old_value)}"
             )
+            cell_now = describe_cell(flat, metadata, position, column)
             return replace(cell_now, end=why, children=(cell,))
-        return replace(cell, row=cell_now.row or cell.row)
+        row = {name: plain(arrays[name][position]) for name in metadata.key if name in arrays}
+        return replace(cell, row=row or cell.row)
 
-    def _is_changed(self, frame: pd.DataFrame, column: str) -> bool:
-        """Return whether any cell of a column was changed, cached."""
-        cache_key = id(frame), column
-        if cache_key not in self._changed:
-            flat, metadata = self._flattened(frame)
-            stored_reason = stored_of(frame)[0].columns.get(column, NOTHING).availability.reason
-            is_new = metadata.columns[column].availability.reason == OVERWRITTEN != stored_reason
-            self._changed[cache_key] = is_new or is_changed(flat, column)
-        return self._changed[cache_key]
+    def _matching_row(
+        self, frame: pd.DataFrame, position: int, replayed: Replayed, column: str
+    ) -> int:
+        """Find the row of a replayed frame that is the same as a row of a frame.
+
+        Rows are the same if their keys are equal; without a key, if all shared columns but the one
+        to be explained are equal. Of several such rows the one with the same label is taken.
+
+        Raises
+        ------
+        TrailEnd
+            If there is no such row, or several.
+        """
+        arrays, replayed_arrays = map(self._arrays_of, (frame, replayed.frame))
+        if column not in replayed_arrays:
+            raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
+        labels = np.zeros(0, np.intp)
+        if frame.index.names == replayed.frame.index.names:
+            labels = _positions_with_label(replayed.frame, frame.index[position])
+        key = [*replayed.metadata.key]
+        is_keyed = bool(key) and {*key} <= {*arrays} & {*replayed_arrays}
+        names = [name for name in arrays if name in replayed_arrays and name != column]
+        if not names and not is_keyed and len(labels) != 1:
+            raise TrailEnd("no column identifies its row any longer")
+        positions = np.arange(len(replayed.frame))
+        for columns in [key, names] if is_keyed else [names]:
+            label = labels[0] if len(labels) == 1 else -1
+            if label in positions and all(
+                same(replayed_arrays[name][label], arrays[name][position]) for name in columns
+            ):
+                return int(label)
+            for name in columns:
+                cells = replayed_arrays[name].take(positions).astype(object)
+                positions = positions[[same(cell, arrays[name][position]) for cell in cells]]
+            if len(positions) == 1:
+                return int(positions[0])
+            if columns is key and not len(positions):
+                raise TrailEnd("no row that was read has its key: the key was changed since")
+        if len(positions):
+            advice = f"; keep its key: {', '.join(key)}" if key else ""
+            raise TrailEnd(f"{len(positions)} rows that were read could be this one{advice}")
+        raise TrailEnd("no row that was read is like this one: its row was changed since")
 
     def _replay_of(self, frame: pd.DataFrame) -> Replayed:
         """Return the replayed frame, cached."""
@@ -188,15 +231,15 @@ class Explainer:
             is_foreign = not stored.columns and not stored.sources
             why = "has no metadata, so its origin is not known"
             raise TrailEnd(f"the frame {why if is_foreign else 'does not say how it was made'}")
-        name = str(text_of(frame))
-        if name not in self._replays:
+        if id(frame) not in self._replays:
             try:
-                self._replays[name] = replay(stored.recipe, stored.sources, self.evidence)
+                self._replays[id(frame)] = replay(stored.recipe, stored.sources, self.evidence)
             except TrailEnd as end:
-                self._replays[name] = str(end)
+                self._replays[id(frame)] = str(end)
             except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-                self._replays[name] = f"what the frame says of how it was made is damaged: {error}"
-        replayed = self._replays[name]
+                why = f"what the frame says of how it was made is damaged: {error}"
+                self._replays[id(frame)] = why
+        replayed = self._replays[id(frame)]
         if isinstance(replayed, str):
             raise TrailEnd(replayed)
         return replayed
@@ -269,48 +312,6 @@ def _positions_with_label(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.int
     except (KeyError, TypeError):
         return np.zeros(0, np.intp)
     return np.atleast_1d(np.arange(len(frame))[location])
-
-
-def _matching_row(frame: pd.DataFrame, position: int, replayed: Replayed, column: str) -> int:
-    """Find the row of a replayed frame that is the same as a row of a frame.
-
-    Rows are the same if their keys are equal; without a key, if all shared columns but the one to
-    be explained are equal. Of several such rows the one with the same label is taken.
-
-    Raises
-    ------
-    TrailEnd
-        If there is no such row, or several.
-    """
-    arrays, replayed_arrays = arrays_of(frame), arrays_of(replayed.frame)
-    if column not in replayed_arrays:
-        raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
-    labels = np.zeros(0, np.intp)
-    if frame.index.names == replayed.frame.index.names:
-        labels = _positions_with_label(replayed.frame, frame.index[position])
-    key = [*replayed.metadata.key]
-    is_keyed = bool(key) and {*key} <= {*arrays} & {*replayed_arrays}
-    names = [name for name in arrays if name in replayed_arrays and name != column]
-    if not names and not is_keyed and len(labels) != 1:
-        raise TrailEnd("no column identifies its row any longer")
-    positions = np.arange(len(replayed.frame))
-    for columns in [key, names] if is_keyed else [names]:
-        for name in columns:
-            value, cells = (
-                arrays[name][position],
-                replayed_arrays[name].take(positions).astype(object),
-            )
-            positions = positions[[same(cell, value) for cell in cells]]
-        if len(labels) == 1 and labels[0] in positions:
-            return int(labels[0])
-        if len(positions) == 1:
-            return int(positions[0])
-        if columns is key and not len(positions):
-            raise TrailEnd("no row that was read has its key: the key was changed since")
-    if len(positions):
-        advice = f"; keep its key: {', '.join(key)}" if key else ""
-        raise TrailEnd(f"{len(positions)} rows that were read could be this one{advice}")
-    raise TrailEnd("no row that was read is like this one: its row was changed since")
 
 
 def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) -> Replayed:
