@@ -597,12 +597,6 @@ def one_row_per_mark(
     by = list(dict.fromkeys(by))
     if not freq and not data.frame.duplicated(by).any():
         return data
-    groups = data.frame.groupby(by, dropna=False, observed=True)
-    by += [
-        name
-        for name in ("own", "domain_type")
-        if name in data.kinds and name not in by and groups[name].nunique(False).eq(1).all()
-    ]
     names = [*by, *columns, *(part for name in columns for part in data.parts(name))]
     kept = data.frame[[*dict.fromkeys(names)]]
     keys = by_period(kept, by, freq) if freq else by

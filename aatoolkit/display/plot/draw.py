@@ -16,7 +16,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_hex
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -350,7 +350,7 @@ def _fill(
             x, y = (left + text.x) / wide, 1 - (top + _baseline(text)) / high
             axes.text(x, y, text.text, transform=figure_of(axes).transFigure, **look)
             continue
-        if text.has_paper:
+        if "/" not in text.colour:  # which words on cells have of their own
             look["bbox"] = {"facecolor": palette["paper"], "edgecolor": "none", "pad": 1.0}
         axes.annotate(text.text, text.at, xytext=(text.x, 0), textcoords="offset points",
                       annotation_clip=False, zorder=4, **look | {"va": "center"})  # fmt: skip
@@ -361,7 +361,7 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
     is_hollow, has_points = style.look == "hollow", bool(mark.tips)
     if mark.kind == "boxes":
         starts, ends, middles, high = mark.corners(spec, layout.high)
-        face, edge, width = palette.box(style)
+        face, edge, width = palette.boxes(mark.style, mark.strength)
         axes.barh(
             middles, ends - starts, left=starts, height=high, facecolor=face, edgecolor=edge,
             linewidth=width, hatch=_HATCHES.get(style.look, ""), zorder=1.5,
@@ -382,11 +382,3 @@ def _draw_mark(axes: Axes, mark: Mark, spec: Spec, layout: Layout, palette: Pale
         )  # fmt: skip
     elif mark.kind == "band" and mark.to is not None:
         axes.fill_between(mark.x, mark.y, mark.to, color=colour, alpha=0.16, linewidth=0)
-    elif mark.strength is not None:
-        columns, rows = len(spec.x.names), len(spec.y.names)
-        axes.pcolormesh(
-            np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5,
-            np.ma.masked_invalid(mark.strength.reshape(rows, columns)), vmin=0.0, vmax=1.0,
-            cmap=LinearSegmentedColormap.from_list("ramp", palette.ramp), edgecolors=paper,
-            linewidth=0.5 if columns <= 60 else 0,
-        )  # fmt: skip

@@ -70,8 +70,7 @@ def interactive_form(picture: Axes) -> InteractivePicture:
         for trace, look in _traces(mark, spec, layout, palette) if len(mark) else ():
             hover = {"hoverinfo": "skip"}
             if tips:
-                shaped = np.reshape(tips, np.shape(look.get("z", tips))).tolist()
-                hover = {"customdata": shaped, "hovertemplate": "%{customdata}<extra></extra>"}
+                hover = {"customdata": tips, "hovertemplate": "%{customdata}<extra></extra>"}
             traces.append(trace(**hover, **look))
     bottom = high - layout.top - _TOOLS - layout.high
     scales = {
@@ -130,7 +129,7 @@ def _traces(
     pixels = _PIXELS * layout.zoom
     if mark.kind == "boxes":
         starts, ends, middles, high = mark.corners(spec, layout.high)
-        face, edge, width = palette.box(style)
+        face, edge, width = palette.boxes(style, mark.strength)
         pattern = {"shape": _PATTERNS.get(style.look, ""), "fgcolor": edge}
         yield go.Bar, {
             "orientation": "h", "x": ends - starts, "y": middles, "base": starts, "width": high,
@@ -160,12 +159,6 @@ def _traces(
                     "x": [*x[part], *x[part][::-1]], "y": [*mark.to[part], *y[part][::-1]],
                     "mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": fill,
                 }  # fmt: skip
-    elif mark.strength is not None:
-        shape = len(spec.y.names), len(spec.x.names)
-        yield go.Heatmap, {
-            "z": np.reshape(mark.strength, shape), "zmin": 0, "zmax": 1, "showscale": False,
-            "colorscale": list(palette.ramp), "xgap": 1, "ygap": 1,
-        }  # fmt: skip
 
 
 def _note(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
@@ -174,7 +167,7 @@ def _note(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
              "y": 1 - (text.y + _TOOLS - 2) / (layout.height + _TOOLS)}  # fmt: skip
     if text.at is not None:
         place = {"x": text.at[0], "y": text.at[1], "xshift": text.x * _PIXELS}
-        if text.has_paper:
+        if "/" not in text.colour:
             place["bgcolor"] = palette["paper"]
     font = {"size": text.size * _PIXELS, "color": palette[text.colour]}
     return place | {"text": _plain(text.text, text.is_bold), "showarrow": False, "borderpad": 0,

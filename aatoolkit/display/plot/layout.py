@@ -22,7 +22,7 @@ from matplotlib.ticker import MaxNLocator
 
 from aatoolkit._util.numbers import tick
 from aatoolkit._util.text import capitalized, visible
-from aatoolkit.display.plot.spec import Mark, Name, Scale, Spec, WordColumn
+from aatoolkit.display.plot.spec import Mark, Scale, Spec, WordColumn
 from aatoolkit.sections.aggregation import RANK
 
 # --- text: safe to draw, and how wide it is ---------------------------------------------------
@@ -144,7 +144,6 @@ class Text(NamedTuple):
     is_bold: bool = False
     align: str = "left"
     at: tuple[float, float] | None = None
-    has_paper: bool = False
 
 
 class Tick(NamedTuple):
@@ -234,7 +233,11 @@ def _attempt(
     name_room = min(cell * share, 0.75 * cell - widest)
     if is_table and any(name.text for name in names):
         columns.insert(0, WordColumn([name.full for name in names]))
-    labels_cut = [] if is_table else [_label(name, name_room, size, deep) for name in names]
+    labels_cut = (
+        []
+        if is_table
+        else [_wrapped(name.full, name_room, size, deep, name.is_own) for name in names]
+    )
     y_ticks = tuple(Tick(at, text, name.is_own)
                     for at, (name, (text, _)) in enumerate(zip(names, labels_cut, strict=False))
                     if text) or number_ticks(spec.y, 5)  # fmt: skip
@@ -355,14 +358,12 @@ def _words(
     shift = mark.shift if strength is None else 0.0
     for at, word in enumerate(mark.words):
         x = float(scale.within(mark.x[at])[0])
-        if math.isnan(x):
-            continue
         colour = mark.style.key if strength is None else f"on/{strength[at]}"
         room = right - wide * scale.share(x) - shift + 1
         if strength is None:
             word = fitted(word, room if shift else cell, small)
         yield Text(shift, 0, word, small, colour, False, "left" if shift else "center",
-                   (x, float(mark.y[at])), mark.has_paper)  # fmt: skip
+                   (x, float(mark.y[at])))  # fmt: skip
 
 
 _EASES = (
@@ -395,35 +396,28 @@ def _widest(text: str, size: float, is_bold: bool) -> float:
 # --- labels of scales -------------------------------------------------------------------------
 
 
-def _label(name: Name, room: float, size: float, most: int = 1) -> tuple[str, bool]:
-    """A name in so many lines, and whether it is cut; the ending "(own)" yields first."""
-    full = _wrapped(name.full, room, size, most, name.is_own)
-    return _wrapped(name.text, room, size, most, name.is_own) if full[1] else full
-
-
 def _x_ticks(
     scale: Scale, width: float, size: float, longest: float
 ) -> tuple[tuple[Tick, ...], bool]:
     """The labels below a panel, and whether they are turned."""
     if scale.kind == "none":
         return (), False
-    if scale.kind == "names":
+    if scale.kind == "names" and not scale.days:
         # As many names of columns as have room, in two lines or turned where they are long.
         names, pitch = scale.names, width / max(len(scale.names), 1)
-        labels, every = [_label(name, pitch - 6, size, 2) for name in names], 1
-        is_turned = any(is_cut for _, is_cut in labels)
+        labels = [_wrapped(name.full, pitch - 6, size, 2, name.is_own) for name in names]
+        is_turned, every = any(is_cut for _, is_cut in labels), 1
         if is_turned:
-            room = max(width_of(name.text, size) for name in names) + 9 if scale.days else longest
-            every = math.ceil((room if scale.days else size * 1.25) / pitch)
-            labels = [_label(name, room, size) for name in names]
+            every = math.ceil(size * 1.25 / pitch)
+            labels = [_wrapped(name.full, longest, size, 1, name.is_own) for name in names]
         lines = max((text.count("\n") for text, _ in labels), default=0)
         named = [
             Tick(at, text + "\n" * (lines - text.count("\n")), name.is_own)
             for at, ((text, _), name) in enumerate(zip(labels, names, strict=True))
         ]
-        return tuple(named[::every]), is_turned and not scale.days
+        return tuple(named[::every]), is_turned
     for most in (9, 7, 6, 5, 4, 3, 2):
-        ticks = _time_ticks(scale, most) if scale.kind == "time" else number_ticks(scale, most)
+        ticks = _time_ticks(scale, most) if scale.days else number_ticks(scale, most)
         ends = sorted((width * scale.share(t.at), width_of(t.text, size) / 2 + 4) for t in ticks)
         if all(a + half <= b - other for (a, half), (b, other) in pairwise(ends)):
             return ticks, False
@@ -445,12 +439,12 @@ def number_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
 
 def _time_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
     """Ticks at every so many marks; a day always has its month."""
-    times = scale.days[:: math.ceil(len(scale.days) / most)]
-    moments = [(pd.Timestamp(0) + pd.Timedelta(days=at)).round("min") for at in times]
-    is_long = scale.high - scale.low > 300
+    places = scale.days if scale.kind == "time" else range(len(scale.days))
+    moments = [(pd.Timestamp(0) + pd.Timedelta(days=day)).round("min") for day in scale.days]
+    is_long = scale.days[-1] - scale.days[0] > 300
     return tuple(
         Tick(at, f"{when:{form}}")
-        for at, when in zip(times, moments, strict=True)
+        for at, when in [*zip(places, moments, strict=True)][:: math.ceil(len(moments) / most)]
         for form in [
             "%b %Y" if is_long else "%d %b" if when == when.normalize() else "%H:%M"
         ]

@@ -85,14 +85,14 @@ def row_panel(
 ) -> Spec:  # fmt: skip
     """A panel of rows with names, the first of a total."""
     shapes: dict[tuple[str, Style], list[Cell]] = {}
-    words: dict[bool, list[Cell]] = {}
+    written: list[Cell] = []
     for cell in cells:
         if cell.why:
             style = style_without(cell.why)
             cell = Cell(cell.row, FAR, style, -FAR, NAN, NAN, cell.why, cell.why, cell.tip, at=-FAR)
         shapes.setdefault((cell.kind, cell.style), []).append(cell)
         if cell.words:
-            words.setdefault(bool(cell.why), []).append(cell)
+            written.append(cell)
     marks: list[Mark] = []
     for (form, style), group in shapes.items():
         is_dot, valid = form == "dots", [cell for cell in group if cell.x == cell.x]
@@ -108,11 +108,11 @@ def row_panel(
         marks += [mark for mark in (layers if is_dot else layers[::-1]) if len(mark)]
     if x.kind == "number" and min(x.low, x.high) < 0 < max(x.low, x.high):
         marks.append(strokes(0, 0, -FAR, FAR, MUTED, 0.9))
-    for is_why, group in words.items():
-        ends = some([np.nanmax([c.x, c.start, c.high]) if c.at != c.at else c.at for c in group])
+    if written:
+        ends = some([np.nanmax([c.x, c.start, c.high]) if c.at != c.at else c.at for c in written])
         marks.append(Mark(
-            "words", ends, some([cell.row for cell in group]), words=[c.words for c in group],
-            shift=9.0 if group[0].kind == "dots" else 5.0, has_paper=is_why,
+            "words", ends, some([cell.row for cell in written]), words=[c.words for c in written],
+            shift=9.0 if written[0].kind == "dots" else 5.0,
         ))  # fmt: skip
     return Spec(
         kind, data, columns, title + first_of(len(names), total), x,
@@ -189,7 +189,6 @@ _PAIRS = (
     ("before", "after"),
 )  # fmt: skip
 """How the names of two columns to compare begin, the reference first."""
-_REFERENCES = tuple(reference for reference, _ in _PAIRS)
 
 
 def pairs_of(data: PlotData) -> Iterator[tuple[str, str]]:
@@ -235,7 +234,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
               for name, word in zip(names, rows.text(x), strict=True)]  # fmt: skip
     cells = [Cell(row, n, styles[row], 0.0, *rest) for row, (n, *rest) in enumerate(details)]
     what = humanize(y)
-    headline = _leader(names, values, unit, what) * rows.stands_out(y, values == values[0], ends)
+    headline = leader(names, values, unit, what) * rows.stands_out(y, values == values[0], ends)
     return row_panel(
         "bars", rows, capitalized(f"{what} by {humanize(rows.row_noun(x))}")
         + first_of(len(kept), measured), names, cells,
@@ -247,11 +246,11 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     )  # fmt: skip
 
 
-def _leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) -> str:
+def leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) -> str:
     """Say which of the rows, the best one first, leads alone, and what the own brand has."""
-    if unit == RANK or (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
+    if (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
-    most = f"the {'most' if what.endswith('s') else 'highest'} {what}"
+    most = f"the {'best' if unit == RANK else 'most' if what.endswith('s') else 'highest'} {what}"
     own = [f"; {quoted(name.text)} {number(float(n), unit)}"
            for name, n in zip(names, values, strict=True)
            if name.is_own and n < values[0]]  # fmt: skip
@@ -284,12 +283,11 @@ def gap(data: PlotData, options: Options) -> Spec | None:
                  at=float(np.fmax(a, b))),
         ]  # fmt: skip
     what, other, headline = humanize(now), humanize(before), ""
-    side = before.partition("_")[0] if before.startswith(_REFERENCES) else other
     # The widest gap, or that of the own brand.
     owned = [row for row, name in enumerate(names) if name.is_own]
     for row in [0] if is_gap else owned[:1]:
         if np.isfinite(second[row] - first[row]):
-            headline = f"{quoted(names[row].text)}: {what} {number(second[row], unit)}, {side} "
+            headline = f"{quoted(names[row].text)}: {what} {number(second[row], unit)}, {other} "
             headline += f"{number(first[row], unit)} ({moves[row]})"
     title = capitalized(f"{what} and {other} by {humanize(data.row_noun(x))}")
     scale = reach(np.concatenate([first, second]), unit, 1.03)
@@ -379,8 +377,6 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     is_small = data.metadata.key and len(data) <= _FEW_ROWS
     if is_small and not (is_chosen or by):
         return None
-    if by and not (options.x or data.varies(x)):
-        x, by = by, None  # one row of all is no comparison
     columns = [*data.apart(x, by), x, *filter(None, [by])]
     # Rows that a join repeated are no number of the things that they were rows of.
     if any(map(data.is_repeated, columns)):
@@ -406,12 +402,9 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     own_names = {*rows["x"][data.own()]} if x in ("brand", "advertiser") else {}
     noun, totals = data.table_words or "rows", kept.sum(axis=1)
     first, most, headline = quoted(str(kept.index[0])), int(totals.iloc[0]), ""
-    first = capitalized(first) if data.is_category(x) else first
     if by and are_states(levels):
         sums = (f"{int(kept[level].sum()):,} {humanize(str(level))}" for level in kept)
         headline = f"{capitalized(noun)}: {', '.join(sums)}"
-    elif by and totals.nunique() == 1:
-        headline = f"{first}: {int(kept[levels[0]].iloc[0]):,} of {most:,} {humanize(levels[0])}"
     elif len(kept) > 1 and most > totals.iloc[1] and first != BLANK:
         headline = f"{first} has the most {noun}, {most:,} of {len(data):,}"
     return _stacked(
@@ -448,5 +441,5 @@ def _grouping(data: PlotData, but: str = "") -> str | None:
         # Segments are what is found of each row, not another part of its key; whose a row is,
         # its mark says.
         return next(iter(sorted(stated, key=data.keys.__contains__)), None)
-    names = [n for n in ("engine", "brand") if n in names or n in data.kinds] + stated + names
+    names = [n for n in ("engine", "brand") if n in names] + stated + names
     return next((name for name in names if data.keys != [name]), None)

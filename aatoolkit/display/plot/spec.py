@@ -90,7 +90,7 @@ class Mark:
     ----------
     kind : str
         ``boxes`` from ``x`` to ``to``, centred at ``y``; ``line``, with a gap at NaN; ``dots``;
-        ``band`` from ``y`` to ``to``; ``cells`` with their ``strength``; ``words``.
+        ``band`` from ``y`` to ``to``; ``words``.
     x, y, to : array of float
         Where they are; infinite is the end of the scale.
     style : Style
@@ -99,15 +99,13 @@ class Mark:
         The height of boxes in rows, infinite for all of them; the size of dots, or the width of
         lines, in points.
     words : sequence of str
-        The text of each, of words and cells.
+        The text of each.
     tips : sequence of str
         What is said of each where the mouse is on it.
     strength : array of float, optional
-        The colours of cells, from 0 to 1; NaN has none.
+        The colours of boxes that are cells, or of words on them, from 0 to 1.
     shift : float
         How far right of their place words begin, in points; 0 has them in the middle of it.
-    has_paper : bool
-        Whether words have the paper's colour behind them.
     """
 
     kind: str
@@ -120,7 +118,6 @@ class Mark:
     tips: Sequence[str] = ()
     strength: Numbers | None = None
     shift: float = 5.0
-    has_paper: bool = False
 
     def __len__(self) -> int:
         return len(self.x)

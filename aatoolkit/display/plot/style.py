@@ -46,7 +46,7 @@ class Style:
     def glyph(self, kind: str) -> str:
         """The sign of marks of a kind in a legend."""
         if kind == "boxes":
-            return {HATCHED: "▨", DOTTED: "▒", EMPTY: "□", "hollow": "□"}.get(self.look, "■")
+            return {HATCHED: "▨", DOTTED: "▒", EMPTY: "□"}.get(self.look, "■")
         return "○" if self.look == "hollow" else _GLYPHS.get(self.symbol, "●")
 
 
@@ -143,12 +143,14 @@ class Palette(dict[str, str]):
             return _along(self.ramp, float(part))
         return _along((self["paper"], self[name]), _LIGHTER[part])
 
-    def box(self, style: Style) -> tuple[str, str, float]:
-        """The face of a box, its edge or its hatch, and the edge's width in points."""
+    def boxes(
+        self, style: Style, strength: Iterable[float] | None
+    ) -> tuple[str | list[str], str, float]:
+        """The face of boxes, or of each; the edge or the hatch, and the edge's width."""
+        if strength is not None:
+            return [self[f"ramp/{share}"] for share in strength], self["paper"], 0.5
         if style.look in _LACKING:
             return self["lack"], self["hatch"], 0.0
-        if style.look == "hollow":
-            return self["paper"], self[style.colour], 1.1
         return self[style.key], self["paper"], 0.6
 
 

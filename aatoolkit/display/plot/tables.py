@@ -52,12 +52,12 @@ from aatoolkit.display.plot.style import (
     NO_VALUE,
     OWN,
     REST,
+    STATUS_WORDS,
     UNMEASURED,
     in_words,
     styles_for,
 )
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK
-from aatoolkit.stats.estimate import wilson
 
 # --- key figures ------------------------------------------------------------------------------
 
@@ -91,8 +91,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         leads = [
             f"{card.label} {card.value}" for card in cards if "%" in card.value or not cards[1:]
         ]
-        headline = f"{title}: {verdict}" * (len(verdict) < 15) if verdict else "".join(leads[:1])
-        headline = headline or capitalized(verdict)
+        headline = capitalized(verdict) or "".join(leads[:1])
     labels, *texts = zip(*kept, strict=True)
     courses = []
     # The courses by day are those of the whole, and not of one of its parts.
@@ -163,9 +162,6 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Sequence[
     if not is_of_units or data.frame.duplicated([x, *data.apart(x)]).any():
         return [], ()
     labels = [*map(capitalized, data.row_labels(x))]
-    if "metric" in data.kinds and x != "metric":
-        labels = [f"{label} · {metric}"
-                  for label, metric in zip(labels, data.labels("metric"), strict=True)]  # fmt: skip
     before = data.values(sides[0]) * (1.0 if len(sides) > 1 else NAN)
     ends = whiskers(data, now)
     return [*map(
@@ -254,26 +250,19 @@ def empty(data: PlotData, options: Options) -> Spec:
         columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
         amounts = [name for name in columns if data.kinds[name] == "number"]
         columns = [n for n in columns if n not in amounts][: _COLUMNS - 2] + amounts[:2]
-        title, headline = title or ", ".join(map(humanize, columns)) or "No columns", ""
-        if len(columns) == 1 and columns[0] in data.keys:  # what only names rows of other tables
-            (name,) = columns
-            is_time = data.kinds[name] == "time"
-            headline = counted(len(data), data.time_noun(name) if is_time else humanize(name))
-            headline += f", {min(data.text(name))} to {max(data.text(name))}" * is_time
-        return _table("table", data, options, columns, title, headline=headline)
+        title = title or ", ".join(map(humanize, columns)) or "No columns"
+        return _table("table", data, options, columns, title)
     names = [name for name in data.metadata.columns if name not in data.keys]
     state = data.state(names or data.metadata.columns)
-    reason = joined(state.reason or "")
-    words, style = {
-        Status.AVAILABLE: ("Measured, with no rows.", NO_NUMBER),
-        Status.UNKNOWN: ("No rows; the reason is not known.", NO_VALUE),
-        Status.NOT_APPLICABLE: ("No rows and no columns.", NO_NUMBER),
-        Status.PARTIAL: (f"No rows. What was read was measured in part: {reason}", UNMEASURED),
-    }.get(state.status, (f"Not measured. {reason}", UNMEASURED))
+    is_empty = ", with no rows" * (state.status != Status.UNAVAILABLE)
+    words = f"{capitalized(STATUS_WORDS[state.status])}{is_empty}. {joined(state.reason or '')}"
+    is_measured = state.status in (Status.AVAILABLE, Status.NOT_APPLICABLE)
+    style = NO_NUMBER if is_measured else UNMEASURED
+    style = NO_VALUE if state.status == Status.UNKNOWN else style
     far, middle = some(FAR), some(0.5)
     marks = [
         Mark("boxes", -far, middle, style, to=far, size=FAR),
-        Mark("words", middle, middle, words=[words], shift=0, has_paper=True),
+        Mark("words", middle, middle, words=[words.strip()], shift=0),
     ]
     return Spec("empty", data, (), title or "No rows", NONE, NONE, marks, height=90.0)
 
@@ -341,10 +330,9 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         x = next((name[:-4] for name in data.kinds if name.endswith("_low")), "")
         if data.numbers or f"{x}_high" not in data.kinds:
             return None
-        plot = RowPlot(
-            "", "", f"{x}_low", f"{x}_high", f"Interval of the {humanize(x)} in each row", how="",
-            words=f"{{{x}_low}} to {{{x}_high}}",
-        )  # fmt: skip
+        low, high = f"{x}_low", f"{x}_high"
+        plot = plot._replace(low=low, high=high, title=plot.title.format(humanize(x)),
+                             words=f"{{{low}}} to {{{high}}}")  # fmt: skip
     needed = {*filter(None, [plot.value, plot.low, plot.high, plot.tick]), *plot.needs}
     is_of_verb = data.table.startswith(f"statistics:{plot.verb}" if plot.verb else "")
     if options.is_chosen or not is_of_verb or not needed <= data.kinds.keys():
@@ -366,11 +354,6 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         np.where(is_unsaid, NAN, rows.values(name) if name else NAN)
         for name in (plot.value, plot.low, plot.high, plot.tick)
     )  # fmt: skip
-    if kind == "changes" and unit == FRACTION:  # the level of a series that did not change
-        low, high = wilson(
-            np.where(rows.frame["change"].isna(), value, NAN), rows.values("n"), 1.96
-        )
-        tick = np.where(np.isnan(low), tick, NAN)
     if plot.is_change:
         texts[plot.value] = [signed(n, unit) for n in value]
     keys = [n for n in rows.metadata.key or rows.keys[:2] if n in rows.kinds and n != "verdict"]
@@ -386,8 +369,6 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     for row, verdict in enumerate(verdicts):
         ends = value[row], low[row], high[row]
         text = plot.words.format(**{name: column[row] for name, column in texts.items()})
-        if kind == "changes" and np.isfinite(ends).all():
-            text = "{}, 95% interval {} to {}".format(*(number(n, unit) for n in ends))
         style = _COLOURS.get(verdict, BAD) if plot.colour == "verdict" else OWN
         if unit == RANK and plot.is_change and verdict in ("up", "down"):
             # A higher position is worse.
@@ -424,13 +405,11 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         scale = replace(scale, low=0.5, high=np.nanmax(parts) + 0.5, unit=RANK)
     declared = data.column(plot.low) if plot.low else None
     level = re.search(r"\d+%", declared.doc if declared else "")
-    assumption = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
     return row_panel(
         kind, rows, title, names_of(rows, labels), cells, scale,
         [plot.value or plot.low], total=len(data),
         headline=headline, beside=[WordColumn(words)],
         over=[strokes(tick, tick, middle - 0.28, middle + 0.28, INK, 1.6)],
-        how=plot.how.format(level=f"{level[0]} " if level else "")
-        + (f". The test {assumption[0]}" if assumption else ""),
+        how=plot.how.format(level=f"{level[0]} " if level else ""),
         n=f"not drawn, in other units: {counted(left_out, 'change')}" * bool(left_out),
     )  # fmt: skip

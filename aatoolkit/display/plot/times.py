@@ -25,7 +25,7 @@ from aatoolkit.display.plot.data import (
     whiskers,
     whys_missing,
 )
-from aatoolkit.display.plot.rows import quoted, reach, style_without, tips_of
+from aatoolkit.display.plot.rows import leader, quoted, reach, style_without, tips_of
 from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec
 from aatoolkit.display.plot.style import (
     GREYS,
@@ -95,8 +95,7 @@ def _names(data: PlotData, name: str | None, keys: Sequence[Any], *but: str | No
     if name is None:
         return [Name("")]
     if data.kinds[name] == "time":
-        is_day = all(moment == moment.normalize() for moment in keys)
-        return [Name(f"{moment:{'%d %b' if is_day else '%d %b %H:%M'}}") for moment in keys]
+        return [Name("")] * len(keys)  # times have ticks
     words = data.row_labels(name, *but, words=data.text(name))
     texts = dict(zip(words, data.row_labels(name, *but), strict=True))
     is_own_row = pd.Series(data.own())
@@ -335,7 +334,7 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, ends: Bounds)
     low = float(min([*finite, *([] if is_rank else [0.0])], default=0.0))
     high = max(float(max(finite, default=low)), low + 1e-9)
     strength = (values - low) / (high - low)
-    strength = 1 - strength if is_rank else strength
+    strength = (1 - strength if is_rank else strength).ravel()
     names_x, names_y = _names(data, x, columns, *APART), _names(data, by, table.keys, x)
     heads = [_moment(column) if is_time else f"{humanize(x)} " * name.text[:1].isdigit() + name.text
              for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
@@ -346,23 +345,22 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, ends: Bounds)
     pairs = zip(numbers(values.flat, unit), values.flat, strict=True)
     down, right = np.indices(values.shape).reshape(2, -1).astype(float)
     words = [word if n == n and is_written else "" for word, n in pairs]
-    marks = [Mark("cells", right, down, strength=strength.ravel(), words=words,
-                  tips=_tips(data, y, rows.ravel().tolist(), texts, ends))]  # fmt: skip
     legend = [(why, style_without(why), "boxes") for why in reasons]
-    for why, style, _ in legend:
-        blank = whys.ravel() == why
-        marks.append(Mark("boxes", right[blank] - 0.5, down[blank], style, to=right[blank] + 0.5,
-                          size=1.0))  # fmt: skip
+    tips, marks = np.array(_tips(data, y, rows.ravel().tolist(), texts, ends), object), []
+    for why, style in (("", OWN), *((why, style) for why, style, _ in legend)):
+        part = whys.ravel() == why
+        marks.append(Mark(
+            "boxes", right[part] - 0.5, down[part], style, to=right[part] + 0.5, size=1.0,
+            tips=[*tips[part]], strength=None if why else strength[part],
+        ))  # fmt: skip
+    marks.append(Mark("words", right, down, words=words, strength=strength, shift=0.0))
     if not is_written:
         legend = [(number(n, unit), Style(f"ramp/{float(share)}"), "boxes")
                   for n, share in ((low, is_rank), (high, not is_rank))] + legend  # fmt: skip
-    headline = ""
-    if len(finite):
-        most = min(finite) if is_rank else max(finite)
-        places = [named[at] for at in np.flatnonzero(values == most)]
-        word = "best" if is_rank else "most" if what.endswith("s") else "highest"
-        if len(places) == 1 and data.stands_out(y, data.values(y) == most, ends):
-            headline = capitalized(f"{word} {what}: {places[0]}, {number(float(most), unit)}")
+    order = np.argsort((1 if is_rank else -1) * values, axis=None, kind="stable")[:2]
+    best = values.flat[order]
+    headline = leader([Name(named[at]) for at in order], best, unit, what)
+    headline *= data.stands_out(y, data.values(y) == best[0], ends)
     noun = data.time_noun(x) if is_time else x.removesuffix("_id")
     title = capitalized(f"{what} by {humanize(by.removesuffix('_id'))} and {humanize(noun)}")
     return Spec(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aatoolkit._util.numbers import signed
 from aatoolkit._util.text import visible
 from aatoolkit.display.plot.data import Numbers, PlotData
 from aatoolkit.display.plot.style import DARK, LIGHT
@@ -32,14 +31,10 @@ _WIDE, _HIGH = 120, 28
 """The size of a line on a card."""
 _FAMILY = re.compile(r"(?<=px;) font-family:[^;\"]*;")
 """The font of each text of a picture, which is written once."""
-_RIGHT_TO_LEFT = re.compile(
-    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
-)
-"""Letters of scripts that are written from right to left."""
 
 
 def text(words: object, most: int = 160) -> str:
-    r"""Untrusted text, escaped, shortened, and isolated from the direction of its surroundings.
+    r"""Untrusted text, escaped and shortened; the style isolates its direction.
 
     Examples
     --------
@@ -48,8 +43,7 @@ def text(words: object, most: int = 160) -> str:
     """
     safe = visible(str(words))
     cut = f"{safe[: most - 1]}…" if len(safe) > most else safe
-    escaped = html.escape(cut)
-    return f"<bdi>{escaped}</bdi>" if _RIGHT_TO_LEFT.search(cut) else escaped
+    return html.escape(cut)
 
 
 def element(name: str, inside: str, kind: str = "", **attributes: object) -> str:
@@ -143,8 +137,6 @@ def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvid
     kind, lacking = data.kinds[name], data.frame[name].isna()
     words = cell_texts(data, name)
     if kind == "number":
-        if name.endswith("change"):
-            words = [*map(signed, data.values(name), data.units(name))]
         return [
             element("td", evidence.link(at, name, label, word), "number")
             for at, (label, word) in enumerate(zip(labels, words, strict=True))

@@ -7,6 +7,7 @@ STYLE = """
   --paper: #0d1117; --lack: #161b22; --hatch: #8b949e; --link: #79b8ff; --shade: #ffffff4d;
   --found: #4a3b00; } }
 * { box-sizing: border-box; }
+h1, h2, p, small, b, a, li, dt, dd, th, td, caption, summary { unicode-bidi: isolate; }
 html { scroll-padding-top: 1rem; }
 body { margin: 0 auto; max-width: 64rem; padding: 1.5rem; background: var(--paper);
   color: var(--ink); font: 16px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
