@@ -85,7 +85,7 @@ class Options:
     def most(self, usual: int) -> int:
         """The most rows: those wanted, or as many as are usual, that can be read in the height."""
         pitch = 8 if self.top else 15
-        return int(max(min(self.top or usual, (self.height - 60) / pitch), min(self.top or 3, 3)))
+        return int(max(min(self.top or usual, (self.height - 60) / pitch), min(self.top or 2, 2)))
 
     @property
     def is_chosen(self) -> bool:

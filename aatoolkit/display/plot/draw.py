@@ -83,8 +83,15 @@ def plot(
         data = plot_data(aggregate(frame, keys, columns or None, True, {}, True))
     theme = themes.current() if theme == "auto" and ax is None else theme
     is_dark = theme == "dark" if theme != "auto" else is_dark_paper(ax)
-    height = figsize[1] * 72 if figsize else _points(ax)[1] if ax else np.inf
-    spec = _spec_of(data, Options(kind, x, ys, color, top, height))
+    size = (figsize[0] * 72, figsize[1] * 72) if figsize else _points(ax) if ax else None
+    options = Options(kind, x, ys, color, top, size[1] if size else np.inf)
+    spec = _spec_of(data, options)
+    for share in (0.8, 0.6, 0.4) if size and place(spec, *size).is_cut else ():
+        # Fewer names have room for several lines each.
+        fewer = _spec_of(data, replace(options, height=share * options.height))
+        if not place(fewer, *size).is_cut:
+            spec = fewer
+            break
     if title:
         how = ". ".join(filter(None, [spec.title, spec.how]))
         spec = replace(spec, title=title, headline="", how=how)
@@ -320,8 +327,6 @@ def _fill(
     axes.grid(visible=False)
     axes.set_axisbelow(True)
     axes.tick_params(length=0, pad=4)
-    lines = max((tick.text.count("\n") for tick in layout.x_ticks), default=0)
-    axes.tick_params("x", pad=4 if layout.is_turned else 4 + layout.size * (1.05 + 1.3 * lines))
     for axis, scale, ticks in (
         (axes.xaxis, spec.x, layout.x_ticks),
         (axes.yaxis, spec.y, layout.y_ticks),
@@ -330,11 +335,8 @@ def _fill(
         for label, tick in zip(axis.get_ticklabels(), ticks, strict=True):
             look = _look(Text(0, 0, tick.text, layout.size, is_bold=tick.is_bold), palette)
             del look["ha"], look["va"]
-            if axis is axes.xaxis:
-                # On one base line, which those without descenders share.
-                look["va"] = "baseline"
-                if layout.is_turned:
-                    look |= {"rotation": 35, "ha": "right", "va": "top", "rotation_mode": "anchor"}
+            if axis is axes.xaxis and layout.is_turned:
+                look |= {"rotation": 35, "ha": "right", "va": "top", "rotation_mode": "anchor"}
             label.set(**look)
         if scale.kind == "number":
             axis.grid(visible=True, color=palette["grid"], linewidth=0.8, linestyle="-")

@@ -103,7 +103,7 @@ def _wrapped(
     lines, pieces = [""], []
     for word in re.findall(r"\S+\s*", text[:_LONGEST]):
         is_wide = width_of(word.rstrip(), size, is_bold) > width
-        pieces += re.findall(r"[^/-]*[/-]*", word) if is_wide else [word]
+        pieces += re.findall("[^/.?&=_-]*[/.?&=_-]*", word) if is_wide else [word]
     for at, piece in enumerate(pieces):
         if width_of((lines[-1] + piece).rstrip(), size, is_bold) > width and lines[-1]:
             if len(lines) == most:
@@ -155,7 +155,10 @@ class Tick(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A picture laid out: its size, the area of its marks, texts that have room, and lines."""
+    """A picture laid out: its size, the area of its marks, texts that have room, and lines.
+
+    It is cut if a name of a row or a column is without its middle.
+    """
 
     width: float
     height: float
@@ -170,7 +173,8 @@ class Layout(NamedTuple):
     title: Text
     caption: Text
     texts: list[Text]
-    rules: Sequence[float] = ()
+    rules: Sequence[float]
+    is_cut: bool
 
     @property
     def zoom(self) -> float:
@@ -180,8 +184,8 @@ class Layout(NamedTuple):
 
 def _attempt(
     spec: Spec, width: float, height: float | None, lines: int, scale: float, has_caption: bool,
-) -> tuple[Layout, bool, bool]:  # fmt: skip
-    """Place a picture, and say whether it has room, and whether names are cut.
+) -> tuple[Layout, bool]:  # fmt: skip
+    """Place a picture, and say whether it has room.
 
     What yields: lines of the subtitle, the size of text, the caption.
     """
@@ -208,14 +212,14 @@ def _attempt(
     x, top = 0.0, top + 7
     for words, style, kind in (legend := [*named, *spec.legend]):
         glyph = style.glyph(kind)
-        sign = width_of(glyph, small * 1.1) + (4 if words else 0)
+        sign = width_of(glyph, small * 1.1) + 4
         words = fitted(words, cell - sign, small)
         wide = sign + width_of(words, small)
         if x and x + wide > cell:
             x, top = 0.0, top + small * 1.55
         texts.append(Text(MARGIN + x, top - small * 0.05, glyph, small * 1.1, style.key))
         texts.append(Text(MARGIN + x + sign, top, words, small))
-        x += wide + (12 if words else 0)
+        x += wide + 12
     top += (small * 1.55 + 3) * bool(legend)
     if spec.y.kind == "number" and spec.y.label:
         texts.append(Text(MARGIN, top, fitted(spec.y.label, cell, small), small, "muted"))
@@ -224,7 +228,7 @@ def _attempt(
     # Left: names of rows, in several lines where rows are high; without marks they are a column.
     names, columns = spec.y.names, [*spec.beside]
     tall = (height - top - 5 * size) / len(names) if height and names else math.inf
-    deep = int(max(min(tall / size / 1.25, 3 if height else 2), 1))
+    deep = int(max(min(tall / size / 1.25, 4 if height else 3), 1))
     share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
     is_table = spec.has_rows and not spec.marks
     # Beside names are marks and the numbers that stand at their ends.
@@ -233,11 +237,8 @@ def _attempt(
     name_room = min(cell * share, 0.75 * cell - widest)
     if is_table and any(name.text for name in names):
         columns.insert(0, WordColumn([name.full for name in names]))
-    labels_cut = (
-        []
-        if is_table
-        else [_wrapped(name.full, name_room, size, deep, name.is_own) for name in names]
-    )
+    labels_cut = [_wrapped(name.full, name_room, size, deep, name.is_own)
+                  for name in names if not is_table]  # fmt: skip
     y_ticks = tuple(Tick(at, text, name.is_own)
                     for at, (name, (text, _)) in enumerate(zip(names, labels_cut, strict=False))
                     if text) or number_ticks(spec.y, 5)  # fmt: skip
@@ -255,7 +256,7 @@ def _attempt(
     room = max(cell + MARGIN - left, 1.0) * (
         1.0 if is_table else 0.66 if spec.x.kind == "number" else 0.8
     )
-    least = min(110.0, room / 2.1) if is_table else 110.0
+    least = min(110.0, room / 2.1)
     while sum(min(wide, least) for wide in sized) > room:
         last = max(range(len(sized)), key=lambda at: (not columns[at].is_bold, at))
         del columns[last], sized[last]
@@ -263,9 +264,8 @@ def _attempt(
     while sum(min(wide, widest) for wide in sized) > room:
         widest *= 0.97
     sized = [min(wide, widest) for wide in sized]
-    if is_table and sized:
-        spare = min((room - sum(sized)) / len(sized), 4 * size)
-        sized = [wide + spare for wide in sized]
+    if is_table:
+        sized = [wide + min((room - sum(sized)) / len(sized), 4 * size) for wide in sized]
     right = cell + MARGIN - left - sum(sized)
     ends = [fitted(word, cell * 0.3, small) for _, word, _ in labels]
     right -= max((width_of(word, small, True) + 9 for word in ends), default=0.0)
@@ -277,15 +277,13 @@ def _attempt(
                 fits = min(fits, (right - mark.shift - width_of(word, small)) / part)
     wide = max(fits, 0.35 * right, 1.0) * bool(spec.marks)
     # Below: the names of columns or round numbers, the label, and the caption.
-    x_ticks, is_turned = _x_ticks(spec.x, wide, size, min(size * 13, (height or 999) * 0.42))
+    x_ticks, is_turned = _x_ticks(spec.x, wide, size, min(size * 16, (height or 999) * 0.45))
     if is_turned:
         # Turned names end below their column, and begin inside of the picture.
-        reach = (left - MARGIN + wide * spec.x.share(t.at) for t in x_ticks)
-        x_ticks = tuple(
-            t._replace(text=fitted(t.text, room / 0.82, size, t.is_bold))
-            for t, room in zip(x_ticks, reach, strict=True)
-        )
-    longest = max((width_of(t.text, size, t.is_bold) for t in x_ticks), default=0.0)
+        room = max((0.84 * _widest(t.text, size, t.is_bold) + MARGIN - left - wide * share)
+                   / (1.0 - share) for t in x_ticks for share in [spec.x.share(t.at)])  # fmt: skip
+        left, wide = left + max(room, 0.0), wide - max(room, 0.0)
+    longest = max((_widest(t.text, size, t.is_bold) for t in x_ticks), default=0.0)
     under = longest * 0.58 * is_turned + max((_high(t.text, size) for t in x_ticks), default=-5) + 5
     under += size * 1.5 * bool(spec.x.label)
     caption = ""
@@ -340,10 +338,11 @@ def _attempt(
     least = min(70.0, spec.height * 0.6)
     if spec.has_rows:
         least = len(names) * size * max(1.5 * bool(rules), 1.12 + 0.2 * lines)
+    is_cut = any(is_cut for _, is_cut in labels_cut)
     layout = Layout(width, tall, left, top, wide, high, x_ticks, y_ticks, size,
-                    is_turned, title, ending, texts, rules)  # fmt: skip
+                    is_turned, title, ending, texts, rules, is_cut)  # fmt: skip
     has_room = (not height or high >= least) and (not spec.marks or fits >= 0.35 * right)
-    return layout, has_room, any(is_cut for _, is_cut in labels_cut)
+    return layout, has_room
 
 
 def _words(
@@ -378,9 +377,9 @@ def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layo
     # On a large figure, which is looked at from afar, text is larger.
     large = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
     for ease in ((2, large, True), *_EASES):
-        layout, has_room, is_cut = _attempt(spec, width, height, *ease)
+        layout, has_room = _attempt(spec, width, height, *ease)
         # Smaller text is better than names that are cut, as long as it can be read.
-        if has_room and (not is_cut or ease[1] < 0.85):
+        if has_room and (not layout.is_cut or ease[1] < 0.85):
             return layout
     return layout
 
@@ -409,13 +408,10 @@ def _x_ticks(
         is_turned, every = any(is_cut for _, is_cut in labels), 1
         if is_turned:
             every = math.ceil(size * 1.25 / pitch)
-            labels = [_wrapped(name.full, longest, size, 1, name.is_own) for name in names]
-        lines = max((text.count("\n") for text, _ in labels), default=0)
-        named = [
-            Tick(at, text + "\n" * (lines - text.count("\n")), name.is_own)
-            for at, ((text, _), name) in enumerate(zip(labels, names, strict=True))
-        ]
-        return tuple(named[::every]), is_turned
+            deep = int(max(min(pitch / size / 1.3, 3), 1))
+            labels = [_wrapped(name.full, longest, size, deep, name.is_own) for name in names]
+        ticks = tuple(Tick(at, text, names[at].is_own) for at, (text, _) in enumerate(labels))
+        return ticks[::every], is_turned
     for most in (9, 7, 6, 5, 4, 3, 2):
         ticks = _time_ticks(scale, most) if scale.days else number_ticks(scale, most)
         ends = sorted((width * scale.share(t.at), width_of(t.text, size) / 2 + 4) for t in ticks)

@@ -177,8 +177,7 @@ def _beside(words: Iterable[str], data: PlotData, y: str) -> list[str]:
 
 
 def quoted(name: str) -> str:
-    """A name in a sentence: a long one in quotes, and without its middle."""
-    name = name if len(name) <= 48 else f"{name[:30]}…{name[-16:]}"
+    """A name in a sentence: a long one in quotes."""
     return f"“{name}”" if " " in name and len(name) > 24 else name
 
 
@@ -222,7 +221,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     order = rows.best_first(y)
     kept = order[:measured][:top]
     without = order[measured:]
-    hidden = len(without) - len(without := without[: max(top - len(kept), 3)])
+    hidden = len(without) - len(without := without[: max(top - len(kept), min(top // 2, 3))])
     rows = rows.sorted_by([*kept, *without])
     ends, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
     names = names_of(rows, rows.row_labels(x))
@@ -385,7 +384,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     names = data.row_labels(x, by, words=[*map(humanize, words)] if data.is_category(x) else words)
     rows = pd.DataFrame({"x": names, "by": names})
     if by or not data.has_engines(x):  # whose bars have each a colour of its own
-        rows["by"] = _levels(data, by, True) if by else "rows"
+        rows["by"] = _levels(data, by) if by else "rows"
     table = rows.value_counts(["x", "by"], sort=False).unstack(fill_value=0)
     # Bars of one length, and each of one colour, say nothing.
     totals = table.sum(axis=1)
@@ -416,14 +415,14 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     )  # fmt: skip
 
 
-def _levels(data: PlotData, name: str, says_why: bool = False) -> list[str]:
+def _levels(data: PlotData, name: str) -> list[str]:
     """The levels of a column in words; a missing value says whether it was measured."""
     words = data.labels(name)
     if data.kinds[name] == "flag":
         noun = humanize(name.removeprefix("is_"))
         flags = {"true": noun, "false": f"not {noun}"}
         words = [flags.get(word.lower(), word) for word in words]
-    for row, why in enumerate(whys_missing(data, name)) if says_why else ():
+    for row, why in enumerate(whys_missing(data, name)):
         if why:
             words[row] = NOT_MEASURED if why == NOT_MEASURED else NOT_GIVEN
     return words

@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -401,8 +400,6 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     label = plot.axis + ", lower is better" * (unit == RANK and plot.is_change)
     of = {FRACTION: FRACTION_CHANGE, RANK: None}.get(unit or "", unit) if plot.is_change else unit
     scale = reach(parts, of, 1.04, label=label)
-    if plot.value == "rank":
-        scale = replace(scale, low=0.5, high=np.nanmax(parts) + 0.5, unit=RANK)
     declared = data.column(plot.low) if plot.low else None
     level = re.search(r"\d+%", declared.doc if declared else "")
     return row_panel(
