@@ -428,9 +428,7 @@ class PlotData:
         key = next((key for key in reversed(self.keys) if f"_{key}".endswith(_ID)), None)
         if key is None or name != self.label_column:
             return name
-        # What has a bare ``id`` is what its table has rows of.
-        noun = self.table_words.removesuffix("s") if name in TITLES else name
-        return noun if key == "id" else key.removesuffix("_id")
+        return name if key == "id" else key.removesuffix("_id")
 
     @property
     def row_name(self) -> str:
@@ -544,7 +542,7 @@ class Told:
 
 
 _OWNERS = (
-    *product(("brand", "advertiser"), ("own", "is_own", "owner")),
+    *product(("brand", "advertiser"), ("own", "is_own", "owner", "house")),
     *product(("source_domain", "domain", "url"), ("domain_type", "kind")),
 )
 """The columns of what somebody owns, each with one that says who does."""

@@ -86,12 +86,11 @@ def plot(
     size = (figsize[0] * 72, figsize[1] * 72) if figsize else _points(ax) if ax else None
     options = Options(kind, x, ys, color, top, size[1] if size else np.inf)
     spec = _spec_of(data, options)
-    for share in (0.8, 0.6, 0.4) if size and place(spec, *size).is_cut else ():
-        # Fewer names have room for several lines each.
-        fewer = _spec_of(data, replace(options, height=share * options.height))
-        if not place(fewer, *size).is_cut:
-            spec = fewer
+    for share in (0.8, 0.6, 0.4):
+        if size is None or not place(spec, *size).is_cut:
             break
+        # Fewer names have room for several lines each.
+        spec = _spec_of(data, replace(options, height=share * options.height))
     if title:
         how = ". ".join(filter(None, [spec.title, spec.how]))
         spec = replace(spec, title=title, headline="", how=how)
@@ -245,6 +244,9 @@ class Picture(Axes):
         image = base64.b64encode(buffer.getvalue()).decode()
         alt = {"width": width, "height": height, "alt": self.finding}
         return {"image/png": image, "text/plain": str(self)}, {"image/png": alt}
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"a Picture has no {name!r}: .figure.savefig(path) saves it")
 
     def __repr__(self) -> str:
         return f"<Picture: {self.finding}>"

@@ -68,7 +68,7 @@ def interactive_form(picture: Axes) -> InteractivePicture:
         lines = ", " if spec.kind == "line" else "\n"
         tips = [_plain(tip.replace("\n", lines)) for tip in mark.tips]
         for trace, look in _traces(mark, spec, layout, palette) if len(mark) else ():
-            hover = {"hoverinfo": "skip"}
+            hover: dict[str, Any] = {"hoverinfo": "skip"}
             if tips:
                 hover = {"customdata": tips, "hovertemplate": "%{customdata}<extra></extra>"}
             traces.append(trace(**hover, **look))

@@ -69,7 +69,8 @@ class Scale:
 
     def within(self, values: Any) -> Numbers:
         """Clip values to the ends of the scale, as of what goes on beyond it."""
-        return np.clip(some(values), *sorted((self.low, self.high)))
+        low, high = sorted((self.low, self.high))
+        return np.clip(some(values), low, high)
 
     def share(self, value: float) -> float:
         """Where a value is, from 0 at the low end to 1 at the high one."""
@@ -165,9 +166,6 @@ class WordColumn:
 
 _MOST_ROWS = 500
 
-Legend = Sequence[tuple[str, Style, str]]
-"""What looks stand for: the words, the style, and the kind of its marks."""
-
 
 @dataclass(frozen=True)
 class Spec:
@@ -197,8 +195,8 @@ class Spec:
         The sample, or what is left out, in a few words of the caption.
     caption : sequence of str
         The line below it: the source, the sample, and what is missing; what does not fit yields.
-    legend : Legend
-        What the looks stand for.
+    legend : sequence of (str, Style, str)
+        What the looks stand for: the words, the style, and the kind of its marks.
     beside : sequence of WordColumn
         Words at the right of the rows.
     labels : sequence of (float, str, Style)
@@ -223,7 +221,7 @@ class Spec:
     window: str = ""
     n: str = ""
     caption: Sequence[str] = ()
-    legend: Legend = ()
+    legend: Sequence[tuple[str, Style, str]] = ()
     beside: Sequence[WordColumn] = ()
     labels: Sequence[tuple[float, str, Style]] = ()
     height: float = 180.0

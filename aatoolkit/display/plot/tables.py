@@ -255,9 +255,10 @@ def empty(data: PlotData, options: Options) -> Spec:
     state = data.state(names or data.metadata.columns)
     is_empty = ", with no rows" * (state.status != Status.UNAVAILABLE)
     words = f"{capitalized(STATUS_WORDS[state.status])}{is_empty}. {joined(state.reason or '')}"
-    is_measured = state.status in (Status.AVAILABLE, Status.NOT_APPLICABLE)
-    style = NO_NUMBER if is_measured else UNMEASURED
-    style = NO_VALUE if state.status == Status.UNKNOWN else style
+    styles = {
+        Status.UNKNOWN: NO_VALUE, Status.PARTIAL: UNMEASURED, Status.UNAVAILABLE: UNMEASURED,
+    }  # fmt: skip
+    style = styles.get(state.status, NO_NUMBER)
     far, middle = some(FAR), some(0.5)
     marks = [
         Mark("boxes", -far, middle, style, to=far, size=FAR),
@@ -329,9 +330,9 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         x = next((name[:-4] for name in data.kinds if name.endswith("_low")), "")
         if data.numbers or f"{x}_high" not in data.kinds:
             return None
-        low, high = f"{x}_low", f"{x}_high"
-        plot = plot._replace(low=low, high=high, title=plot.title.format(humanize(x)),
-                             words=f"{{{low}}} to {{{high}}}")  # fmt: skip
+        least, most = f"{x}_low", f"{x}_high"
+        plot = plot._replace(low=least, high=most, title=plot.title.format(humanize(x)),
+                             words=f"{{{least}}} to {{{most}}}")  # fmt: skip
     needed = {*filter(None, [plot.value, plot.low, plot.high, plot.tick]), *plot.needs}
     is_of_verb = data.table.startswith(f"statistics:{plot.verb}" if plot.verb else "")
     if options.is_chosen or not is_of_verb or not needed <= data.kinds.keys():
@@ -381,8 +382,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
                           tip=f"{labels[row]}\n{why or text}"))  # fmt: skip
     headline = f"{labels[0]}: {words[0] or cells[0].why}".replace("  ", ", ")
     headline *= plot.has_lead or len(rows) == 1
-    is_measure = labels[:1] == texts.get("measure", [])[:1]
-    headline = capitalized(headline) if plot.names or is_measure else headline
+    headline = capitalized(headline) if plot.names or "measure" in texts else headline
     if plot.needs and len(rows) > 1:
         count = sum(verdict in ("up", "down") for verdict in verdicts)
         headline = f"{count} of {len(rows)} shown to have changed"

@@ -366,7 +366,7 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, ends: Bounds)
     return Spec(
         "heatmap", data, (y,),
         title + first_of(len(names_y), table.total[0]),
-        Scale(-0.5, len(columns) - 0.5, "names", unit, names=tuple(names_x),
+        Scale(-0.5, len(columns) - 0.5, "names", names=tuple(names_x),
               label=_years(columns) if is_time else "",
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
         Scale(len(names_y) - 0.5, -0.5, "names", names=tuple(names_y)), marks,

@@ -167,7 +167,7 @@ class _Page:
         return "\n".join(filter(None, [*body, evidence.html(), more, "</section>"]))
 
     def _picture(self, tables: Tables, chapter: Chapter) -> str:
-        """The picture of a section; empty where no number of the table is other than 0."""
+        """The picture of a section; empty where there is nothing to draw."""
         from aatoolkit.display.plot.draw import picture_of
 
         names = [chapter.picture]
@@ -177,9 +177,6 @@ class _Page:
             courses = [name for name in several if self._data(tables[name]).times]
             names = [*courses, next(iter(tables))]
         for name in names:
-            numbers = self._numbers(tables[name])
-            if numbers and not np.nan_to_num(numbers).any():
-                continue
             picture = picture_of(tables[name], _WIDE)
             if picture is not None:
                 return element("figure", image(picture.svg(), picture.finding))
