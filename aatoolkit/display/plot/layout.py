@@ -360,7 +360,7 @@ def _words(
         colour = mark.style.key if strength is None else f"on/{strength[at]}"
         room = right - wide * scale.share(x) - shift + 1
         if strength is None:
-            word = fitted(word, room if shift else cell, small)
+            word, _ = _wrapped(word, room if shift else cell, small, 1 if shift else 4)
         yield Text(shift, 0, word, small, colour, False, "left" if shift else "center",
                    (x, float(mark.y[at])))  # fmt: skip
 

@@ -262,7 +262,7 @@ def empty(data: PlotData, options: Options) -> Spec:
     far, middle = some(FAR), some(0.5)
     marks = [
         Mark("boxes", -far, middle, style, to=far, size=FAR),
-        Mark("words", middle, middle, words=[words.strip()], shift=0),
+        Mark("words", middle, middle, words=[words], shift=0),
     ]
     return Spec("empty", data, (), title or "No rows", NONE, NONE, marks, height=90.0)
 
