@@ -122,8 +122,8 @@ class Archive(metaclass=Chaptered):
         sections : str or iterable of str, optional
             The sections; by default all.
         refresh : bool
-            Whether to ask the service, and not its cached responses, also for what has a response of
-            today.
+            Whether to ask the service, and not its cached responses, also for what has a response
+            of today.
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal.
         executor : concurrent.futures.Executor, optional

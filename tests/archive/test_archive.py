@@ -47,8 +47,8 @@ DAILY = Profile(
             records("trend"),
             "date",
             (
-                Column("date", "date", "The day."),
-                Column("mention_count", "Int64", "Mentions.", unit="count", aggregate=SUM),
+                Column("date", "date"),
+                Column("mention_count", "Int64", unit="count", aggregate=SUM),
             ),
         ),
     ),

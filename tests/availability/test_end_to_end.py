@@ -305,7 +305,7 @@ def test_a_fault_in_normalising_is_reported_with_the_answer(
     def broken(*_: object) -> None:
         raise TypeError("x")
 
-    monkeypatch.setattr("aatoolkit.normalizer.normalize.is_silent", broken)
+    monkeypatch.setattr("aatoolkit.normalizer.normalize.is_error_response", broken)
     scripted.script = lambda request: reply({"bots": [bot("a", 1)]})
     with pytest.raises(errors.InternalError, match="a fault of aatoolkit") as caught:
         project.read("probe")

@@ -225,7 +225,7 @@ def test_a_number_that_is_not_wholly_measured_leads_to_what_the_service_says() -
     columns = (
         aa.Column("brand", "string"),
         aa.Column("engine", "string"),
-        aa.Column("hit_count", "Int64", "Hits."),
+        aa.Column("hit_count", "Int64"),
     )
     table = aa.Table("hits", "Hits.", aa.sections.records("rows"), ("brand", "engine"), columns)
     tables = aa.normalize(aa.Section("mine", "Mine.", table), json.dumps(body))

@@ -340,10 +340,6 @@ class PlotData:
     def _cells(self) -> dict[str, Cells]:
         return {}
 
-    def state_of(self, name: str, row: int) -> Availability:
-        """The availability of a cell."""
-        return self.cells(name).states[int(self.cells(name).codes[row])]
-
     def values(self, name: str) -> Numbers:
         """The measured numbers of a column; the others are NaN, never 0."""
         values = self.frame[name].to_numpy(np.float64, na_value=np.nan)
@@ -637,8 +633,10 @@ def whys_missing(data: PlotData, name: str) -> list[str]:
         for size in (f"{name}{COVERAGE}", data.sample(name) or "")
     )  # fmt: skip
 
+    cells = data.cells(name)
+
     def why(row: int, unit: str | None) -> str:
-        state = data.state_of(name, row)
+        state = cells.states[int(cells.codes[row])]
         if state.status == Status.NOT_APPLICABLE:
             return NOTHING if state.reason in _NOTHING_REASONS else DOES_NOT_APPLY
         if state.status == Status.UNAVAILABLE or uncovered[row]:

@@ -119,7 +119,6 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
         raise AvailabilityError(
             f"these columns do not fit a picture of kind {options.kind!r}; choose others "
             "with x, y and color, or leave kind out",
-            columns={},
         )
     spec = spec or tables.empty(data, options)
     source, missing = source_facts(data.metadata.sources), _missing(spec)
@@ -163,7 +162,6 @@ def _check_hosts(data: PlotData) -> None:
         raise AvailabilityError(
             f"rows of {', '.join(hosts)} have the same {' and '.join(data.keys)}, and no column "
             "tells the hosts apart; add df.aa.with_context() to each before aa.concat",
-            columns={},
         )
 
 

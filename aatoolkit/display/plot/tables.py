@@ -402,11 +402,13 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     scale = reach(parts, of, 1.04, label=label)
     declared = data.column(plot.low) if plot.low else None
     level = re.search(r"\d+%", declared.doc if declared else "")
+    assumption = re.search("takes .+? for independent", "; ".join(texts.get("method", ())))
     return row_panel(
         kind, rows, title, names_of(rows, labels), cells, scale,
         [plot.value or plot.low], total=len(data),
         headline=headline, beside=[WordColumn(words)],
         over=[strokes(tick, tick, middle - 0.28, middle + 0.28, INK, 1.6)],
-        how=plot.how.format(level=f"{level[0]} " if level else ""),
+        how=plot.how.format(level=f"{level[0]} " if level else "")
+        + (f". The test {assumption[0]}" if assumption else ""),
         n=f"not drawn, in other units: {counted(left_out, 'change')}" * bool(left_out),
     )  # fmt: skip

@@ -128,11 +128,6 @@ class _Line(NamedTuple):
     ends: Bounds
     style: Style = OWN
 
-    @property
-    def there(self) -> Numbers:
-        """The numbers that are not NaN."""
-        return self.values[~np.isnan(self.values)]
-
 
 def lines(data: PlotData, options: Options) -> Spec | None:
     """Lines of the most informative number along the time in the key."""
@@ -182,7 +177,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         panels.append(Mark("boxes", at[starts] - step / 2, 0 * at[starts], style_without(why),
                            to=at[stops] + step / 2, size=np.inf))  # fmt: skip
         legend.append((why, style_without(why), "boxes"))
-    measured = [line for line in series if len(line.there)]
+    measured = [line for line in series if not np.isnan(line.values).all()]
     # One band at a time: the first one's, which is the own one's.
     banded = next((line for line in measured[:1] if line.ends.method), None)
     days = [*map(_moment, moments)]
@@ -218,7 +213,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         n="" if len(measured) > 1 else _sample(data, y, slice(None)),
         how=f"Band{of}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
         height=175.0, by=marks, bounds=ends[0].result,
-        labels=[(float(line.there[-1]),
+        labels=[(float(line.values[~np.isnan(line.values)][-1]),
                  " ".join(filter(None, [line.name.full, _sample(data, y, line.rows)])), line.style)
                 for line in measured if len(series) > 1],
     )  # fmt: skip

@@ -123,9 +123,11 @@ class SectionEvidence:
         sources = dict.fromkeys(
             response for explanation in explanations.values() for response in explanation.sources
         )
+        for response in sources:
+            self._responses.setdefault(response, f"a{self._number}-{len(self._responses) + 1}")
         links = " and ".join(
             element("a", f"response {number}" if len(sources) > 1 else "the response",
-                    href=f"#{self._anchor(response)}")
+                    href=f"#{self._responses[response]}")
             for number, response in enumerate(sources, 1)
         )  # fmt: skip
         numbers = "".join(
@@ -135,9 +137,6 @@ class SectionEvidence:
         )  # fmt: skip
         name = element("a", text(label, 120), href=f"#{table.anchor(at)}")
         return f"<li><p>{name}{' in ' * bool(links)}{links}:</p>{numbers}</li>"
-
-    def _anchor(self, response: CitedResponse) -> str:
-        return self._responses.setdefault(response, f"a{self._number}-{len(self._responses) + 1}")
 
 
 def _meaning(explanation: Explanation) -> str:
