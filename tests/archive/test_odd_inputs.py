@@ -84,7 +84,7 @@ def test_a_host_is_one_however_it_is_spelt(place: Path) -> None:
     archive = aa.Archive(place, profile=PROFILE)
     assert archive.add([response(5, 3, "MÜNCHEN.example."), response(6, 4, "münchen.example")])
     same = archive.add([response(5, 3, "xn--mnchen-3ya.example")], hosts="München.Example")
-    assert (same.responses, same.run) == (0, None), "it is there already"
+    assert (same.responses, same.run) == (0, None)
     days = archive.history("daily", NAMES[1], hosts="München.example")
     assert days["host"].tolist() == ["xn--mnchen-3ya.example"]
     assert days["revisions"].tolist() == [1]
