@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -19,7 +19,7 @@ from aatoolkit.availability.detect import Hint, Signal, detect, raw
 from aatoolkit.errors import ArgumentError, PayloadError, SchemaDriftWarning
 from aatoolkit.jsontree.decode import decode, gc_paused, read_document
 from aatoolkit.jsontree.layout import MAX_FIELDS, MAX_NODES
-from aatoolkit.jsontree.paths import Field, is_within, leaf_values, parse_pattern
+from aatoolkit.jsontree.paths import Field, Named, Step, is_within, leaf_values, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.metadata import attrs
 from aatoolkit.normalizer.column_availability import (
@@ -332,16 +332,28 @@ def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[H
             yield Hint("$" if path == "$" else f"$.{path}", evidence, _SILENT)
     signal_paths = [signal.path for signal in signals if signal.path not in ("", "$")]
     for pattern in section.watched:
-        vector = document.descend(parse_pattern(pattern))
-        texts = {row: repr(value) for row, value in enumerate(vector.values) if value not in _EMPTY}
+        rows, values, end = _values_at(document, parse_pattern(pattern))
+        texts = {row: repr(value) for row, value in enumerate(values) if value not in _EMPTY}
         counts = Counter(texts.values())
         for row in sorted(texts, key=lambda row: counts[texts[row]])[:1]:
-            path = vector.path(row)
+            path = rows.path(row) + end
             if not any(
                 is_within(path, signal_path) or is_within(signal_path, path)
                 for signal_path in signal_paths
             ):
-                yield Hint(path, raw(vector.values[row]), _WATCHED)
+                yield Hint(path, raw(values[row]), _WATCHED)
+
+
+def _values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:
+    """Return a vector, its values, or those in one column of its grid, and how their paths end."""
+    column = steps[-1]
+    if not isinstance(column, Named):
+        vector = document.descend(steps)
+        return vector, vector.values, ""
+    grid, names = document.descend(steps[:-1]), [*document.descend(column.header).values]
+    at = names.index(column.name) if column.name in names else len(names)
+    values = [row[at] if isinstance(row, list) and at < len(row) else None for row in grid.values]
+    return grid, values, f"[{at}]"
 
 
 # --- drafts ----------------------------------------------------------------------------------
