@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from aatoolkit.availability.detect.words import (
     repeats_question,
     state_of_names_under,
 )
-from aatoolkit.availability.status import Availability
+from aatoolkit.availability.status import Availability, Status
 from aatoolkit.availability.subject import Condition, engine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
 from aatoolkit.jsontree.vectors import MISSING, Vector
@@ -196,6 +196,9 @@ class Facts:
                 size = item
             if as_of is None and isinstance(item, str) and is_whole(name, "moment"):
                 as_of = item
+        is_bare = isinstance(value, str | bool) and state.reason is None and state.cause is None
+        if is_bare and state.status not in (Status.AVAILABLE, Status.UNKNOWN):
+            state = replace(state, reason=f"{path.rpartition('.')[2]} is {raw(value)}")
         self.signals.append(Signal(scope, target, state, size, as_of, path, rule, raw(value), rows))
 
     def add_whole(self, state: Availability, member: Member, rule: str) -> None:
