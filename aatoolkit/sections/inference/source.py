@@ -39,8 +39,8 @@ _PIECE = re.compile(rf".{{1,{_LONGEST}}}(?: |$)|.{{1,{_LONGEST}}}")
 _HEAD = '''"""{title}
 
 Above a table stands what proved the rules of its numbers: an identity or an experiment that held on
-all rows. Units are likely by name and range; a number without a rule is not aggregated.
-Settle what is open here, and keep the file with your analysis.
+all rows. Units are likely by name and range. A number without a rule is open: it is not added up
+until its column has one, as count(...) in place of number(...). Keep the file with your analysis.
 """'''
 
 
