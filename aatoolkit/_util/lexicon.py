@@ -157,7 +157,11 @@ def rows_of(path: Path) -> list[list[str]]:
 
 @cache
 def _data() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
-    """Read the lexicon: the words of each concept, and the rows of patterns."""
+    """Read ``lexicon.txt``; return the words of each concept, and the named patterns.
+
+    The words of a concept are one text; a pattern is a row of its kind, name, strength and regular
+    expression.
+    """
     concepts: dict[str, str] = {}
     rows: list[tuple[str, ...]] = []
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():

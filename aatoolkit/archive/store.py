@@ -275,18 +275,23 @@ class ArchiveStore:
     @contextlib.contextmanager
     def errors(self, name: str) -> Iterator[None]:
         """Convert errors of deltalake and Arrow to errors of this package."""
-        kinds = engine().exceptions
+        exceptions = engine().exceptions
         try:
             yield
-        except (kinds.TableNotFoundError, kinds.SchemaMismatchError):
+        except (exceptions.TableNotFoundError, exceptions.SchemaMismatchError):
             raise
-        except kinds.CommitFailedError as error:
+        except exceptions.CommitFailedError as error:
             raise ArchiveConflict(
                 f"another process wrote to {name} at the same time, and was first "
                 f"({one_line(error)}); try again",
                 path=self.root,
             ) from None
-        except (kinds.DeltaError, kinds.DeltaProtocolError, OSError, pa.ArrowException) as error:
+        except (
+            exceptions.DeltaError,
+            exceptions.DeltaProtocolError,
+            OSError,
+            pa.ArrowException,
+        ) as error:
             raise ArchiveError(
                 f"{name} at {self.root}: {one_line(error)}; what was committed before is whole: "
                 f"{REBUILD}",

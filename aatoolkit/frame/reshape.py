@@ -123,7 +123,7 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     _check_free(map(str, frame.columns), CONTEXT)
     (source,) = metadata.sources
     scope = None if source.scope is None else Scope._from_query(source.scope)
-    facts = {
+    context_values = {
         "host": (source.host, "string"),
         "days": (scope and scope.days, "Int64"),
         **{name: (getattr(source, name) or pd.NaT, "datetime64[us]") for name in _WINDOW},
@@ -135,8 +135,8 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
     }
     context = pd.DataFrame(
         {
-            name: pd.Series([fact], dtype=kind).repeat(len(frame)).set_axis(frame.index)
-            for name, (fact, kind) in facts.items()
+            name: pd.Series([value], dtype=dtype).repeat(len(frame)).set_axis(frame.index)
+            for name, (value, dtype) in context_values.items()
         }
     )
     described_columns = {**dict.fromkeys(CONTEXT, MEASURED), **metadata.columns}

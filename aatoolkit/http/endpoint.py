@@ -197,7 +197,10 @@ def _forms(token: str) -> set[bytes]:
 
 
 def _pattern(token: str) -> re.Pattern[bytes]:
-    """Return a pattern that matches the token's forms, and long parts of them."""
+    """Return a pattern that matches the token, or any part of it of ``_PART`` bytes.
+
+    It is matched as it is, JSON-escaped and URL-encoded.
+    """
     forms = sorted(_forms(token), key=len, reverse=True)
     parts = {
         form[start : start + _PART] for form in forms for start in range(len(form) - _PART + 1)

@@ -173,7 +173,7 @@ class _Connection(HTTPConnection):
         return connected
 
     def _check(self, connected: socket.socket) -> None:
-        """Raise if the connection leads to another machine."""
+        """Raise `NotLoopback` if the peer is another machine: plain HTTP is for loopback only."""
         # The connection may already be reset, and then it has no peer.
         if not ipaddress.ip_address(connected.getpeername()[0].partition("%")[0]).is_loopback:
             raise NotLoopback

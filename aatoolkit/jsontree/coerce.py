@@ -502,7 +502,7 @@ _PARSERS: dict[str, Callable[[str, Any, Any], Any]] = {
     "duration": partial(_of_text, _duration),
     "parts": _in_parts,
     "boolean": _boolean,
-    **{parse: partial(_day, re.compile(form, re.ASCII)) for parse, form in _DAYS.items()},
+    **{parse: partial(_day, re.compile(regex, re.ASCII)) for parse, regex in _DAYS.items()},
     "utc": _utc,
     "epoch s": partial(_epoch, 1),
     "epoch ms": partial(_epoch, 1000),

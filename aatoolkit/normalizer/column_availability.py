@@ -220,7 +220,10 @@ class TableStatements:
     def _row_statements(
         self, column: Column, path: PathOf
     ) -> tuple[list[Statement], list[Availability]]:
-        """Return the statements about single rows; if no key identifies them, only their states."""
+        """Return statements about single rows, and no states.
+
+        If the key cannot identify the rows, return no statements, and the states of the rows.
+        """
         states = self._cell_states(column)
         rows: dict[Availability, list[int]] = {}
         for row in range(self._size) if states else ():

@@ -96,9 +96,10 @@ class BuiltTable:
         return TableStatements(self.rows.plan, self._signals, self.array, self.size)
 
     def _is_host(self, column: Column, vector: Vector, report: DriftReport) -> bool:
-        """Return whether a column takes the host, since the response lacks its domain.
+        """Return whether a column is filled with the request's host: the response has no domain.
 
-        For other columns, record a field that the response lacks.
+        If the field of another column is absent, the column is added to `absent_columns`, and to
+        the report unless it is optional.
         """
         rows = self.rows
         if rows.absent_path or (self.size and vector.is_absent):

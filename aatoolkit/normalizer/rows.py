@@ -108,9 +108,11 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
         unlabelled = {column.source or "" for column in table.columns if not column.is_label}
         outside = frozenset(unlabelled if is_filtered else unlabelled & outer_sources)
         # A row of several engines is no row of one: its numbers sum over them.
-        engine = "engine" if dtypes.get("engine", "list<string>") != "list<string>" else None
-        day = next((name for name in dtypes if name in table.key and dtypes[name] in MOMENTS), None)
-        dimensions = {"engine": engine, "date": day}
+        engine_column = "engine" if dtypes.get("engine", "list<string>") != "list<string>" else None
+        day_column = next(
+            (name for name in dtypes if name in table.key and dtypes[name] in MOMENTS), None
+        )
+        dimensions = {"engine": engine_column, "date": day_column}
         compiled.append(
             TablePlan(table, kind, is_filtered, outside, measures, dimensions, parsed, separate)
         )

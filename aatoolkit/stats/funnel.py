@@ -140,10 +140,10 @@ def funnel_of(
     for suffix, values in zip(("", "_low", "_high"), (rate, *bounds), strict=True):
         table[f"conversion_rate{suffix}"] = np.where(is_possible, values, np.nan)
     converted = plain_value(table["conversion_rate"])
-    visits = "all visits, also those of days that are not complete"
+    visits_text = "all visits, also those of days that are not complete"
     of_visits = "Conversions per visit; too low where those of the last days are not complete."
     if is_complete:
-        visits = "visits of the days whose conversions are complete"
+        visits_text = "visits of the days whose conversions are complete"
         of_visits = "Conversions per visit, on days whose conversions are complete."
     return result(
         "funnel",
@@ -156,8 +156,8 @@ def funnel_of(
                 )
                 for i, key in enumerate(pages)
             ],
-            "method": f"joined on normalised paths; conversions over {visits}; Wilson interval, "
-            f"{level:.0%}, of visits as independent",
+            "method": f"joined on normalised paths; conversions over {visits_text}; "
+            f"Wilson interval, {level:.0%}, of visits as independent",
         },
         [*map(metadata_of, frames)],
         key=("path",),

@@ -99,14 +99,18 @@ def effect(
     trend of the treated prompts alone is not excluded: the effect must be larger than the trends
     within both periods, continued, by a one-sided test at 10 % (in the spirit of Rambachan & Roth,
     *Review of Economic Studies* 90, 2023). A step of 10 points passes that test with some thousands
-    of answers; a mere trend passes it in 8 % of cases at most. Intervals that are read only if the
-    checks pass do not have exactly their level (Roth, *American Economic Review: Insights* 4,
-    2022), and an effect that builds up slowly looks like a trend.
+    of answers; a mere trend passes it in 8 % of cases at most. As intervals are read only if the
+    checks pass, their coverage is not exactly ``level`` (Roth, *American Economic Review:
+    Insights* 4, 2022), and an effect that builds up slowly looks like a trend.
 
-    Do not use it where the treated prompts were chosen because they had just done badly (they
-    recover by themselves), where the action also reaches the control prompts, with a window in
-    which something else happened to one group alone. Do not use it where all treated prompts are
-    of one topic: a shock to that topic looks like an effect, and no number of prompts shows it.
+    Do not use it where
+
+    - the treated prompts were chosen because they had just done badly: they recover by themselves;
+    - the action also reaches the control prompts;
+    - something else happened to one group alone in the window;
+    - all treated prompts are of one topic: a shock to that topic looks like an effect, and no
+      number of prompts shows it.
+
     With fewer than 5 prompts in a group nothing is said.
 
     Parameters

@@ -305,7 +305,9 @@ def _published_tables(
     ]
     for payload, why in sorted(failed, key=lambda failure: _order(failure[0])):
         rows.append(_row_of(payload, Source(section=payload.section), why))
-    responses = _own_table("responses", [{"response": n, **row} for n, row in enumerate(rows, 1)])
+    responses = _table_about_responses(
+        "responses", [{"response": n, **row} for n, row in enumerate(rows, 1)]
+    )
     availability_rows: list[dict[str, Any]] = []
     sections: dict[str, str] = {}
     for number, tables in sorted(numbered.items(), key=lambda item: item[1].section):
@@ -321,7 +323,7 @@ def _published_tables(
         _combined_table(name, section, numbered, responses.frame)
         for name, section in sections.items()
     ]
-    published += [responses, _own_table("availability", availability_rows)]
+    published += [responses, _table_about_responses("availability", availability_rows)]
     return _redact(published, redact) if redact else published
 
 
@@ -356,7 +358,8 @@ def _row_of(payload: Payload | None, source: Source, why: str | None = None) -> 
     }
 
 
-def _own_table(name: str, rows: list[dict[str, Any]]) -> PublishedTable:
+def _table_about_responses(name: str, rows: list[dict[str, Any]]) -> PublishedTable:
+    """Return the table ``responses`` or ``availability``, which a publication adds, from rows."""
     columns = _OWN[name]
     frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
     frame = frame.astype(

@@ -165,7 +165,7 @@ class Facts:
         self.engines = {fold(name): name for name in (*words("known_engine"), *engines)}
         self.signals: list[Signal] = []
         self.prose: list[Member] = []
-        self.read_lists: set[str] = set()
+        self.statement_list_paths: set[str] = set()
         self.unread: dict[tuple[str, str], Hint] = {}
 
     def release(self) -> None:
@@ -311,7 +311,7 @@ class Facts:
         for fact in self.facts:
             if not fact.is_list or not len(fact.values) or any(map(rate_key, fact.names)):
                 continue
-            if fact.values.path(0).rpartition("[")[0] not in self.read_lists:
+            if fact.values.path(0).rpartition("[")[0] not in self.statement_list_paths:
                 yield Records(fact.values, self.add)
 
     @cached_property

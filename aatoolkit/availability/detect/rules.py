@@ -217,7 +217,7 @@ def read_list_of_states(facts: Facts, member: Member) -> bool:
     is_any_lacking = any(state and state.status != Status.AVAILABLE for state in states)
     if not is_any_lacking or not (scope == "engine" or any(is_named)):
         return False
-    facts.read_lists.add(member.path)
+    facts.statement_list_paths.add(member.path)
     return read_map_of_states(facts, key, entries, is_trusted=True)
 
 

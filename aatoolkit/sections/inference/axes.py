@@ -495,7 +495,10 @@ class Structure:
     def _header(
         self, axis: Axis, array: Arrays, *, is_mixed: bool, is_whole: bool = False
     ) -> Header | None:
-        """Return the list that names the positions of others: as many texts as these are long."""
+        """Return the list of texts that names the positions of the lists in ``array``.
+
+        That is its path, and its texts for each row; None if no list is as long as they are.
+        """
         candidates = []
         for neighbour, rows in _arrays_around(axis, array, is_whole=is_whole):
             if neighbour.names is None:

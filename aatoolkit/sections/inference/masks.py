@@ -13,9 +13,9 @@ _NOTHING = (0, "", "0", None, MISSING)
 
 
 def apply_masks(relation: Relation) -> None:
-    """Remove columns of validity flags; mark the values that these call missing as such.
+    """Replace values that a column of validity flags marks as invalid by MISSING; remove the flags.
 
-    A column of flags is taken for a mask only if all the values that it hides are 0 or empty.
+    A column is taken for such flags only if all the values that it marks are 0 or empty.
     """
     for mask in [*relation.columns]:
         holder, field, is_list = _field_of(mask)

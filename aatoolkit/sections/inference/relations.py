@@ -166,10 +166,10 @@ class ColumnFinding:
 
     @property
     def meaning(self) -> Meaning:
-        """The meaning of its name; of a generic name, such as ``value``, with its parent's name.
+        """The meaning of its name, together with its parent's name if it is generic (``value``).
 
-        A field named like a count stays a count below a field named like a share, as
-        ``visibility.hits``, if it holds whole numbers.
+        A field of whole numbers that is named like a count (``hits``) remains a count, even if its
+        parent (``visibility``) is named like a share.
         """
         field_meaning = meaning(self.field)
         name_meaning = meaning(specific_name(self.name, self.path))

@@ -174,8 +174,8 @@ def _column(finding: ColumnFinding) -> str:
     elif re.fullmatch(r"\^*[\w.-]+", source) and snake(source) == name != source:
         first = changed.pop("source")
     doc = [repr(column.doc)] if column.doc else []
-    more = [f"{fact}={_code(fact, value)}" for fact, value in {**facts, **changed}.items()]
-    return f"{form.__name__}({', '.join([repr(first), *doc, *more])})"
+    keywords = [f"{fact}={_code(fact, value)}" for fact, value in {**facts, **changed}.items()]
+    return f"{form.__name__}({', '.join([repr(first), *doc, *keywords])})"
 
 
 def _code(fact: str, value: Any) -> str:

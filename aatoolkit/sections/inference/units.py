@@ -206,7 +206,10 @@ def _rule_of_number(column: ColumnFinding, words: set[str]) -> Rule:
 
 
 def _across(column: ColumnFinding) -> tuple[str, ...]:
-    """Return the dimensions over which a sum holds; empty if it holds over all rows."""
+    """Return the key columns, and ``engine``, over which it is proved that a column adds up.
+
+    Empty if these are the whole key: then it adds up over all rows.
+    """
     key, engines = column.relation.key, {"engine"} if column.facts.outcome == "adds" else set()
     proved = column.facts.across | engines
     if {*key} <= proved:

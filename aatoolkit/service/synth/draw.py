@@ -330,7 +330,11 @@ def _citations(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
 
 
 def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
-    """Return random search queries of answers; queries with a year are the same for a topic."""
+    """Return two made-up tables: ``fanouts``, and ``queries`` with a rank and a volume each.
+
+    A fan-out is a search query that an engine sent for an answer. Queries that end in a year depend
+    on the topic only.
+    """
     rng, host = runs.generator(12), runs.plan.host
     is_exposed = runs.has("exposes_fanouts", True) & runs.answered
     run, place = spread(draw_weighted(rng, (0.2, 0.2, 0.3, 0.2, 0.1), len(runs)) * is_exposed)

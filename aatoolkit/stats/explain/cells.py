@@ -167,10 +167,10 @@ class Result:
 
     @cached_property
     def sides(self) -> list[tuple[str, Replayed, pd.Series, dict[str, str]]]:
-        """For each side of a merge its name and frame, and where the result's cells come from.
+        """For the left and the right side of a merge: its name and its frame, and two mappings.
 
-        That is the row of this side for each row of the result, and the column of this side for
-        each column of the result.
+        These are the row of the side for each row of the result, missing if it has no match, and
+        the name of the side's column by the name of the result's column.
         """
         options = {n: v for n, v in self.arguments.items() if n not in ("left", "right")}
         left, right = (replayed.frame for replayed in self.inputs)

@@ -132,7 +132,7 @@ class Tracer:
         )
 
     def setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
-        """Explain a number that was not computed, such as the day of a row."""
+        """Explain a value that was given and not computed, such as the day of a row."""
         return Explanation(plain(value), name, plain(row), operation=SETTING)
 
     def total(self, sums: ClusterSums, name: str, pair: int, is_denominator: bool) -> Explanation:
