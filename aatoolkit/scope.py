@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DAYS: Final = (7, 30, 90)
-"""The documented windows, in days."""
+"""The documented windows, in days; read also in `archive/snapshot.py` and `sections/typed.py`."""
 
 FILTERS: Final = {
     "engine": "engines",

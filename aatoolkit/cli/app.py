@@ -154,8 +154,8 @@ def _errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
     CSV,
     option(
         "-o --out FILE",
-        "Write a file in the format of its suffix: .parquet or .feather (with metadata), .xlsx, "
-        ".csv, .json or .ndjson (a row per line); - is standard output.",
+        f"Write a file in the format of its suffix: {', '.join(SUFFIXES)} (.parquet and .feather "
+        "with metadata; .ndjson has a row per line); - is standard output.",
         Output(*SUFFIXES),
     ),
     option("--refresh", "Let the service refresh, and use no cached response."),

@@ -421,7 +421,7 @@ def _write_formula(
         return f"{write(args[0], precedence)} {sign} {write(args[1], right_precedence)}", precedence
     if op in ("power", "square"):
         exponent = 2 if op == "square" else plain_value(args[1])
-        return f"{write(args[0], 5)}{ {2: '²', 4: '⁴'}[int(exponent)] }", 4
+        return f"{write(args[0], 5)}{ {2: '²', 4: '⁴'}.get(exponent) or f'^{exponent:g}' }", 4
     if op == "negative":
         return f"-{write(args[0], 3)}", 3
     function = {STACKED: TOTAL, COUNTED: COUNT}.get(op) or _NAMES.get(op, op)

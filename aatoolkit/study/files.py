@@ -77,7 +77,7 @@ _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def body_file(sha256: str) -> str:
-    """Return the file name of a body."""
+    """Return the file name of a body; `Study._body` and `verify` compare its bytes with it."""
     return f"{RESPONSES}/{sha256}.json"
 
 

@@ -24,7 +24,10 @@ BLANK = "(none)"
 """What pictures and reports write where a row has no value, such as a prompt without a topic."""
 
 HATCHED, DOTTED, EMPTY = _LACKING = "hatched", "dotted", "empty"
-"""The looks of what was not measured, has no value, and was measured and has no number."""
+"""The looks of what was not measured, has no value, and was measured and has no number.
+
+They are chosen in ``data.py`` and ``rows.py``, and drawn in ``draw.py`` and ``interactive.py``.
+"""
 
 
 @dataclass(frozen=True)
