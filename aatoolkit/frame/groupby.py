@@ -91,7 +91,7 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     if not keys_by:
         return Groups(np.zeros(len(frame), np.int64), pd.DataFrame(index=range(1)))
     zoned = _with_zone_by_day(keys_by, frame)  # days have no time zone
-    naive = {name: frame[name].dt.tz_convert("UTC").dt.tz_localize(None) for name in zoned}
+    naive = {name: frame[name].dt.tz_localize(None) for name in zoned}
     frame = frame.assign(**naive)
     try:  # pandas bins no times of Arrow
         times = {n: numpy_times(frame[n]) for n in _binned(keys_by) if n in frame.columns}

@@ -48,7 +48,7 @@ def test_a_part_week_says_how_many_days_it_has() -> None:
     assert words[1] == "3 of the 7 days from 2026-11-09 to 2026-11-15"
     assert "3 of the 7 days" in weeks.aa.availability.loc["n", "reason"]
     hours = pd.DataFrame(
-        {"at": pd.date_range("2026-11-02", periods=240, freq="h", tz="UTC"), "n": 1}
+        {"at": pd.date_range("2026-11-02", periods=240, freq="h", tz="Asia/Tokyo"), "n": 1}
     )
     weeks, by_hour = (hours.aa.aggregate(freq=freq, rules=SUM) for freq in ("W", "h"))
     assert weeks["n_availability"].tolist()[1] == "partial"

@@ -63,7 +63,10 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
             continue
         places = [*_places(facts, rule, headers)]
         if rule.kind != "header":  # what states is no measurement
-            facts.document = _without(facts.document, parse_pattern(rule.at))
+            steps = parse_pattern(rule.at)
+            facts.document = _without(facts.document, steps)
+            if rule.total:
+                facts.document = _without(facts.document, (*steps[:-1], Field(rule.total)))
             facts.release()
         wholes += _read_places(facts, rule, places)
     causes = {

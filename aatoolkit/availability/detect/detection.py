@@ -244,7 +244,10 @@ def _failure(error: Exception) -> str:
 _EXPLAINING = frozenset({402, 403, 404, 409, 410, 422, 423, 424, 425, 428, 451, 501, 503})
 """The error statuses under which a service may explain why a section could not be measured."""
 
-_HOST = re.compile(r"\b(domain|host(name)?)s?\b(?!.*\b(gateway|cname|dcv)\b)")
+_HOST = re.compile(
+    r"\b(domain|host(name)?)s?\b"
+    r"(?!.*\bnot (yet )?(connected|linked) (to|with) (the |our )?gateway\b)"
+)
 _CALL = re.compile(
     r"\b(account|user|token|api key|credentials?|route|endpoint|url|parameter"
     r"|argument|method|rate limit|too many requests|maintenance|overloaded|capacity)s?\b"

@@ -396,7 +396,7 @@ def is_bookkeeping(key: str) -> bool:
     >>> is_bookkeeping("totalCount"), is_bookkeeping("pageLimit"), is_bookkeeping("citationCount")
     (True, True, False)
     """
-    return names(key, "form") or is_whole(key, "listed") or ends(key, "time")
+    return names(key, "form") or is_whole(key, "listed") or ends(key, "moment_end")
 
 
 def has_numbers(
