@@ -1,8 +1,9 @@
 """Profiles of unknown services: draft what their responses mean, review, save and check it.
 
-In goes a project of a service that nobody described; out comes a draft: for each section its
-tables, types, units, rules and keys, each with its evidence and one of three confidences. Wrong
-guesses cost more than open questions, so what a wrong one would break is applied only if proved.
+The input is a project of a service that nobody has described. The output is a draft: for each
+section its tables, types, units, rules and keys, each with its evidence and one of three
+confidences (proved, likely, open). A wrong guess costs more than an open question, so a guess that
+would break results if it were wrong is applied only if it is proved.
 
 In reading order: ``asking`` plans the requests and sends them; ``drafting`` holds the draft that a
 person reviews, section by section (``section_draft``); ``candidates`` finds what may state

@@ -1,9 +1,10 @@
 """Ask a service what a draft needs: the requests, planned within a budget, and the responses.
 
-First what any reader would ask: the scope options, each section and the combined view. Then each
-engine that ran, alone, to see what adds up, and one that never did, to see how the service speaks
-of what it could not measure. The combined view serves for all sections at once where its parts
-are the sections' own responses; the others are asked one by one.
+First come the requests that any reader sends: the scope options, each section and the combined
+view. Then follow requests for each single engine that ran, which show which numbers can be summed,
+and for one engine that never ran, which show how the service describes what it did not measure.
+Where the combined view contains the complete responses of sections, one request for it replaces
+requests for each of them; the other sections are requested one by one.
 """
 
 from __future__ import annotations
@@ -51,13 +52,13 @@ class PlannedRequest:
     Attributes
     ----------
     section : str or None
-        The section; None for the combined view, ``scope-options`` for those.
+        The section; None for the combined view, ``scope-options`` for the scope options.
     scope : Scope
         The filters.
     purpose : str
-        What is learnt from it.
+        What is learnt from the response.
     host : str
-        Another project's host; empty for the one that is drafted.
+        The host of another project; empty for the project that is drafted.
     """
 
     section: str | None
@@ -73,25 +74,30 @@ class Responses:
     Attributes
     ----------
     options : object
-        The decoded scope options; None where they could not be read. Values that are declared
-        stand before them, by filter.
+        The decoded scope options; None if they could not be read. If the profile declares where
+        they list the values of filters, these values by filter, and the decoded scope options as
+        ``response``.
     scope_options : Section or None
         The declaration of the scope options in the project's profile.
     documents, payloads : dict of str to object
-        Each section's response, without filters, decoded and as it came.
+        Each section's response without filters: decoded, and as it was received.
     by_engines : dict of str to dict
-        Each section's responses by the engines that they were narrowed to.
+        By section and tuple of engines, the decoded response filtered to these engines.
     errors : dict of str to AAToolkitError
-        What could not be read.
+        The error by section, for each section that could not be read.
     unmeasured : dict of str to object
         Each section's response where nothing was measured, such as that of an engine that never
         ran.
     by_host : dict of str to dict
-        The sections' responses for other hosts, without filters, by host.
+        By host and section, the decoded responses of other hosts, without filters.
     options_by_host : dict of str to object
         The decoded scope options of other hosts.
     requests : list of PlannedRequest
-        What was asked, in order; ``unanswered`` of them had no response when it was ``stopped``.
+        The requests, in order.
+    unanswered : int
+        How many of them had no response when the asking was stopped.
+    stopped : str
+        ``interrupted`` or ``out of time`` if the asking was stopped, else empty.
     """
 
     options: Any = None
@@ -119,14 +125,15 @@ def ask(
 ) -> Responses:
     """Send the requests that a draft needs, within a budget of requests and of time.
 
-    An interrupt, or the end of the time, ends the asking; what was answered by then is returned.
+    After an interrupt, or at the end of the time, nothing more is asked, and the responses
+    received by then are returned.
 
     Raises
     ------
     NotAuthorized, NotVisible
         If nothing can be read for this reason.
     KeyboardInterrupt
-        If it is interrupted before anything was answered.
+        If it is interrupted before any response was received.
     """
     profile = project.client._profile
     responses = Responses(scope_options=None if profile is None else profile.get(SCOPE_OPTIONS))
@@ -161,7 +168,7 @@ def ask(
     requests_left = 0 if responses.stopped else requests - len(first)
     follow_up = _follow_up(responses, places, hosts, requests_left)
     _read_more(_fetched(project, follow_up, responses, progress, deadline), responses, places)
-    # What a host's combined view leaves out, such as `crawl`, speaks for itself alone.
+    # Sections that a host's combined view leaves out, such as `crawl`, are requested one by one.
     asked = {(request.host, request.section) for request in follow_up}
     rest_of_hosts = [
         PlannedRequest(name, no_filters, _OF_HOST, host)
@@ -178,7 +185,10 @@ def _read_more(
     responses: Responses,
     places: Mapping[str, tuple[str, ...]],
 ) -> None:
-    """Store the responses to requests other than the plain sections, section by section."""
+    """Store responses for other hosts and for single engines in ``responses``, by section.
+
+    ``places`` has the path of each section in the combined view.
+    """
     for request, outcome in outcomes.items():
         if isinstance(outcome, AAToolkitError) or outcome.status >= 400:
             continue
@@ -208,7 +218,7 @@ def _fetched(
     progress: bool | None,
     deadline: float | None,
 ) -> dict[PlannedRequest, Any]:
-    """Send requests; return the payload of each, or its error."""
+    """Send requests; return the payload or the error of each that was answered."""
     responses.requests += requests
     results: dict[PlannedRequest, Payload | AAToolkitError] = {}
 
@@ -246,7 +256,7 @@ def _fetched(
 
 
 def _places(combined: Any, documents: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The path in the combined view of each section's complete response."""
+    """Return, by section, the path in the combined view at which its complete response is."""
     places: dict[str, tuple[str, ...]] = {}
     for path, value in _objects(combined, ()):
         name = next((word for word in reversed(path) if word in documents), None)
@@ -256,7 +266,7 @@ def _places(combined: Any, documents: Mapping[str, Any]) -> dict[str, tuple[str,
 
 
 def _objects(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the objects and lists of a document by path, except those within lists."""
+    """Yield the path and value of each object and list in a document, except those in lists."""
     for key, item in value.items() if isinstance(value, dict) and len(path) < _DEEPEST else ():
         if isinstance(item, dict | list):
             yield (*path, key), item
@@ -264,7 +274,7 @@ def _objects(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...
 
 
 def _alike(first: Any, second: Any) -> float:
-    """The share of leaves that two documents have in common, at the same paths."""
+    """Return the share of leaves (0 to 1) that two documents have in common at the same paths."""
     a, b = Counter(leaf_values(first, "$")), Counter(leaf_values(second, "$"))
     return (a & b).total() / max(a.total(), b.total(), 1)
 
@@ -275,7 +285,10 @@ def _alike(first: Any, second: Any) -> float:
 def _follow_up(
     responses: Responses, places: Mapping[str, Any], hosts: Iterable[str], requests_left: int
 ) -> list[PlannedRequest]:
-    """Plan requests within the budget left: other hosts, single engines, engines without runs."""
+    """Return the requests for other hosts, single engines and an engine that never ran.
+
+    They are at most as many as the budget has left.
+    """
     rest = [name for name in responses.documents if name not in places]
     views = [None, *rest] if len(places) > 1 else [*responses.documents]
     ran, idle = engines_of(responses.options)
@@ -300,33 +313,38 @@ def _follow_up(
 
 
 def _engine_sets(ran: Sequence[str], idle: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return a set for each engine that ran; the engines that never ran are added to the last.
+    """Return a tuple for each engine that ran; the engines that never ran are added to the last.
 
-    These have no responses but may have visits or sales, without which the sets are not the whole.
+    An engine that never ran has no answers, but it may have visits or sales. Without these the
+    responses for the tuples would not add up to the response for all engines.
     """
     single_engines = [(name,) for name in ran]
     return [*single_engines[:-1], (*single_engines[-1], *idle)] if single_engines else []
 
 
 def _halves(sets: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Divide the engines into two disjoint sets."""
+    """Return two tuples of about equal length that together have every engine once."""
     names = [name for names in sets for name in names]
     return [tuple(names[::2]), tuple(names[1::2])]
 
 
 def _declared_values(project: Project, payload: Payload) -> dict[str, Any]:
-    """The values of filters by the profile; without engines if they are found without a profile."""
+    """Return the values of each filter, as the profile declares them, and the raw ``response``.
+
+    ``engine`` is left out if the search without a profile finds the same engines, because that
+    search also gives their states.
+    """
     options = read_options(project.host, payload, project.client._options)
     values = {name: [*options.values(name)] for name in FILTERS if name not in options.unknown}
     if {*values.get("engine", ())} == {*chain(*engines_of(payload.json))}:
-        del values["engine"]  # there they have their states
+        del values["engine"]  # in the raw response they have their states
     return {**values, "response": payload.json}
 
 
 def engines_of(options: Any) -> tuple[list[str], list[str]]:
-    """Return the engines of scope options: those that ran, and those that never ran.
+    """Return two lists of engines from scope options: those that ran, and those that never ran.
 
-    The latter include those that are not configured, which come last.
+    Engines that are not configured are at the end of the second list.
 
     Examples
     --------
@@ -351,7 +369,7 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
 
 
 def engine_labels(options: Any) -> dict[str, str]:
-    """Return the other names of engines, each with the engine's id.
+    """Return a mapping from other names of engines, such as labels, to their ids.
 
     Examples
     --------
@@ -363,7 +381,7 @@ def engine_labels(options: Any) -> dict[str, str]:
 
 
 def _names(engine: dict[str, Any]) -> Iterator[str]:
-    """Yield what names an engine, its id first."""
+    """Yield the names in an engine's record: its id first, then its label and title."""
     texts = {
         " ".join(word for word in tokens(key) if word not in words("engine")): text
         for key, text in reversed(engine.items())
@@ -373,7 +391,7 @@ def _names(engine: dict[str, Any]) -> Iterator[str]:
 
 
 def _engines(options: Any) -> list[dict[str, Any]]:
-    """Return the engines that scope options list, as objects."""
+    """Return the engines listed in scope options, each as a dict."""
     for name, value in named(options):
         records = value if isinstance(value, list) else []
         if isinstance(value, dict) and all(isinstance(engine, dict) for engine in value.values()):

@@ -1,13 +1,19 @@
 """Candidates: places of a section's responses that may state availability, for a person to confirm.
 
-A place is a field outside the rows, a map by engine, a list, the code or sentence of notices, or
-a field of rows. It is scored by what the data do, words second: numbers are missing beside one of
-its values and there beside another, it differs between hosts and where nothing was measured, its
-words deny, it names an engine that never ran; less for words of business. What says the same of
-every host is no place. None is applied: ``tables.hints`` points it out until a rule reads it.
+A place is a path in the response: of a field outside the rows, a map by engine, a list, the code or
+sentence of notices, or a field of rows. Its score depends on the data first and on its words
+second. The score is higher if
 
-What the words of a place mean is proposed by the words themselves, or by the numbers that are, or
-are not, beside them.
+- numbers are missing beside one of its values and present beside another,
+- its value differs between hosts, or in the response in which nothing was measured,
+- its words deny (``not_connected``), or it names an engine that never ran.
+
+It is lower if the words are common in business (``in_stock``). A place with the same value for
+every host is no candidate. No candidate is applied by itself: ``tables.hints`` points it out until
+a rule reads it.
+
+The meaning of each word of a place is proposed from the word itself, or from whether numbers are
+beside it.
 """
 
 from __future__ import annotations
@@ -48,7 +54,7 @@ from aatoolkit.sections.section import is_at
 
 _ONLY_UNMEASURED = "is there only where nothing was measured"
 MOST = 3
-"""So many places of a section are pointed out at most."""
+"""The greatest number of places that are pointed out per section."""
 
 _LEAST, _FEW_NOTICES, _FEW_WORDS, _SHORT, _LONGEST, _DEEPEST = 3, 12, 6, 40, 200, 6
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
@@ -62,7 +68,11 @@ Path = tuple[Step, ...]
 
 
 class Row(NamedTuple):
-    """A record: whether it has numbers, which engines of its response never ran, its engine."""
+    """A record of a response, as an object of named fields.
+
+    ``has_numbers`` says whether it holds measured numbers (None if that is unknown), ``idle`` which
+    engines of its response never ran, and ``engine`` which engine it is about, if known.
+    """
 
     record: Mapping[str, Any]
     has_numbers: bool | None
@@ -71,20 +81,20 @@ class Row(NamedTuple):
 
 
 class Sighting(NamedTuple):
-    """What one response has at a place, and whether numbers are beside it.
+    """The value of one response at a place, and whether numbers are beside it.
 
     Attributes
     ----------
     value : object
         A word, a flag or a code; a list of them; or a map of them by engine.
     has_numbers : bool or None
-        Whether numbers are beside it; None where the response does not say.
+        Whether numbers are beside the value; None if the response does not show it.
     measured : mapping of str to bool or None
-        The same of each engine of the response.
+        For each engine of the response, whether it has numbers; None if that is unknown.
     idle : collection of str
         The engines that never ran, or are not configured.
     engine : str
-        The engine that it is about, where its record names one.
+        The engine that the value is about, if its record names one, else empty.
     """
 
     value: Any
@@ -95,16 +105,16 @@ class Sighting(NamedTuple):
 
 
 class Shapes(NamedTuple):
-    """What is known of a service's responses.
+    """What is known of the structure of a service's responses.
 
     Attributes
     ----------
     labels : mapping of str to str
-        Other names of engines, each with the engine's id.
+        The id of an engine by each of its other names.
     maps : collection of tuple of Step
-        Where there are objects whose keys are data.
+        The paths of objects whose keys are data, such as dates, and no names of fields.
     headers : mapping
-        The path of the rows of grids, with that of their header.
+        For grids (lists of lists with a header): the path of the header by the path of the rows.
     """
 
     labels: Mapping[str, str] = {}
@@ -119,25 +129,26 @@ class Candidate:
     Attributes
     ----------
     at : str
-        The path, in the words of `aatoolkit.sections.Rule`.
+        The path, spelled as ``at`` of `aatoolkit.sections.Rule`.
     value : object
-        What is there.
+        The value at the path.
     why : str
-        What speaks for it.
+        Why the place may state availability.
     score : int
-        How much does; only for the order.
+        How likely it does; used for the order only.
     value_by_host : mapping of str to object
-        What is there in the responses for other hosts.
+        The value at the path in the response for each other host.
     words : mapping of str to str
-        The words that were seen there in any response, each with what it probably means.
+        The words that any response has at the path, each with its probable meaning.
     engine : str
-        The field of its row that names an engine, ``{}`` where its key in a map does; else empty.
+        The field of the row that names its engine; ``{}`` if the row's key in a map names it; empty
+        if nothing does.
     is_of_section : bool
-        Whether it is in notices, or in rows without numbers, which speak of the whole response.
+        Whether it is in a notice or in a list of gaps, which are about the whole response.
     total : str
-        The field beside it that says how many there should be, where it is a count.
+        If the place is a count: the sibling field with the number that it should reach; else empty.
     alike : tuple of Candidate
-        Other places of the response that say the same by a field of the same name.
+        Places that share a word with this one and have its field name, or its parent object.
     """
 
     at: str
@@ -162,23 +173,23 @@ def candidates(
     empty: Any,
     engines_by_host: Mapping[str, tuple[Collection[str], Collection[str]]] | None = None,
 ) -> list[Candidate]:
-    """Find the places of a response that may state availability, the likeliest first.
+    """Return the places of a response that may state availability, the likeliest first.
 
     Parameters
     ----------
     document : object
         The decoded response.
     parts : mapping
-        The same section's responses by the engines that they were narrowed to.
+        By tuple of engines, the same section's response filtered to these engines.
     ran, idle : collection of str
-        The engines of the project, and those that are not configured or never ran.
+        The engines of the project that ran, and those that are not configured or never ran.
     shapes : Shapes
-        What is known of the service.
+        What is known of the structure of the service's responses.
     by_host : mapping of str to object
-        The same section of other hosts.
+        The same section's responses for other hosts.
     empty : object
-        The same section's response where nothing was measured, such as that of an engine that
-        never ran; None without one.
+        The same section's response in which nothing was measured, such as that for an engine that
+        never ran; None if there is none.
     engines_by_host : mapping of str to pair, optional
         The engines of other hosts: those that ran, and those that are idle.
 
@@ -243,7 +254,11 @@ def candidates(
 
 
 class _Values(NamedTuple):
-    """What a place has in the response, where nothing was measured, and in those of other hosts."""
+    """The values at one place in several responses.
+
+    ``current`` is that of the response itself, ``empty`` that of the response in which nothing was
+    measured, and ``by_host`` those of other hosts' responses.
+    """
 
     current: Any
     empty: Any
@@ -251,13 +266,13 @@ class _Values(NamedTuple):
 
     @property
     def are_same(self) -> bool:
-        """Whether the same word is everywhere, which tells hosts and responses not apart."""
+        """Whether all responses have the same word, which therefore distinguishes nothing."""
         is_word = self.current is not None and not isinstance(self.current, dict)
         values = [*self.by_host.values(), self.empty or self.current]
         return bool(self.by_host) and is_word and all(value == self.current for value in values)
 
     def contrast(self, score: int, why: str) -> tuple[int, str]:
-        """Add what speaks for the place by what differs; return the score and the reasons."""
+        """Return the score, raised if the responses differ at the place, and the reasons for it."""
         hosts = [host for host, value in self.by_host.items() if value != self.current]
         reason = ""
         are_states = all(map(_is_state, (self.current, self.empty, *self.by_host.values())))
@@ -271,7 +286,10 @@ class _Values(NamedTuple):
 
 
 def _likeliest(places: list[Candidate]) -> list[Candidate]:
-    """Keep the likeliest places, and of those that are alike the likeliest, with the others."""
+    """Return the likeliest places, at most `MOST`, the likeliest first.
+
+    Of several places that are alike only the likeliest is returned; its ``alike`` has the others.
+    """
     kept: list[Candidate] = []
     for place in sorted(places, key=lambda place: -place.score):
         if not any(_are_alike(place, other) for other in kept):
@@ -283,9 +301,10 @@ def _likeliest(places: list[Candidate]) -> list[Candidate]:
 
 
 def _compared(value: Any, totals: dict[str, str], *, is_of_data: bool = False) -> Any:
-    """Return a response with words for its counts of what was, beside what should have been.
+    """Return a copy of a response in which each count beside its total is replaced by a word.
 
-    The names of such counts are added to ``totals``, each with that of the other.
+    The word is ``full``, ``some`` or ``none``. ``totals`` is filled with the names of such counts,
+    each with the name of its total.
     """
     if isinstance(value, list):
         return [_compared(item, totals, is_of_data=is_of_data) for item in value]
@@ -308,7 +327,7 @@ def _compared(value: Any, totals: dict[str, str], *, is_of_data: bool = False) -
 
 
 def _are_alike(place: Candidate, other: Candidate) -> bool:
-    """Whether two places are fields of one name, or of one object, that share a word."""
+    """Whether two places share a word, and are fields of the same name or of the same object."""
     is_same_field = any(
         part == other_part != ""
         for part, other_part in zip(
@@ -322,7 +341,10 @@ def _are_alike(place: Candidate, other: Candidate) -> bool:
 
 
 class _Search:
-    """The places of responses that hold words or flags, with what is beside each."""
+    """Collects, by path, the words and flags that may state availability.
+
+    For each it also records whether numbers are beside it.
+    """
 
     def __init__(self, engines: Collection[str], shapes: Shapes) -> None:
         self._engines = {*engines, *shapes.labels}
@@ -331,14 +353,17 @@ class _Search:
         self._lists: dict[Path, list[list[Row]]] = defaultdict(list)
         self._columns: set[Path] = set()
         self.evidence: dict[Path, str] = {}
-        """What the numbers of rows say of a place."""
+        """By path of a place in rows, what the numbers of these rows show about it."""
         self.engine_fields: dict[Path, str] = {}
-        """The field that names an engine, beside a place in rows of one engine each, or ``{}``."""
+        """By path of a place in rows of one engine each: the field that names the engine.
+
+        ``{}`` if the keys of a map name the engines.
+        """
         self.notices: set[Path] = set()
         self._maps_of_engines: set[Path] = set()
 
     def read(self, response: Any, idle: Collection[str] = ()) -> None:
-        """Add the places of one response, and the engines that have no numbers there for sure."""
+        """Add the places of one response; ``idle`` are its engines that never ran."""
         labels = self._shapes.labels
         self._response = Vector([response])
         self._is_counted = has_numbers(response, self._is_no_measurement)
@@ -352,7 +377,10 @@ class _Search:
         self._fields(response, ())
 
     def places(self) -> dict[Path, list[Sighting]]:
-        """The places outside rows, and the fields of rows that go with numbers that are missing."""
+        """Return, by path, what was seen at each place.
+
+        Places are outside rows, or fields of rows whose words go with missing numbers.
+        """
         for path, lists in self._lists.items():
             fields = dict.fromkeys(key for rows in lists for row in rows for key in row.record)
             engine = "{}" if path in self._maps_of_engines else self._engine_field(fields, lists)
@@ -367,7 +395,7 @@ class _Search:
     def _field(
         self, path: Path, key: str, fields: Iterable[str], lists: list[list[Row]], engine: str
     ) -> None:
-        """Add the words of a field of rows, if they go with numbers that are missing."""
+        """Add the words of a field of rows, if numbers are missing in rows with some of them."""
         rows = [
             (word, row, of_list)
             for of_list in lists
@@ -429,7 +457,7 @@ class _Search:
             self.evidence[place] = "numbers are missing beside some of its words"
 
     def _fields(self, document: Any, path: Path) -> None:
-        """Add the places of an object outside rows, and of what is below it."""
+        """Add the places of an object outside rows, and those of its nested objects and lists."""
         if not isinstance(document, dict) or len(path) > _DEEPEST:
             return
         for key, value in document.items():
@@ -493,10 +521,10 @@ class _Search:
         measured: Sequence[bool | None] = (),
         names: Sequence[str] = (),
     ) -> None:
-        """Keep records and those below them, and add maps by engine.
+        """Keep records and the records nested in them, and add the maps by engine in them.
 
-        An object of words alone speaks of the row or engine that holds it; ``measured``
-        says which of these have numbers.
+        A record that holds words only is about the row or engine that contains it. For each record,
+        ``measured`` says whether that row or engine has numbers.
         """
         records = [item for item in items if isinstance(item, dict)]
         if any(map(_columns_of, records)):
@@ -544,7 +572,7 @@ class _Search:
                         self._rows(value, (*place, Each()))
 
     def _engine_field(self, fields: Iterable[str], lists: list[list[Row]]) -> str:
-        """The field that names the engine of each row, a different one for each row of a list."""
+        """Return the field that names each row's engine, no engine twice in a list; else empty."""
         for key in fields:
             values = [[str(row.record.get(key)) for row in rows] for rows in lists]
             is_named = named_target({key: ""}) == ("engine", "")
@@ -557,7 +585,7 @@ class _Search:
         return is_bookkeeping(key) or is_mark(key)
 
     def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
-        """Whether the keys of an object are engines, each with a word, or with a grade of it."""
+        """Whether most keys of an object are engines, and its values are words, flags or codes."""
         words = str | bool | int | float if names(key, "place") else str | bool
         numbers = {item for item in value.values() if type(item) is int}
         if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _FEW_WORDS:
@@ -585,7 +613,7 @@ def _measured(value: Any, engines: Collection[str]) -> Iterator[str]:
 
 
 def _columns_of(record: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """The lists of an object that are columns of one table; nothing where they are none."""
+    """Return the lists of an object, if they are the columns of one table; else an empty dict."""
     columns = {key: value for key, value in record.items() if isinstance(value, list)}
     items = [item for column in columns.values() for item in column]
     lengths = {len(column) for column in columns.values()}
@@ -594,7 +622,7 @@ def _columns_of(record: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def _flag_or_text(value: Any) -> Any:
-    """The word or flag of a cell, or the first text of a list; None if there is none."""
+    """Return the text or flag of a cell, or the first text of a list; None if there is none."""
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
     return value if isinstance(value, str | bool) else None
@@ -603,9 +631,10 @@ def _flag_or_text(value: Any) -> Any:
 def _is_apart(
     lists: list[list[Row]], key: str, number_field: str, missing: tuple[Any, ...]
 ) -> bool:
-    """Whether some words of a field are only in rows where the numbers of another are missing.
+    """Whether some words of a field are only in rows in which another field's number is missing.
 
-    Both are in one list at least, where words repeat, for names and ids differ too.
+    At least one list must have rows with and rows without the number, and its words must repeat:
+    names and ids, which differ from row to row, prove nothing.
     """
     words_without, words_with, is_repeated = set(), set(), False
     for rows in lists:
@@ -626,7 +655,7 @@ def _is_apart(
 
 
 def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield each code of a notice, or of an object in it, and its sentence, each with its path."""
+    """Yield the path and text of each code and each sentence in a notice or an object in it."""
     for key, value in record.items():
         is_sentence = isinstance(value, str) and " " in value and names(key, "place_reason")
         if isinstance(value, dict):
@@ -636,23 +665,23 @@ def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 
 def is_mark(key: str) -> bool:
-    """Whether a number under a key measures nothing: an id, a moment, or how much is missing."""
+    """Whether a number under a key is no measurement: an id, a time, or a count of what lacks."""
     return meaning(key).kind in ("id", "time") or names(key, "lack_count")
 
 
 def _is_state(value: Any) -> bool:
-    """Whether a value may name a state: a flag, nothing, or a few words in letters."""
+    """Whether a value may name a state: it is a flag, None, or a text of up to four words."""
     is_word = isinstance(value, str) and _STATE.fullmatch(value) is not None
     return value is None or isinstance(value, bool) or is_word
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
-    """Whether a record gives a reason, which measurements do not."""
+    """Whether a record gives a reason, as notices do and measurements do not."""
     return any(value and names(key, "place_reason") for key, value in record.items())
 
 
 def value_at(document: Any, path: Sequence[Step]) -> Any:
-    """Return the value at a path of fields; None where there is none."""
+    """Return the value at a path of fields; None if the document has no such path."""
     for step in path:
         if not isinstance(step, Field) or not isinstance(document, dict):
             return None
@@ -661,7 +690,7 @@ def value_at(document: Any, path: Sequence[Step]) -> Any:
 
 
 def _is_read(place: str, read_paths: Sequence[str]) -> bool:
-    """Whether a signal has its evidence at a path, above it or below it."""
+    """Whether one of the paths that detection has read is the place, above it or below it."""
     paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in read_paths)
     return any(path and is_at(path, place) for path in paths)
 
@@ -670,7 +699,7 @@ def _is_read(place: str, read_paths: Sequence[str]) -> bool:
 
 
 def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, str]:
-    """Score how likely a place states availability; return also the main reason."""
+    """Return a score of how likely a place states availability, and the main reason."""
     keys = [step.name for step in path if isinstance(step, Field | Named)]
     is_named = names(keys[-1], "place")
     score = 2 * is_named
@@ -722,7 +751,7 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
 
 
 def _is_of_gaps(path: Path) -> bool:
-    """Whether a path leads to the records of a list that is named for what lacks."""
+    """Whether a path leads to records of a list whose name means a lack, such as ``gaps``."""
     keys = [step.name for step in path if isinstance(step, Field)]
     return Each() in path and any(names(key, "gaps") for key in keys)
 
@@ -751,11 +780,13 @@ def _denies(text: str) -> bool:
 def _meanings(
     path: Path, sightings: list[Sighting], mixture: str, *, lacks: bool
 ) -> dict[str, str]:
-    """Propose what the words of a place mean: by themselves, or by the numbers beside them.
+    """Return the probable meaning of each word of a place, such as ``not_run``, by word.
 
-    One word at most means that all is there: the commonest that numbers are beside. A reason, a
-    sentence, an entry of a list, or what stands under a key that denies never does; nor does the
-    word of all engines, ``mixture``, where some engine alone has another.
+    The meaning comes from the word itself, or from the numbers beside it. A word that means nothing
+    by itself is taken for ``available`` only if it is the commonest word that always has numbers
+    beside it. Reasons, sentences, entries of lists and values under a key that denies are never
+    taken for it, and neither is ``mixture``: the word of the response for all engines, if the
+    response for some engine has another word.
     """
     evidence = _Evidence(path, sightings, mixture, lacks=lacks)
     meanings = {
@@ -802,7 +833,7 @@ class _Evidence:
         self._best = max(available_words, key=lambda text: len(self.numbers[text]), default="")
 
     def meaning_of(self, text: str) -> str | None:
-        """What a word probably means; None if it denies and affirms nothing."""
+        """Return the probable meaning of a word; None if it is ``null`` and means nothing."""
         counts, is_flag, lacks = {*self.numbers[text]}, text in _FLAGS, self._lacks
         word = canonical_word(text) or _word_in(text)
         engines = [name for name, texts in self.words_by_engine.items() if name and text in texts]
@@ -833,16 +864,17 @@ def _word_for(state: Availability) -> str:
 
 
 def _word_in(text: str) -> Word | None:
-    """The word that a sentence means, or a code, by its words or the last one."""
+    """Return the canonical word that a sentence or a code means; None if it means none."""
     if not is_code(text):
         return word_in_sentences(text)
     return word_in_sentences(spaced(text)) or word_of_parts(tokens(text)[-1:])
 
 
 def _words(sighting: Sighting) -> Iterator[Sighting]:
-    """Yield the words of a sighting, each with its engine, and whether numbers are beside it.
+    """Yield a sighting for each word of a sighting, with the word's own engine and numbers.
 
-    What varies in the texts of a list, and in sentences, is written as a rule's `words` have it.
+    In sentences and in the texts of a list, an engine's name is replaced by ``{engine}`` and, in
+    sentences, each number by ``*``: so a rule's ``words`` spell what varies.
     """
     value, has_number, measured, idle, engine = sighting
     if isinstance(value, dict):
@@ -861,7 +893,7 @@ def _words(sighting: Sighting) -> Iterator[Sighting]:
 
 @lru_cache
 def _naming(engine: str) -> re.Pattern[str]:
-    """The pattern of a text that names an engine."""
+    """Return a pattern that finds an engine's name as a whole word in a text."""
     return re.compile(rf"\b{re.escape(engine)}\b", re.IGNORECASE)
 
 
@@ -869,21 +901,23 @@ def _naming(engine: str) -> re.Pattern[str]:
 
 
 def emptied(relations: Sequence[Relation], document: Any, empty: Any) -> tuple[str, ...]:
-    """The path of a section's rows that are absent without a reason where nothing was measured.
+    """Return the path of the rows, if the service omits them unexplained when nothing was measured.
 
-    A response that is empty there may be one in which nothing was found, or nothing measured.
+    With such a service, a response without rows may mean that nothing was found, or that nothing
+    was measured.
 
     Parameters
     ----------
     relations : sequence of Relation
         The section's tables, the main one first.
     document, empty : object
-        The decoded response, and that in which nothing was measured; None where there is none.
+        The decoded response, and the response in which nothing was measured; None if there is none.
 
     Returns
     -------
     tuple of str
-        The path, or ``$`` for the response itself; nothing where the service says why.
+        The path of the rows, or ``$`` for the response itself; an empty tuple if the rows are
+        there, or if the service gives a reason.
     """
     if empty is None or detect(empty).signals:
         return ()

@@ -32,17 +32,21 @@ MEANINGS = (
     *(str(cause) for cause in Cause if cause not in (Cause.ABSENT, Cause.FILTERED, Cause.NO_ROW)),
     SILENT,
 )
-"""What a word may mean."""
+"""The meanings that a rule may give to a word."""
 
 _SHOWN = 8
 _SLACK, _OTHER_SCALE = 1e-9, 25
 
 Change = tuple[str, str, int, str | None]
-"""What has changed, where, how often, and an example."""
+"""The kind of change, its path, how often it occurs, and an example."""
 
 
 def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]) -> dict[str, Any]:
-    """Collect drift, the median of shares and empty columns, as a baseline for `check`."""
+    """Return the present state of responses, which `check` compares later ones with.
+
+    ``drift`` has, by section, the ``[kind, path]`` of each difference from the declaration;
+    ``sizes`` has the medians of columns of shares, as `_medians_of_shares` returns them.
+    """
     baseline: dict[str, Any] = {}
     for name, payload in payloads.items():
         with suppress(AAToolkitError):  # what was not drafted, or is too large to be read, has none
@@ -57,16 +61,16 @@ def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]
 def check(
     profile: Profile, project: Project, sections: Iterable[str] | None = None
 ) -> pd.DataFrame:
-    """Read a service again, and list where its responses differ from the profile.
+    """Read a service again, and return where its responses differ from the profile.
 
     Parameters
     ----------
     profile : Profile
-        What is known of the service.
+        The profile of the service.
     project : Project
-        A project of it.
+        A project of the service.
     sections : iterable of str, optional
-        The sections to ask for; all that the profile declares if left out.
+        The sections to ask for; by default all that the profile declares.
 
     Returns
     -------
@@ -112,9 +116,10 @@ def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
 
 
 def _medians_of_shares(section: Section, tables: Tables) -> dict[str, float | None]:
-    """Return the median magnitude of each column of shares, to notice a change of scale later.
+    """Return the median of the absolute values of each column of shares, by ``table.column``.
 
-    Keys are ``table.column``; a column without values has None.
+    A change of scale (0.5 to 50) can be noticed by it later. Columns of any kind that have no
+    values are included, with None.
     """
     medians: dict[str, float | None] = {}
     for table in section:
@@ -152,9 +157,9 @@ def problem_of(
     headers: Iterable[Mapping[str, str]] = (),
     candidates: Sequence[str] = (),
 ) -> str | None:
-    """Describe what is wrong with a rule for the responses seen; None if it reads some of them.
+    """Return a description of what is wrong with a rule; None if it reads one of the responses.
 
-    Where none has its place, candidates for the place are named.
+    If no response has the rule's path, the description names similar paths and the candidates.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Confirm where a service states availability: questions, most useful first, one at a time."""
+"""Confirm where a service states availability: one question at a time, the most useful first."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class PlaceQuestion:
     place : Candidate
         The place.
     rule : dict
-        The rule that would read it.
+        The rule that would read the place, as keyword arguments of `aatoolkit.sections.Rule`.
     words : dict of str to str
-        The words of the place, each with what it probably means; change them to correct it.
+        The words of the place, each with its probable meaning; change a meaning to correct it.
     """
 
     section: SectionDraft
@@ -43,7 +43,7 @@ class PlaceQuestion:
         return words
 
     def confirm(self) -> None:
-        """Have the section's availability read from this place, and from those alike."""
+        """Add to the section the rules that read this place and those alike."""
         self.section.set_rule(**self.rule)
         for place in self.place.alike:
             rule = proposal(place)
@@ -60,10 +60,10 @@ class PlaceQuestion:
 
 
 class Confirmation:
-    """The questions that a draft leaves; iterate over them, or settle them in a notebook.
+    """The questions about availability in a draft; iterate over them, or answer them in a notebook.
 
-    A section may state it in several places: each that is pointed out is a question. A section
-    that already has a rule is left out, so that you can stop between sections and go on later.
+    There is one question for each place that may state the availability of a section. Sections that
+    already have a rule are left out, so that you can stop between sections and go on later.
     """
 
     def __init__(self, draft: Mapping[str, SectionDraft]) -> None:
@@ -87,7 +87,7 @@ class Confirmation:
         Parameters
         ----------
         read_line, show : callable
-            Read a line for a prompt; show a text.
+            ``read_line`` shows a prompt and returns a line; ``show`` shows a text.
         keep : callable, optional
             Called after each place that was confirmed, to save the draft.
         """
@@ -124,7 +124,7 @@ class Confirmation:
         return confirmed
 
     def widget(self) -> Any:
-        """Build a widget that shows one question at a time, with a choice for each word."""
+        """Return a widget that shows one question at a time, with a choice of meaning per word."""
         import ipywidgets as w
 
         box, questions = w.VBox(), iter(self)

@@ -38,11 +38,11 @@ class Draft(Mapping[str, SectionDraft]):
     Attributes
     ----------
     requests : list of PlannedRequest
-        What was asked, in order.
+        The requests, in order.
     errors : dict of str to AAToolkitError
-        The sections that could not be read, and why.
+        The error by section, for each section that could not be read or drafted.
     stopped : str
-        ``interrupted`` or ``out of time`` where responses are lacking for this reason, else empty.
+        ``interrupted`` or ``out of time`` if responses are lacking for this reason, else empty.
     """
 
     def __init__(self, host: str, responses: Responses, *, standard_names: bool = True) -> None:
@@ -104,7 +104,7 @@ class Draft(Mapping[str, SectionDraft]):
         return len(self._sections)
 
     def profile(self, name: str = "draft") -> Profile:
-        """Return the profile in its present state, to be used without a file."""
+        """Return the profile as it is drafted so far, to be used without a file."""
         sections = [section.section for section in self.values()]
         if self.responses.scope_options is not None:
             sections.append(self.responses.scope_options)
@@ -118,7 +118,7 @@ class Draft(Mapping[str, SectionDraft]):
         path : path
             The file, such as ``acme_service.py``.
         name : str, optional
-            The profile's name; by default that of the file.
+            The profile's name; by default the file's name without its suffix.
 
         Returns
         -------
@@ -133,18 +133,18 @@ class Draft(Mapping[str, SectionDraft]):
         return write_whole(path, file_of(name, self._title, analyses, baseline, options).encode())
 
     def confirm(self) -> Confirmation:
-        """Walk through the places that may state availability, most useful first.
+        """Return the questions about places that may state availability, the most useful first.
 
-        In a notebook the result is a small widget; ``draft.confirm().ask()`` asks in a terminal,
-        and iterating gives the questions, one for each place. A section that already has a rule
-        is left out. A word that does not say what was measured means ``nothing``.
+        A notebook shows the result as a small widget, ``draft.confirm().ask()`` asks in a terminal,
+        and iteration yields the questions, one for each place. Sections that already have a rule
+        are left out. Give a word the meaning ``nothing`` if it does not say what was measured.
         """
         return Confirmation(self)
 
     def resume(self, path: str | Path) -> None:
-        """Take over the rules of availability from a profile that was saved before.
+        """Add the availability rules of a profile that was saved before.
 
-        Rules that no response fits any more are left out.
+        Rules that read none of the responses any more are left out.
         """
         saved = Profile.load(path) if Path(path).exists() else {}
         for name, section in self.items():
@@ -191,13 +191,15 @@ def draft(
 ) -> Draft:
     """Draft the profile of a service from its responses, within a budget of requests.
 
-    Asks for the scope options, each section, the combined view, and for some engines alone.
-    Nothing undocumented is asked. Only what is proved or likely is applied; what a wrong guess
-    would break, sums and ratios, only if proved. Where the client's profile says where the scope
-    options list their values, they are read there, and the draft keeps that declaration.
+    It requests the scope options, each section, the combined view, and some of these filtered to
+    single engines. Only documented endpoints are requested. A finding is applied if it is proved or
+    likely; one that decides about sums and ratios, which a wrong guess would break, only if it is
+    proved. If the client's profile declares where the scope options list their values, they are
+    read there, and the draft keeps that declaration.
 
-    An interrupt, or the end of the time, ends the asking, and the draft is made of what came by
-    then. Drafting again goes on from there: responses in the cache are not asked for again.
+    After an interrupt, or at the end of the time, nothing more is asked, and the draft is made from
+    the responses received by then. Drafting again goes on from there: responses in the cache are
+    not requested again.
 
     Parameters
     ----------
@@ -211,14 +213,14 @@ def draft(
         The sections; all of them if left out.
     hosts : iterable of str
         Other projects of the account, such as one that is not connected or has no responses yet.
-        What differs there is shown beside the places that may be about availability. Each takes
-        a request for the scope options, one for the combined view, and one for each section that
-        this leaves out.
+        `SectionDraft.availability` shows their values beside those of this project. Each host
+        takes a request for the scope options, one for the combined view, and one for each section
+        that the combined view leaves out.
     progress : bool, optional
-        Whether to show a progress bar; by default where somebody watches.
+        Whether to show a progress bar; by default on a terminal only.
     standard_names : bool
-        Whether a column whose meaning is known is called as it is everywhere else:
-        ``citation_count`` for ``cit``. Its path stays that of the service.
+        Whether a column whose meaning is known gets its standard name, such as ``citation_count``
+        for ``cit``. Its path stays the service's own.
 
     Raises
     ------

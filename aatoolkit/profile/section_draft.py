@@ -44,7 +44,7 @@ class SectionDraft:
     name : str
         The section.
     notes : list of str
-        What a person should look at.
+        Remarks on what a person should check.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class SectionDraft:
 
     @property
     def section(self) -> Section:
-        """The declaration, as far as it is known."""
+        """The declaration as drafted so far: the section's tables, columns and rules."""
         return self.analysis.declared
 
     def columns(self) -> Iterator[ColumnFinding]:
@@ -79,7 +79,7 @@ class SectionDraft:
             yield from relation.columns
 
     def counts(self) -> dict[str, int]:
-        """Count the numbers that are proved, likely, open and settled by hand."""
+        """Return how many numeric columns are proved, likely, open, and settled by hand."""
         counts = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
         for column in self.columns():
             if column.reading.is_number and not column.is_key:
@@ -88,7 +88,7 @@ class SectionDraft:
 
     @property
     def review(self) -> pd.DataFrame:
-        """The columns, one row each: how they are read, how sure that is, and why.
+        """One row per column of the tables: how it is read, how sure that is, and why.
 
         Columns: ``path``, ``dtype``, ``unit``, ``rule``, ``meaning``, ``confidence``,
         ``evidence``, ``example``; the index is the table and the column.
@@ -117,27 +117,28 @@ class SectionDraft:
     def set(
         self, column: str, *, table: str | None = None, name: str | None = None, **facts: Any
     ) -> None:
-        """Settle facts of a column by hand; those left out keep what was found.
+        """Set facts of a column by hand, such as its unit; the other facts stay as drafted.
 
         Parameters
         ----------
         column : str
-            The column; by its name here, its path, or its name in the service's own words.
+            The column, by its name in the draft, its path, or the name of its field in the
+            response.
         table : str, optional
-            The table, where several have such a column.
+            The table, if several tables have such a column.
         name : str, optional
-            What it is to be called.
+            A new name of the column.
         **facts
             ``unit``, ``aggregate`` (``"sum"``, ``ratio("cit", "tot")``, ``weighted("tot")``),
-            ``dtype``, ``parse``, ``scale``, ``missing`` and ``doc``, as of `aatoolkit.Column`. A
-            parse is tried on the values of the responses, and without a dtype it takes the first
-            one that it gives.
+            ``dtype``, ``parse``, ``scale``, ``missing`` and ``doc``, as of `aatoolkit.Column`.
+            ``parse`` is tried on the values of the responses. If ``dtype`` is left out and the
+            column's dtype does not suit ``parse``, the first dtype that suits it is used.
 
         Raises
         ------
         ArgumentError
-            If there is no such column, or several, if the declaration would not hold together, or
-            if a parse or dtype cannot read what the responses have.
+            If there is no such column, or several, if the declaration would be invalid, or if
+            ``parse`` or ``dtype`` cannot read the values of the responses.
         """
         target = self._column(column, table)
         changed = copy(target)
@@ -192,12 +193,14 @@ class SectionDraft:
 
     @property
     def availability(self) -> pd.DataFrame:
-        """Candidates for where availability is stated, the likeliest first.
+        """The places that may state availability, one row each, the likeliest first.
 
-        None of them is read as such until `set_rule` says so; ``tables.hints`` points them out.
+        None of them is read as availability until `set_rule` adds its rule; until then
+        ``tables.hints`` points it out.
 
-        Columns: ``at``, ``value``, ``why``, ``rule`` (the line that confirms it, with the words
-        that were seen), and one for each other host that was asked, with what is there.
+        Columns: ``at`` (the path), ``value`` (the value at the path), ``why``, ``rule`` (the call
+        of `set_rule` that confirms it, with the words that occur), and one column for each other
+        host that was asked, with its value at the path.
         """
         import pandas as pd
 
@@ -216,27 +219,28 @@ class SectionDraft:
         return show_as(pd.DataFrame(text, dtype="string"))
 
     def proposals(self) -> list[dict[str, Any]]:
-        """The rule per row of `availability`, with what its words probably mean."""
+        """Return, for each row of `availability`, the keyword arguments of `set_rule`."""
         return [proposal(place) for place in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
-        """Add a rule by which the service states this section's availability.
+        """Add a rule that says where and how the service states this section's availability.
 
-        Rules of several places hold together; one of the same place, ``at``, is replaced, and
-        `remove_rule` takes one away. ``section.rules`` has them.
+        A section may have rules for several places; a rule for the same place, ``at``, replaces the
+        old one. `remove_rule` removes one, and ``section.rules`` lists them.
 
         Parameters
         ----------
         **rule
-            As of `aatoolkit.sections.Rule`: ``at``, ``words`` and the others. Whether the keys of a
-            map are engines is known from the draft; for a place of `availability`, ``at`` alone
-            takes the words that are proposed there.
+            The arguments of `aatoolkit.sections.Rule`, such as ``at`` and ``words``. If ``at``
+            alone is given and is a place of `availability`, the rule proposed there is added.
+            ``of`` may be left out for a map whose keys are engines, as the draft knows that they
+            are.
 
         Raises
         ------
         ArgumentError
-            If that is no such place, if no response of the draft has it, or if no value that is
-            there has a meaning by the rule.
+            If the arguments make no rule, if no response of the draft has the place, or if the rule
+            gives no meaning to any value at the place.
         """
         if set(rule) == {"at"}:
             rule = next(
@@ -252,12 +256,13 @@ class SectionDraft:
         self.add_rule(declared)
 
     def add_rule(self, rule: Rule) -> None:
-        """Add a rule that was made before; it replaces a rule of the same place.
+        """Add a `Rule` object; it replaces a rule for the same place.
 
         Raises
         ------
         ArgumentError
-            If no response of the draft has the place, or no value there has a meaning by it.
+            If no response of the draft has the place, or if the rule gives no meaning to any value
+            at the place.
         """
         places = [proposal["at"] for proposal in self.proposals()]
         problem = problem_of(rule, self._responses, self._headers, places)
@@ -266,7 +271,7 @@ class SectionDraft:
         self.analysis.rules = with_rule(self.analysis.rules, rule)
 
     def _by_engine(self) -> Collection[str]:
-        """The paths of maps whose keys are engines."""
+        """Return the paths of maps whose keys are engines."""
         tables = (table for table in self.analysis.relations if table.key == ("engine",))
         return {
             format_path(table.steps[:-1])
@@ -275,12 +280,12 @@ class SectionDraft:
         }
 
     def remove_rule(self, at: str) -> None:
-        """Take away the rule of a place, by its ``at``.
+        """Remove the rule for a place, ``at``.
 
         Raises
         ------
         ArgumentError
-            If there is none.
+            If no rule is for this place.
         """
         rules = {rule.at: rule for rule in self.analysis.rules}
         if at not in rules:
@@ -299,12 +304,12 @@ class SectionDraft:
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """Format the number of proved, likely, open and settled columns in words."""
+    """Return counts of columns as a text, such as ``3 proved, 0 likely, 1 open``."""
     return ", ".join(f"{n} {name}" for name, n in counts.items() if n or name != SETTLED)
 
 
 def proposal(place: Candidate) -> dict[str, Any]:
-    """The rule that reads a place."""
+    """Return the keyword arguments of the `Rule` that reads a place."""
     flags = {"true": True, "false": False, "null": None}
     words = {flags.get(word, word): meaning for word, meaning in place.words.items()}
     names_engine = any("{engine}" in word for word in place.words)
@@ -325,12 +330,12 @@ def proposal(place: Candidate) -> dict[str, Any]:
 
 
 def _check_values(column: ColumnFinding) -> None:
-    """Refuse a reading that loses values of the responses.
+    """Raise unless a column's ``dtype`` and ``parse`` can read all its values in the responses.
 
     Raises
     ------
     ValueError
-        With examples of what it cannot read.
+        With examples of the values that cannot be read.
     """
     values = [None if value is MISSING else value for value in column.values]
     dtype, parse = column.reading.dtype, column.reading.parse
