@@ -13,7 +13,7 @@ from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 
 
 class Words(StrEnum):
-    """Words of which no other may be used: one that is mistyped is refused with near matches."""
+    """A closed set of words: any other word raises an error that suggests the nearest ones."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
@@ -60,16 +60,16 @@ EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
 
 @dataclass(frozen=True)
 class Availability:
-    """The status of one thing, the cause, and the service's own words.
+    """The status of a section, column, row or engine, its cause, and the service's own words.
 
     Parameters
     ----------
     status : Status
-        ``unknown`` unless there is evidence.
+        What could be measured; ``unknown`` unless there is evidence.
     cause : Cause, optional
-        Why.
+        Why it was not, or not wholly, measured.
     reason : str, optional
-        The service's words, verbatim.
+        The service's own words on it, verbatim.
 
     Examples
     --------
@@ -92,10 +92,11 @@ UNKNOWN = Availability()
 
 
 def join(first: Status, second: Status) -> Status:
-    """Join two statuses: that of both things taken together.
+    """Return the status of two things taken together.
 
-    ``not_applicable`` is the identity; equals stay; anything with ``unknown`` is
-    ``unknown``; every other pair is ``partial``. Commutative, associative, idempotent.
+    Two equal statuses give this status. ``not_applicable`` and another status give the other one.
+    ``unknown`` and another status give ``unknown``. Every other pair gives ``partial``. The
+    operation is commutative, associative and idempotent.
 
     Examples
     --------
@@ -114,10 +115,10 @@ def join(first: Status, second: Status) -> Status:
 
 
 def combine(parts: Iterable[Availability]) -> Availability:
-    """Combine several availabilities: the joined status, the common cause, all the words.
+    """Combine several availabilities: return their joined status, common cause and all reasons.
 
-    The cause is that of the parts which were not fully measured, where they agree; nothing
-    to combine gives ``not_applicable``, the identity of the join; one alone stays as it is.
+    Only parts that were not fully measured give the cause and the reasons; the cause is None unless
+    they agree on it. No part at all gives ``not_applicable``. A single part is returned as it is.
 
     Examples
     --------
@@ -130,9 +131,11 @@ def combine(parts: Iterable[Availability]) -> Availability:
     if len(states) == 1:
         return states[0]
     status = reduce(join, (state.status for state in states), Status.NOT_APPLICABLE)
-    incomplete = [state for state in states if state.status != Status.AVAILABLE]
+    incomplete_states = [state for state in states if state.status != Status.AVAILABLE]
     if status != Status.NOT_APPLICABLE:
-        incomplete = [state for state in incomplete if state.status != Status.NOT_APPLICABLE]
-    causes = {state.cause for state in incomplete}
+        incomplete_states = [
+            state for state in incomplete_states if state.status != Status.NOT_APPLICABLE
+        ]
+    causes = {state.cause for state in incomplete_states}
     cause = causes.pop() if len(causes) == 1 else None
-    return Availability(status, cause, combined_reason(state.reason for state in incomplete))
+    return Availability(status, cause, combined_reason(state.reason for state in incomplete_states))

@@ -1,8 +1,9 @@
 """Subjects: which rows an availability statement is about.
 
-A statement concerns all rows of a table or column, or those that its conditions pick: an engine,
-the days after a day, one key. Conditions compare text, so that a statement can be written down
-without a table, carried with a frame, and applied to whichever rows are left.
+A statement is about all rows of a table or column, or about the rows that match its conditions,
+such as those of one engine or those after a day. Conditions compare values as text. So a statement
+can be made before there is a table, stored in a frame's metadata, and applied to the rows that are
+left after filtering.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ _MOMENT = re.compile(r"\d{4}-\d\d(-\d\d.*)?")
 
 @dataclass(frozen=True)
 class Condition:
-    """Rows picked by the values of one column.
+    """A condition on the values of one column, which picks rows.
 
     Parameters
     ----------
     column : str
-        The column, or where no table is known the dimension: ``engine``, ``date``.
+        The column, or if the table is not known yet, the dimension: ``engine``, ``date``.
     op : {"in", ">", ">=", "<", "<="}
-        How values are compared: numbers as numbers, days and moments as such, other text as
-        text. A day and a moment are compared by their days.
+        How values are compared: numbers as numbers, dates and timestamps in time order, other text
+        as text. A date and a timestamp are compared by their dates.
     values : tuple of str
-        What they are compared with, as text: any number with ``in``, else one.
+        What the column's values are compared with, as text: one or more with ``in``, else one.
 
     Examples
     --------
@@ -46,15 +47,15 @@ class Condition:
     values: tuple[str, ...]
 
     def matches(self, values: Iterable[object]) -> list[bool]:
-        """For each of some values, whether rows with it match the condition.
+        """Return for each value whether rows with this value match the condition.
 
-        A missing value matches nothing. Meant for the distinct values of a column, not for
-        each of its rows.
+        A missing value never matches. Pass the distinct values of a column, which is faster than
+        one value per row.
         """
         if self.op == "in":
-            wanted = {_MIDNIGHT.sub("", value) for value in self.values}
+            condition_texts = {_MIDNIGHT.sub("", value) for value in self.values}
             return [
-                value is not None and _MIDNIGHT.sub("", as_text(value)) in wanted
+                value is not None and _MIDNIGHT.sub("", as_text(value)) in condition_texts
                 for value in values
             ]
         return [self._compares(value) for value in values]
@@ -80,7 +81,7 @@ class Statement:
     availability : Availability
         What it states.
     rows : tuple of Condition
-        The rows it is about: those for which all conditions hold; all rows where there are none.
+        The rows it is about: those that match all these conditions; all rows if there are none.
     """
 
     availability: Availability
@@ -88,12 +89,12 @@ class Statement:
 
 
 def engine(*ids: str) -> tuple[Condition, ...]:
-    """Conditions on the rows of some engines."""
+    """Return the conditions that rows of one of these engines match."""
     return (Condition("engine", "in", ids),)
 
 
 def after(moment: str) -> tuple[Condition, ...]:
-    """Conditions on the rows after a day or moment.
+    """Return the conditions that rows after a date or timestamp match.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def after(moment: str) -> tuple[Condition, ...]:
 
 
 def as_text(value: object) -> str:
-    """Format a value of a column as conditions hold it.
+    """Return a column's value as text, spelled as in `Condition.values`.
 
     Examples
     --------
@@ -115,7 +116,7 @@ def as_text(value: object) -> str:
 
 
 def _comparable(text: str, limit: str) -> tuple[object, object]:
-    """Two values in a form in which they can be compared; None where they cannot."""
+    """Return two texts as values that can be compared: numbers, or texts; (None, None) if not."""
     if _MOMENT.fullmatch(text) and _MOMENT.fullmatch(limit):
         # By the day if either is one (2026-11-20), else by the second (2026-11-20T06:00:00).
         length = min(len(text), len(limit), 10 if 10 in (len(text), len(limit)) else 19)

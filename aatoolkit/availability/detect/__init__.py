@@ -1,23 +1,25 @@
 """Detection: the availability that a response states, read without documented names or shapes.
 
-In goes a decoded response with its HTTP status and headers, a `Rule` where the service is known,
-and the scope options; out come signals and hints, each with the JSON path of its evidence.
-Nothing here knows sections, tables or pandas: `normalizer.column_availability` brings signals
-to columns.
+The input is a decoded response with its HTTP status and headers, a `Rule` if the service is known,
+and the scope options. The output is signals (statements about availability that were read) and
+hints (values that may be such statements and were not read), each with the JSON path of its
+evidence. Nothing here knows sections, tables or pandas: `normalizer.column_availability` assigns
+signals to columns.
 
 ``facts``
-    The response, flattened once; signals and hints.
+    The values of a response by path, collected once; the classes of signals and hints.
 ``words``
     What words, keys, values and objects mean, by the lexicon.
 ``rules``
-    The tables of forms: members of the envelope, forms of many services, fields of records; and
-    how statements, maps, lists and objects are read.
+    The general rules, which need no declaration: tables of the keys and values that state
+    availability, and how statements, maps, lists and objects are read.
 ``declared``
-    The rules of a known service.
+    The rules that the profile of a known service declares.
 ``places``
-    What may be about availability and was not read.
+    The hints.
 ``detection``
-    `detect`, which runs them; the HTTP status and headers; responses that say nothing.
+    `detect`, which runs all of these; it also reads the HTTP status and headers, and responses
+    that state nothing.
 """
 
 from aatoolkit.availability.detect.declared import state_by

@@ -1,4 +1,7 @@
-"""Read a response by the rules of a known service: an object, a map, a header, or rows."""
+"""Read a response by the rules that a known service's profile declares.
+
+A rule says where availability is stated: in an object, a map, a header, or a field of rows.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +33,18 @@ from aatoolkit.sections.availability_rule import REFERENCE, Rule, extent_of, wor
 Names = tuple[str, ...]
 
 _PLAIN = frozenset({REFERENCE.status, REFERENCE.engines, REFERENCE.fields, "state"})
-"""Names of fields that tell nothing of what is in them: what is above them does."""
+"""Field names that do not tell what their value means; the name of the parent field does."""
 
 _NOT_KNOWN = "a word that the rule of this place does not know"
 
 
 class Place(NamedTuple):
-    """A value at the place of a rule: what it is about, the fields on the way, and its path."""
+    """One value at the path of a rule.
+
+    ``scope`` and ``target`` say what it is about, as in `Signal`, before entries of maps
+    (``entry``) and parts of rows (``part``) are resolved; ``names`` are the names of the fields on
+    its path.
+    """
 
     scope: str
     target: str | None
@@ -46,20 +54,21 @@ class Place(NamedTuple):
 
 
 def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
-    """Read what rules describe; return whether general rules are to be left out.
+    """Read a response by declared rules; return whether the general rules must be skipped.
 
-    Only a rule about an object covers the whole response; one about rows, a map or a header
-    replaces what the general rules find at its place.
+    They are skipped only if a rule about an object has read something, because such a rule covers
+    the whole response. A rule about rows, a map or a header replaces the general rules at its own
+    path only.
     """
-    is_whole, wholes = False, []
+    is_whole, joint_statements = False, []
     signal_count_before = len(facts.signals)
     for rule in rules or (REFERENCE,):
         if rule.kind == "object":
             stated = rule.find(facts.document)
             if stated is not None and (rules or rule.is_whole(stated)):
-                before = len(facts.signals)
+                object_signal_count = len(facts.signals)
                 _read_object(facts, rule, stated)
-                is_whole |= len(facts.signals) > before
+                is_whole |= len(facts.signals) > object_signal_count
             continue
         places = [*_places(facts, rule, headers)]
         if rule.kind != "header":  # what states is no measurement
@@ -68,7 +77,7 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
             if rule.total:
                 facts.document = _without(facts.document, (*steps[:-1], Field(rule.total)))
             facts.release()
-        wholes += _read_places(facts, rule, places)
+        joint_statements += _read_places(facts, rule, places)
     causes = {
         signal.target: signal.availability
         for signal in facts.signals[signal_count_before:]
@@ -79,7 +88,7 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
         for signal in facts.signals[signal_count_before:]
     ]
     is_gone = any(s.scope == "section" and s.availability.status in EMPTY for s in facts.signals)
-    for states, path, name, value in () if is_gone else wholes:
+    for states, path, name, value in () if is_gone else joint_statements:
         state = combine(_explained(state, target, causes) for target, state in states)
         if state.status == Status.UNAVAILABLE and has_numbers(facts.document):
             state = replace(state, status=Status.PARTIAL)  # something else was counted
@@ -90,13 +99,13 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
 def _explained(
     state: Availability, target: str | None, causes: Mapping[str | None, Availability]
 ) -> Availability:
-    """The state of an absence without a cause, by another statement about the same that has one."""
+    """Return ``state``, or the target's one in ``causes`` if it is unavailable without a cause."""
     is_bare = state.status == Status.UNAVAILABLE and state.cause is None
     return causes.get(target, state) if is_bare else state
 
 
 def _without(value: Any, steps: Sequence[Step]) -> Any:
-    """Return a value without the fields that a path ends in; what leads there is copied."""
+    """Return a copy of a value without the fields at a path; what is not on the path is shared."""
     first, *further_steps = steps
     is_last = not any(isinstance(step, Field | Named) for step in further_steps)
     if isinstance(value, list) and isinstance(first, Each) and not is_last:
@@ -112,21 +121,22 @@ def _without(value: Any, steps: Sequence[Step]) -> Any:
 
 
 def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Availability | None:
-    """The state that a value means by a rule; None where nothing is stated.
+    """Return the availability that a value means by a rule; None if the value states nothing.
 
-    That is by the rule's words, as a word that is known, or as a flag whose name is known. What
-    has no meaning of these is unknown, and keeps the value as its reason.
+    The meaning is looked up in the rule's ``words``, then among the words that the package knows,
+    and for a flag by the name of its field. A value without a meaning gives ``unknown``, with the
+    value as the reason.
 
     Parameters
     ----------
     rule : Rule
-        With the words of the service.
+        The rule, whose ``words`` are those of the service.
     value : object
-        A word, a flag, a code, or an object of the rule with one.
+        A word, a flag or a code, or an object that holds one under the rule's ``status``.
     names : tuple of str
-        The fields on the way to the value, the last one last.
+        The names of the fields on the path to the value, from the outermost to the innermost.
     reason : object
-        The service's reason.
+        The service's reason; ignored unless it is a text.
 
     Examples
     --------
@@ -161,7 +171,7 @@ def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Ava
 
 
 def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Place]:
-    """Yield the values at the place of a rule about a header, a map or rows."""
+    """Yield each value at the path of a rule about a header, a map or rows."""
     names = (*rule.steps,) if rule.kind != "header" else (rule.header,)
     if rule.kind == "header":
         for name, text in headers.items():
@@ -176,8 +186,8 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
             scope, target = ("section", None) if rule.of == "section" else ("entry", name)
             yield Place(scope, target, item, names, holder.child(name, item).path)
         return
-    *above, last = parse_pattern(rule.at)
-    rows = facts.vector.descend([*above, last] if isinstance(last, Each) else above)
+    *parent_steps, last = parse_pattern(rule.at)
+    rows = facts.vector.descend([*parent_steps, last] if isinstance(last, Each) else parent_steps)
     vector, names = (rows.field(last.name), (last.name,)) if isinstance(last, Field) else (rows, ())
     if isinstance(last, Named):
         header = [*facts.vector.descend(last.header).values]
@@ -185,9 +195,9 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
             record = dict(zip(header, cells, strict=False)) if isinstance(cells, list) else {}
             if record.get(last.name) is not None:
                 of_engine = ("engine", record.get(rule.engines)) if rule.of == "engine" else None
-                scope, about = of_engine or ("row", path.removeprefix("$."))
+                scope, about_target = of_engine or ("row", path.removeprefix("$."))
                 path += f"[{header.index(last.name)}]"
-                yield Place(scope, about, record[last.name], (last.name,), path)
+                yield Place(scope, about_target, record[last.name], (last.name,), path)
         return
     for index, item in enumerate(vector.values):
         target, path = rows.path(index).removeprefix("$").removeprefix("."), vector.path(index)
@@ -198,37 +208,43 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
             record = rows.values[index]
             if rule.total:
                 item = extent_of(item, record.get(rule.total))
-            named = None
+            subject = None
             if rule.of == "engine" and isinstance(record, dict):
                 keys = rows.level.keys
                 engine = record.get(rule.engines, keys[index] if keys else None)
-                named = ("engine", engine) if isinstance(engine, str) else named_target(record)
+                subject = ("engine", engine) if isinstance(engine, str) else named_target(record)
             elif rule.of == "engine":
                 _, engine = rule.meaning_of(item)
-                named = ("engine", facts.engines.get(fold(engine), engine)) if engine else None
+                subject = ("engine", facts.engines.get(fold(engine), engine)) if engine else None
             elif isinstance(last, Each) and target.count("[") > 1:
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
-            scope, about = named or (("section", None) if rule.of else ("row", target))
-            yield Place(scope, about, item, names, path)
+            scope, about_target = subject or (("section", None) if rule.of else ("row", target))
+            yield Place(scope, about_target, item, names, path)
 
 
 Whole = tuple[list[tuple[str | None, Availability]], str, str, Any]
-"""What a rule says of the whole: the states by target, the path, the rule's name, the evidence."""
+"""A rule's statement about the whole section, put together from those about its targets.
+
+The pairs of target and availability, the path, the name of the rule, and the evidence.
+"""
 
 
 def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[Whole]:
-    """Read the values at the places of a rule; return what they say of the whole together."""
+    """Add a signal for each value of a rule; return their joint statement about the section.
+
+    The result is a list of one `Whole`, or empty if the values leave the section's state open.
+    """
     signal_count_before = len(facts.signals)
     places = [place for place in places if rule.meaning_of(place.value)[0] != SILENT]
     # As keys, 1 and True are the same.
-    read = {(type(place.value), repr(place.value)): place for place in places}
-    states = {key: _understood(facts, rule, place) for key, place in read.items()}
-    of_places = [states[type(place.value), repr(place.value)] for place in places]
+    distinct_places = {(type(place.value), repr(place.value)): place for place in places}
+    states = {key: _understood(facts, rule, place) for key, place in distinct_places.items()}
+    place_states = [states[type(place.value), repr(place.value)] for place in places]
     is_gone = True not in facts.numbers and any(
         place.scope == "section" and state and state.status in EMPTY
-        for place, state in zip(places, of_places, strict=True)
+        for place, state in zip(places, place_states, strict=True)
     )
-    stated = [(place, state) for place, state in zip(places, of_places, strict=True) if state]
+    stated = [(place, state) for place, state in zip(places, place_states, strict=True) if state]
     for place, state in stated:
         if is_gone and state.status == Status.PARTIAL:
             continue  # another notice says that all of it is missing
@@ -244,11 +260,13 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[Whol
         replace(signal, rule=rule.name) for signal in facts.signals[signal_count_before:]
     ]
     is_of_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.numbers
-    lacks = all(state.status in EMPTY for _, state in stated)
-    value = {place.target: place.value for place in places if place.scope in ("engine", "entry")}
+    are_empty = all(state.status in EMPTY for _, state in stated)
+    value_by_target = {
+        place.target: place.value for place in places if place.scope in ("engine", "entry")
+    }
     # The states of all engines, one each, are that of the whole, which they add up to.
-    is_of_all = _is_of_all_engines(rule) and len(value) == len(places)
-    if not 0 < len(stated) == len(places) or not (is_of_all or (is_of_rows and lacks)):
+    is_of_all = _is_of_all_engines(rule) and len(value_by_target) == len(places)
+    if not 0 < len(stated) == len(places) or not (is_of_all or (is_of_rows and are_empty)):
         return []
     path = "$" + "".join(map(key_step, rule.steps)) if is_of_all else places[0].path
     return [
@@ -256,13 +274,13 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[Whol
             [(place.target, state) for place, state in stated],
             path,
             rule.name,
-            value or places[0].value,
+            value_by_target or places[0].value,
         )
     ]
 
 
 def _is_of_all_engines(rule: Rule) -> bool:
-    """Whether a rule reads a state of each engine, and not only of those that lack data."""
+    """Whether a rule reads the state of every engine, and not only of engines that lack data."""
     if rule.of != "engine" or any("{engine}" in word for word in rule.words):
         return False
     is_of_lack = rule.kind == "rows" or state_of_names_under([*rule.steps][-1]) is not None
@@ -270,7 +288,7 @@ def _is_of_all_engines(rule: Rule) -> bool:
 
 
 def _understood(facts: Facts, rule: Rule, place: Place) -> Availability | None:
-    """The state that a value means; an unknown value gives None and a hint."""
+    """Return the availability that a value means; for an unknown value add a hint, return None."""
     state = state_by(rule, place.value, place.names)
     if state is None or state.status != Status.UNKNOWN:
         return state
@@ -289,8 +307,8 @@ def _read_object(facts: Facts, rule: Rule, stated: Mapping[str, Any]) -> None:
         words = names if rule.is_bare(facts.document) else (*names, rule.status)
         places.append(Place("section", None, stated, words, at))
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
-        narrower = stated.get(name)
-        for target, state in narrower.items() if isinstance(narrower, dict) else ():
+        statements = stated.get(name)
+        for target, state in statements.items() if isinstance(statements, dict) else ():
             statement = state if isinstance(state, dict) else {rule.status: state}
             inner_names = (*names, name, *((rule.status,) if statement is state else ()))
             path = f"{at}{key_step(name)}{key_step(target)}"

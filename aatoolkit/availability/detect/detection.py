@@ -1,21 +1,23 @@
 """Detect availability in a response whose metadata has no documented name or shape.
 
-What is read, in the order of its weight; each signal keeps the name of the rule that fired:
+Sources are read in this order; each signal keeps the name of the rule that read it:
 
-1. the HTTP status, error envelopes in a good body, headers about availability;
-2. the rules that a known service declares (`declared`); the reference service's is applied to
-   every response that fits it whole, and nothing else of such a response is read;
-3. what members of the envelope state (`rules.ENVELOPE`);
-4. what records state of themselves (`rules.ROWS`);
-5. engines that are not configured by the scope options, or that never ran (``options``).
+1. the HTTP status, and headers about availability;
+2. the declared rules of a known service (`declared`). If there are none, the rule of the reference
+   service is applied to every response that has exactly its object, and nothing else of such a
+   response is read;
+3. members of the envelope, i.e. of the objects about the whole response (`rules.ENVELOPE`), also
+   errors in the body of a successful response;
+4. fields of records about their own record (`rules.ROWS`);
+5. the scope options: engines that are not configured or that never ran (``options``).
 
-Inside lists of records ``status``, ``state`` and ``availability`` are business; a number is
-never a status; what repeats the question (``filters``) is no statement. Where no rule fires,
-nothing is found, and that is ``unknown``: never available and never zero. A word that is not
-known, under a key that names availability, is ``unknown`` too, kept verbatim, with one
-`~aatoolkit.errors.SchemaDriftWarning`.
+Inside lists of records, ``status``, ``state`` and ``availability`` are about business. A number is
+never a status. Objects that repeat the request (``filters``) state nothing. If no rule reads
+anything, there is no signal, and the availability is ``unknown``: never available, and data are
+never zero. An unknown word under a key that names availability gives ``unknown`` too; it is kept
+verbatim, and a `~aatoolkit.errors.SchemaDriftWarning` is issued once.
 
-What a section's response is, by its status and its words:
+Whether a section's response is taken as a response, by its HTTP status:
 
 =============================  ==========================================================
 200, 201, 203                  a response; an error in its body is read as such
@@ -26,8 +28,8 @@ What a section's response is, by its status and its words:
 206, 400, 401, 429, others     an error: it is about the call, the account or the service
 =============================  ==========================================================
 
-No response gives typed, empty tables whose availability has the reason; an error is raised. A 404
-about the host, a 403 about rights and a 503 that only states "unavailable" are errors.
+"No response" gives typed, empty tables whose availability has the reason, and "an error" is raised.
+A 404 about the host, a 403 about rights and a 503 that only states "unavailable" are errors.
 """
 
 from __future__ import annotations
@@ -71,7 +73,10 @@ from aatoolkit.sections.availability_rule import Rule, rules_of
 
 
 def _read_options(facts: Facts, options: ScopeOptions) -> None:
-    """Read the scope options: the engines that could not report and are not in the response."""
+    """Add a signal for each engine of the scope options that never ran or is not configured.
+
+    Engines that the response itself has a statement about are left out.
+    """
     stated_engines = {
         fold(signal.target or "") for signal in facts.signals if signal.scope == "engine"
     }
@@ -100,7 +105,7 @@ def detect(
     document : object
         The decoded response; None where there was no body.
     rule : Rule or tuple of Rule, optional
-        Where a known service keeps its availability; it wins over the general rules.
+        Where a known service states its availability; it wins over the general rules.
     status : int
         The HTTP status.
     headers : mapping of str to str, optional
@@ -108,21 +113,21 @@ def detect(
     options : ScopeOptions, optional
         The project's scope options, which name engines and list those that cannot report.
     vector : Vector, optional
-        The response, where somebody has begun to walk through it.
+        The response as a vector, if the caller has made it already, so that its work is reused.
 
     Returns
     -------
     Detection
-        All signals, of the transport first and those of scope options last; and hints, which
-        point out what was not read.
+        All signals, those of the HTTP status and headers first and those of scope options last;
+        and hints, which point out values that were not read.
 
     Warns
     -----
     SchemaDriftWarning
         If a word of availability is not known.
     SchemaDriftWarning
-        If detection itself failed, which is a fault of this package: what was found until then
-        is kept, and the failure is among the hints. The response is not affected.
+        If detection itself failed, which is a fault of this package. The signals read until then
+        are kept, and the failure is among the hints. The response is not affected.
 
     Examples
     --------
@@ -154,7 +159,7 @@ class Detection:
     signals : list of Signal
         What the response states about its availability.
     hints : list of Hint
-        What may be about availability and was not read; found on first access.
+        Values that may be about availability and were not read; computed on first access.
     failure : str or None
         How detection failed, if it did.
     is_ruled : bool
@@ -173,19 +178,23 @@ class Detection:
     @cached_property
     def hints(self) -> list[Hint]:
         """Values that may be about availability and were not read."""
-        failed = [Hint("$", None, self.failure)] if self.failure else []
+        failures = [Hint("$", None, self.failure)] if self.failure else []
         try:
             hints = find_hints(self._facts, {} if self.is_ruled else self._headers)
             self._facts.release()
-            return failed + hints
+            return failures + hints
         except Exception as error:
-            return [*failed, Hint("$", None, _failure(error))]
+            return [*failures, Hint("$", None, _failure(error))]
 
 
 def _read(
     facts: Facts, declared: tuple[Rule, ...], status: int, headers: Mapping[str, str]
 ) -> bool:
-    """Read a response by its own or the general rules; return whether its own covered it all."""
+    """Read a response by the declared and the general rules.
+
+    Return True only if no rules are declared and an ``availability`` object, as the API documents
+    it, stated everything.
+    """
     if read_status(facts, status):
         return False
     names = {rule.header for rule in declared if rule.kind == "header"}
@@ -204,10 +213,11 @@ def _read(
 
 
 def _read_silence(facts: Facts) -> None:
-    """Read the whole response as unmeasured, if nothing was counted and no engine could report.
+    """Add a signal about the whole section, if nothing was measured and no engine could report.
 
-    A map of what lacks alone, such as ``nullReasons``, leaves open what the other engines did. A
-    response that is empty but for what is still to come is to come as a whole.
+    The statements must be about every engine: a map of the engines that lack data, such as
+    ``nullReasons``, says nothing about the others. If a response is empty and all its statements
+    are ``pending``, the section as a whole is pending.
     """
     signals = facts.signals
     states = [signal.availability for signal in signals]
@@ -232,7 +242,7 @@ def _is_of_each_engine(signal: Signal) -> bool:
 
 
 def _failure(error: Exception) -> str:
-    """Describe an internal error by its type and place, without anything of the response."""
+    """Return a message with the type, file and line of an error, and no part of the response."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"availability could not be read in full ({type(error).__name__} in "
@@ -252,11 +262,11 @@ _CALL = re.compile(
     r"\b(account|user|token|api key|credentials?|route|endpoint|url|parameter"
     r"|argument|method|rate limit|too many requests|maintenance|overloaded|capacity)s?\b"
 )
-"""What an error names that is about the call, and not about the section's data; so does a host
-that is not said to lack the gateway of the API document."""
+"""Words in an error that show that it is about the call, and not about the section's data. A host
+(`_HOST`) shows it too, unless the error says that the host lacks the API's gateway."""
 
 _SOURCE_CODES = ("not_connected", "not_configured", "not_run")
-"""Codes that are about what a section is measured from, and never about the call."""
+"""Codes that are about a section's source of data, and never about the call."""
 
 _PLAN = re.compile(
     r"\b(plans?|upgrades?|subscriptions?|subscribe|licen[sc]ed?|entitle\w*|tier|add ?on|paid"
@@ -270,7 +280,10 @@ _FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0"
 
 
 def read_status(facts: Facts, status: int) -> bool:
-    """Read an HTTP status; return whether the body is no response of a section."""
+    """Add a signal for an HTTP status; return whether the body must not be read as a section.
+
+    A status without a meaning of its own, such as 200, gives no signal.
+    """
     if status < 400 and status not in STATUSES:
         return False
     state = STATUSES.get(status, FAILED)
@@ -316,11 +329,11 @@ def explains_absence(status: int, body: Any) -> bool:
 
 
 def _names_parameter(body: Any, depth: int = 0) -> bool:
-    """Whether an error is about the request: it names a parameter, or what is allowed."""
+    """Whether an error is about the request: it names a parameter, or lists allowed values."""
     if not isinstance(body, dict) or depth > 2:
         return False
-    named = {fold(name) for name in body} & {"parameter", "param", "allowed", "suggestions"}
-    return bool(named) or any(_names_parameter(value, depth + 1) for value in body.values())
+    keys = {fold(name) for name in body} & {"parameter", "param", "allowed", "suggestions"}
+    return bool(keys) or any(_names_parameter(value, depth + 1) for value in body.values())
 
 
 # --- headers ---------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
-"""The facts of a response: its fields, records and members, flattened once; signals and hints.
+"""The values of a response by path, collected once, and what is read from them: signals, hints.
 
-Everything that detection reads, it reads here: a `Fact` is all values of one pattern
-(``rows[].byEngine{}.count``), `Records` are the rows of one list pattern, and a `Member` is one
-key of an object about the whole response.
+All of detection reads the response through these classes. A `Fact` holds all values of one path
+pattern (``rows[].byEngine{}.count``), `Records` hold the records of the lists at one path pattern,
+and a `Member` is one key of an object with its value.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from aatoolkit.jsontree.vectors import MISSING, Vector
 _LONGEST_RAW = 500
 _DEEPEST = 24
 MOST_FIELDS = 300
-"""An object with more keys than this holds data by key: its keys are no field names."""
+"""The keys of an object with more keys than this are data, such as dates, and no field names."""
 
 _MOST_CODES = 200
-"""A field of more distinct values than this holds texts or numbers, and no codes."""
+"""A field with more distinct values than this is taken for free text, and not for codes."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class Signal:
         The field's path, the row's path (``points[0]``) or the engine's id; None for the
         whole section.
     availability : Availability
-        What it states.
+        The availability that is stated.
     sample_size : int or None
-        The observations behind it, where given.
+        The number of observations, if stated.
     as_of : str or None
-        The moment up to which it is complete, as given.
+        The date or timestamp up to which the data are complete, as stated.
     path : str
         The JSON path of the evidence; ``status`` or ``header NAME`` for evidence outside the
         body.
@@ -62,8 +62,8 @@ class Signal:
     raw : str or None
         The evidence itself, as JSON text.
     rows : tuple of Condition
-        The rows it is about, where it is about some only: those of its engine, or those after
-        a day. A row's path is its target.
+        Conditions on the rows it is about, such as those of its engine or those after a day; empty
+        if it is about all rows. If it is about a single row, ``target`` is the row's path.
     """
 
     scope: str
@@ -86,7 +86,7 @@ class Hint:
     path : str
         Its JSON path; ``header NAME`` for a header.
     value : str or None
-        What is given there, as JSON text, cut where it is long.
+        The value as JSON text, truncated if it is long.
     why : str
         Why it may be about availability.
     """
@@ -97,7 +97,7 @@ class Hint:
 
 
 def raw(value: Any) -> str:
-    """Format evidence as JSON text, cut where it is long."""
+    """Return a value as JSON text, truncated if it is long."""
     try:
         text = plain_json(value)
     except RecursionError:
@@ -106,12 +106,12 @@ def raw(value: Any) -> str:
 
 
 class Fact(NamedTuple):
-    """All values of one pattern of the data: of a field, or the elements of its lists."""
+    """All values of a response at one path pattern: those of a field, or elements of its lists."""
 
     steps: tuple[Step, ...]
     values: Vector
     key: str
-    """The field's name; of elements that of their list."""
+    """The name of the field; for elements, the name of the field that holds their list."""
     in_list: bool
 
     @property
@@ -121,37 +121,41 @@ class Fact(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The names of the fields that lead to it."""
+        """The names of the fields on its path, from the outermost to the innermost."""
         return [step.name for step in self.steps if isinstance(step, Field)]
 
 
 class Member(NamedTuple):
-    """A member of an object, with the object that holds it."""
+    """One key of an object with its value and path; ``siblings`` is the object itself."""
 
     key: str
     value: Any
     path: str
     siblings: Mapping[str, Any]
     pattern: str = ""
-    """The path without wrappers and metadata, as columns spell it."""
+    """The path as columns spell it, without wrapper objects (``data``) and metadata objects."""
 
     @property
     def is_object(self) -> bool:
-        """Whether its value has members itself."""
+        """Whether its value is an object."""
         return isinstance(self.value, dict)
 
     def child(self, name: str, value: Any) -> Member:
-        """Return the member of this member's value, an object, under a name."""
+        """Return a member of this member's value, which is an object."""
         pattern = f"{self.pattern}.{name}" if self.pattern else name
         return Member(name, value, self.path + key_step(name), self.value, pattern)
 
     def element(self, index: int, value: Any) -> Member:
-        """Return this member for one element of its value, a list."""
+        """Return a copy of this member for one element of its value, which is a list."""
         return self._replace(value=value, path=f"{self.path}[{index}]")
 
 
 class Facts:
-    """A response as values by path pattern, and the statements of availability read so far."""
+    """The values of a response by path pattern, and the signals that have been read so far.
+
+    ``prose`` has the notices in prose that are read last, ``read_lists`` the paths of lists that
+    were read as statements, and ``unread`` hints about words that a declared rule does not know.
+    """
 
     def __init__(
         self,
@@ -169,7 +173,7 @@ class Facts:
         self.unread: dict[tuple[str, str], Hint] = {}
 
     def release(self) -> None:
-        """Release the values of the response, which can be flattened again from the document."""
+        """Drop the cached values of the response; they are collected again when needed."""
         for name, member in vars(Facts).items():
             if isinstance(member, cached_property):
                 self.__dict__.pop(name, None)
@@ -187,7 +191,7 @@ class Facts:
         size: int | None = None,
         as_of: str | None = None,
     ) -> None:
-        """Keep a signal with its evidence, from which its sample size and moment are read."""
+        """Append a signal; its sample size and ``as_of`` are read from the evidence, ``value``."""
         if scope == "engine" and target is not None:
             rows = rows or engine(target)
         members = value if isinstance(value, dict) else {}
@@ -202,7 +206,11 @@ class Facts:
         self.signals.append(Signal(scope, target, state, size, as_of, path, rule, raw(value), rows))
 
     def add_whole(self, state: Availability, member: Member, rule: str) -> None:
-        """Keep a signal about the section; pending or thin data beside numbers is ``partial``."""
+        """Append a signal about the whole section.
+
+        Its status is ``partial`` if data are pending, or the sample is too small, and the response
+        has numbers all the same.
+        """
         state = partial_if_measured(state, self.numbers)
         self.add("section", None, state, member.path, rule, member.value)
 
@@ -218,22 +226,22 @@ class Facts:
         return name if isinstance(name, str) else None
 
     def path_of(self, name: str) -> str:
-        """The path of a named field as columns spell it, if there is only one of the name."""
+        """Return the path of the field with a name; the name itself unless there is just one."""
         places = [] if any(sign in name for sign in ".[{") else self._places.get(fold(name), [])
         return places[0] if len(places) == 1 else name
 
     def has_field(self, name: str) -> bool:
-        """Whether the response has a field of a name, or the first field of a path."""
+        """Whether the response has a field with this name; of a path, its first field counts."""
         first = re.split(r"[.\[{]", name, maxsplit=1)[0]
         return fold(name) in self._places or (first != name and fold(first) in self._places)
 
     def has_number(self, name: str) -> bool:
-        """Whether a field of the name holds a number other than 0 anywhere."""
+        """Whether any field with this name holds a number other than 0."""
         folded = fold(name.rpartition(".")[2])
         return any(True in fact.values.numbers for fact in self.facts if fold(fact.key) == folded)
 
     def is_null(self, name: str) -> bool:
-        """Whether a field of the name is null somewhere."""
+        """Whether any field with this name is null."""
         return any(
             type(None) in fact.values.kinds for fact in self.facts if fold(fact.key) == fold(name)
         )
@@ -244,18 +252,21 @@ class Facts:
 
     @cached_property
     def days(self) -> set[str]:
-        """The days of the response's records, as text."""
-        dated = (fact for fact in self.facts if fact.in_list and names(fact.key, "when"))
-        return {text[:10] for fact in dated for text in fact.values.of_type(str)}
+        """The days that the records of the response have, as ``YYYY-MM-DD``."""
+        day_facts = (fact for fact in self.facts if fact.in_list and names(fact.key, "when"))
+        return {text[:10] for fact in day_facts for text in fact.values.of_type(str)}
 
     @cached_property
     def is_listing(self) -> bool:
-        """Whether the response holds records of numbers."""
+        """Whether the response has a list of records with numbers."""
         return any(fact.in_list and fact.values.numbers for fact in self.facts)
 
     @cached_property
     def is_bare(self) -> bool:
-        """Whether nothing was measured and there are only null or empty lists outside records."""
+        """Whether the response has no numbers, and its lists outside records are empty or null.
+
+        At least one list or null must be there.
+        """
         vectors = [fact.values for fact in self.facts if fact.steps and not fact.in_list]
         are_empty = [
             len(vector.elements()) == 0 for vector in vectors if vector.kinds & {list, type(None)}
@@ -264,7 +275,7 @@ class Facts:
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """The truth values of the measured numbers: whether any is not 0, and any is 0."""
+        """For the measured numbers, True if any is not 0, and False if any is 0; may have both."""
         return {
             number
             for fact in self.facts
@@ -275,18 +286,21 @@ class Facts:
 
     @cached_property
     def lengths(self) -> set[int]:
-        """The lengths of the outermost lists."""
-        outermost = (f for f in self.facts if f.is_list and f.steps.count(Each()) == 1)
-        return {len(fact.values) for fact in outermost}
+        """The numbers of elements of lists that are not inside other lists."""
+        outermost_lists = (f for f in self.facts if f.is_list and f.steps.count(Each()) == 1)
+        return {len(fact.values) for fact in outermost_lists}
 
     @cached_property
     def vector(self) -> Vector:
-        """The response at the root, from which fields are taken for all rows at once."""
+        """The whole response as a vector of one value, from which vectors of fields are taken."""
         return Vector([self.document])
 
     @cached_property
     def facts(self) -> list[Fact]:
-        """The values of the data, pattern by pattern; metadata and echoes are left out."""
+        """One fact per path pattern of the data.
+
+        Metadata and objects that repeat the request are left out.
+        """
         pending, facts = [Fact((), self.vector, "", False)], []
         while pending:
             facts.append(fact := pending.pop())
@@ -307,7 +321,7 @@ class Facts:
 
     @property
     def records(self) -> Iterator[Records]:
-        """The records of each list of data, but of those that were read as statements."""
+        """Yield the records of each list of data, except lists that were read as statements."""
         for fact in self.facts:
             if not fact.is_list or not len(fact.values) or any(map(rate_key, fact.names)):
                 continue
@@ -326,13 +340,13 @@ class Facts:
 
 @lru_cache(maxsize=8192)
 def _is_data(name: str) -> bool:
-    """Whether a field may hold data: it is no metadata, no statement and not the question."""
+    """Whether a field may hold data: not metadata, a statement or a repetition of the request."""
     return not (repeats_question(name) or ends(name, "holder") or rate_key(name) > 1)
 
 
 @lru_cache(maxsize=4096)
 def _is_about_fields(name: str) -> bool:
-    """Whether the value of a field is about other fields, and no data itself."""
+    """Whether a field states something about other fields (``nullReasons``) and holds no data."""
     is_statement = (
         rate_key(name) > 0 or state_of_names_under(name) is not None or is_whole(name, "footnote")
     )
@@ -340,18 +354,18 @@ def _is_about_fields(name: str) -> bool:
 
 
 States = list[tuple[int, Availability]]
-"""Rows, each with the state that is read for it."""
+"""Pairs of the number of a row and the availability that is read for it."""
 
 
 class Records:
-    """The records of a list, and the states found in them.
+    """The records of the lists at one path, and the availability that they state.
 
     Parameters
     ----------
     rows : Vector
-        The records; what is no object has no fields.
+        The records; an element that is no object has no fields.
     keep : callable
-        Takes what is found, as `Facts.add` does.
+        Stores a signal; called with the arguments of `Facts.add`.
     """
 
     def __init__(self, rows: Vector, keep: Callable[..., None]) -> None:
@@ -359,22 +373,26 @@ class Records:
         self.names = rows.fields()
 
     def kinds(self, name: str) -> set[type]:
-        """The types of a field's values."""
+        """Return the types of a field's values."""
         return self.rows.field(name).kinds
 
     def column(self, name: str) -> list[Any]:
-        """The values of a field, `MISSING` where a record lacks it."""
+        """Return the values of a field, with `MISSING` for each record that lacks it."""
         values: list[Any] = self.rows.field(name).values
         return values
 
     def cells(self, name: str) -> list[tuple[int, Any]]:
-        """The rows that have a field, each with its value."""
+        """Return the row number and value of a field, for each record that has it."""
         return [(row, value) for row, value in enumerate(self.column(name)) if value is not MISSING]
 
     def states(
         self, name: str, meaning: Callable[[Any], Availability | None], kind: type = str
     ) -> States:
-        """The rows whose text or flag has a meaning; each distinct value is read once."""
+        """Return the rows in which a field's value has a meaning, each with this meaning.
+
+        Values are of type ``kind``; ``meaning`` is called once per distinct value. The result is
+        empty if there are too many distinct values for codes.
+        """
         cells = [(row, value) for row, value in self.cells(name) if type(value) is kind]
         distinct = {value for _, value in cells}
         if len(distinct) > _MOST_CODES:
@@ -387,7 +405,7 @@ class Records:
     def add(
         self, name: str, row: int, state: Availability, rule: str, sibling: str | None = None
     ) -> None:
-        """Keep what a field states about its record, or about another field of it."""
+        """Store what a field states about its record, or about a sibling field of the record."""
         field = self.rows.field(name)
         place = self.rows.path(row) if sibling is None else self.rows.field(sibling).path(row)
         target = place.removeprefix("$").removeprefix(".")

@@ -1,8 +1,8 @@
-"""Places that may be about availability and were not read: hints, the surest first.
+"""Hints: places that may be about availability and were not read, the surest first.
 
-What is not understood stays unknown, and is pointed out. A place outside the records is sure by
-the words of an absence; of all others the one with most words about data is shown, so that a
-response about business gives one false hint at most.
+A value that is not understood stays unknown, and a hint points it out. A place outside the records
+is sure, for example, if it has words that mean an absence. If no place is sure, only the one with
+the most words about data is shown, so that a response about business gives at most one false hint.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ _SURE = 100
 
 
 def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
-    """Find hints in a response, the surest first; none where a rule covered all of it."""
-    unknown = [*facts.unread.values()]
-    unknown += [
+    """Return the hints about a response, the surest first, and at most five."""
+    unknown_words = [*facts.unread.values()]
+    unknown_words += [
         Hint(signal.path, signal.raw, _UNKNOWN)
         for signal in facts.signals
         if signal.availability.status == "unknown"
     ]
     read_paths = [signal.path for signal in facts.signals if signal.rule != "options"]
-    scored = [
+    places = [
         place
         for place in (*_of_headers(headers), *_of_members(facts))
         if not any(is_within(place[1].path, path) for path in read_paths)
         and (place[1].path == "$" or not any(is_within(path, place[1].path) for path in read_paths))
     ]
-    open_ones = sorted(scored, key=lambda place: -place[0])
-    hints = [hint for score, hint in open_ones if score >= _SURE]
+    sorted_places = sorted(places, key=lambda place: -place[0])
+    hints = [hint for score, hint in sorted_places if score >= _SURE]
     paths = {hint.path for hint in hints}
     hints = [h for h in hints if not any(is_within(h.path, p) for p in paths - {h.path})]
-    return [*unknown, *(hints or [hint for _, hint in open_ones[:1]])][:_MOST]
+    return [*unknown_words, *(hints or [hint for _, hint in sorted_places[:1]])][:_MOST]
 
 
 def _of_headers(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
@@ -81,7 +81,7 @@ def _of_headers(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
 
 
 def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
-    """Yield the members of objects outside lists, each with its score."""
+    """Yield the score and hint of each member, outside lists, that may be about availability."""
     document = facts.document
     is_bare = facts.is_bare or (
         not facts.numbers
@@ -111,7 +111,7 @@ def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
 
 
 def _sure(key: str, value: Any, *, is_bare: bool) -> str | None:
-    """Why a member surely is a place of availability; None if it may be business."""
+    """Return why a member is surely about availability; None if it may be about business."""
     if fits(key, "sentinel"):
         return _SENTINEL
     is_percent = type(value) in (int, float) and fits(key, "percent_done")
@@ -133,21 +133,25 @@ def _sure(key: str, value: Any, *, is_bare: bool) -> str | None:
 
 
 def _has_more(key: str, value: Any) -> bool:
-    """Whether a member says that there are more rows than given: a flag, a cursor, or a page."""
+    """Whether a flag, a cursor or a page says that there are more rows than the response has."""
     return (
         fits(key, "more") if value is True else type(value) in (str, int) and fits(key, "next_page")
     )
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield a text, or the texts of a list and of its records."""
+    """Yield a value if it is a text, or the texts in a list and in its records."""
     for item in value if isinstance(value, list) else [value]:
         texts = item.values() if isinstance(item, dict) and isinstance(value, list) else [item]
         yield from (text for text in texts if isinstance(text, str))
 
 
 def _points(facts: Facts, key: str, value: Any) -> int:
-    """Score how likely a member is about collecting data: 2 points for its key, 1 per word."""
+    """Return a score of how likely a member is about collecting data.
+
+    A text, list or object gets 2 points for its key, 1 for each distinct word about data in it, and
+    more for sentences, names of engines, nulls and false flags.
+    """
     data_words = words("of_process", "about_data")
     score = 2 * (not data_words.isdisjoint(tokens(key)))
     if isinstance(value, bool):
@@ -160,19 +164,19 @@ def _points(facts: Facts, key: str, value: Any) -> int:
     score += 2 * (names(key, "source") and isinstance(value, list))
     if not score and isinstance(value, list) and kind_of_entries(key) != "engine":
         return 0
-    parts = set()
-    pending, signs = [value], 0
+    word_parts = set()
+    pending, sign_count = [value], 0
     for item in islice(pending, _WIDEST):  # it grows meanwhile
         if isinstance(item, dict):
             pending += item.values()
-            parts |= {word for name in item for word in tokens(name)}
-            signs += (False in item.values()) + (None in item.values())
+            word_parts |= {word for name in item for word in tokens(name)}
+            sign_count += (False in item.values()) + (None in item.values())
         elif isinstance(item, list):
             pending += item
         elif isinstance(item, str) and len(item) <= _LONGEST and not _PLAIN.fullmatch(item):
-            parts |= {*tokens(item)}
-            signs += 2 * (item.count(" ") > 3) + facts.is_engine(item)
-    return score + len(parts & data_words) + signs
+            word_parts |= {*tokens(item)}
+            sign_count += 2 * (item.count(" ") > 3) + facts.is_engine(item)
+    return score + len(word_parts & data_words) + sign_count
 
 
 def _is_good(text: str) -> bool:

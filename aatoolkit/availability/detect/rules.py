@@ -1,13 +1,13 @@
-"""Rules: the forms in which a response states its availability, as rows of one table.
+"""The general rules: how availability is read from a response of a service without declared rules.
 
-A `Form` says at which keys and kinds of value it looks, and reads what they give. The forms of the
-envelope are tried in order, and the first that reads a value ends; those of many services, which
-need evidence elsewhere in the response, are tried beside them.
+A `Form` is one rule: it says which keys and types of value it applies to, and has the function that
+reads them. There are two tables of forms. `ENVELOPE` is for members of the envelope (the objects
+about the whole response), `ROWS` for fields of records. In each table the first form that reads a
+value wins. In rows, a value is believed only if its field's name is about data, or if a sibling
+field confirms it.
 
-In rows only what is about data by its name, or with evidence beside it, is believed.
-
-Statements and their entries come first: maps and lists of engines and fields, and what objects
-state.
+First in the file come the functions for statements and their entries: maps and lists of engines and
+fields, and objects.
 """
 
 from __future__ import annotations
@@ -71,11 +71,15 @@ _DEEPEST = 12
 
 
 _WAITING = ("forbidden", "error", "pending", "not_run")
-"""Words that are common for business things too; they count where nothing was measured."""
+"""Words that are also common in business; they are believed only if nothing was measured."""
 
 
 class Entry(NamedTuple):
-    """An entry of a map or list: what it is about, ``engine`` or ``field`` if known, and where."""
+    """An entry of a map or list of statements.
+
+    ``name`` is the engine or field that it is about, ``scope`` says which of the two (``engine``,
+    ``field``, None if unknown), and ``path`` is its JSON path.
+    """
 
     name: str
     scope: str | None
@@ -84,21 +88,21 @@ class Entry(NamedTuple):
 
 
 def entries_in(value: Any, path: str, scope: str | None) -> list[Entry]:
-    """List the entries of a map, of a list of names, or of a list of named records."""
+    """Return the entries of a map, of a list of names, or of a list of named records."""
     if isinstance(value, dict):
         entries = [Entry(name, scope, item, path + key_step(name)) for name, item in value.items()]
         return [entry for entry in entries if entry.value is not None]
     entries = []
     for index, item in enumerate(value):
-        named = named_target(item) if isinstance(item, dict) else (None, item)
-        if named is not None and isinstance(named[1], str):
-            entry_scope = "engine" if named[0] == "engine" else scope
-            entries.append(Entry(named[1], entry_scope, item, f"{path}[{index}]"))
+        target = named_target(item) if isinstance(item, dict) else (None, item)
+        if target is not None and isinstance(target[1], str):
+            entry_scope = "engine" if target[0] == "engine" else scope
+            entries.append(Entry(target[1], entry_scope, item, f"{path}[{index}]"))
     return entries
 
 
 def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
-    """Add a signal about the field or engine of an entry, or about the section by its own name."""
+    """Add a signal about the engine or field of an entry, or the section if that is its name."""
     name, scope, value, path = entry
     if name == facts.section or (scope is None and name == "overall"):
         facts.add("section", None, state, path, "map", value)
@@ -110,7 +114,7 @@ def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
 
 
 def unknown_word(facts: Facts, word: str, path: str) -> Availability:
-    """Read an unknown word as the status ``unknown``, and warn where it is first met."""
+    """Return the status ``unknown`` for an unknown word; warn the first time that it occurs."""
     state = read_word(word)
     if all(signal.availability != state for signal in facts.signals):
         warn(
@@ -124,7 +128,10 @@ def unknown_word(facts: Facts, word: str, path: str) -> Availability:
 def read_map_of_states(
     facts: Facts, key: str, entries: list[Entry], *, is_trusted: bool = False
 ) -> bool:
-    """Read a map from fields or engines to their states; return whether it is one."""
+    """Read a map from fields or engines to their states; return whether anything was read.
+
+    With ``is_trusted`` it is certainly such a map; else its key, names or words must show it.
+    """
     if any(facts.is_engine(entry.name) for entry in entries):
         # What stands beside engines, and is no field, is an engine that nobody listed.
         entries = [
@@ -151,10 +158,11 @@ def read_map_of_states(
 
 
 def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = False) -> bool:
-    """Read the names under a key that denies or affirms them, or tells what is wrong.
+    """Read the engines or fields listed under a key whose name says what they lack or have.
 
-    ``missingFields``, ``nullReasons``, ``failedEngines``, ``_errors``; also ``enginesWithData``.
-    Fields that hold numbers all the same, and names that nobody knows, are left out.
+    Such keys are ``missingFields``, ``nullReasons``, ``failedEngines``, ``_errors`` and
+    ``enginesWithData``. Fields that hold numbers all the same, and unknown names, are left out.
+    Return whether anything was read.
     """
     key, value = member.key, member.value
     scope, is_map = kind_of_entries(key), isinstance(value, dict)
@@ -184,7 +192,7 @@ def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = 
 
 
 def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
-    """The state of an entry under a key that denies it, by the entry's own word or reason."""
+    """Return the state of an entry: that of its own word or reason, else ``state``, its key's."""
     item = entry.value
     if isinstance(item, dict):
         lack = state_in_object(item) or state
@@ -196,9 +204,9 @@ def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
 
 
 def read_list_of_states(facts: Facts, member: Member) -> bool:
-    """Read a list or map whose entries say for each engine, field or section what it could report.
+    """Read a list or map with an entry for each engine, field or section: a record or a word.
 
-    An entry is a record or a word.
+    Return whether its entries state availability.
     """
     key, value, scope = member.key, member.value, kind_of_entries(member.key)
     entries = entries_in(value, member.path, scope)
@@ -227,7 +235,8 @@ def read_list_of_states(facts: Facts, member: Member) -> bool:
 def read_statement(facts: Facts, member: Member, *, of_whole: bool = True) -> bool:
     """Read the value of a key about availability; return whether it stated anything.
 
-    With ``of_whole`` it is about the whole response, else about the field at the member's own path.
+    With ``of_whole`` the statement is about the whole response, else about the field at the
+    member's own path.
     """
     key, value, signal_count_before = member.key, member.value, len(facts.signals)
     strength = WEAK if rate_key(key) == STATED else STRONG
@@ -240,8 +249,8 @@ def read_statement(facts: Facts, member: Member, *, of_whole: bool = True) -> bo
         state = state_in_object(value, strength)
         text = next((v for k, v in value.items() if isinstance(v, str) and is_word(k)), None)
     if state is None and isinstance(text, str) and strength == WEAK and not is_no_state(text):
-        named = names(key, "availability") or names(key, "state")
-        state = unknown_word(facts, text, member.path) if named else None
+        is_named = names(key, "availability") or names(key, "state")
+        state = unknown_word(facts, text, member.path) if is_named else None
     if state is not None and of_whole:
         facts.add_whole(state, member, "statement")
     elif state is not None:
@@ -257,7 +266,7 @@ def read_statement(facts: Facts, member: Member, *, of_whole: bool = True) -> bo
 
 
 def _read_parts(facts: Facts, member: Member, strength: int, *, has_state: bool) -> None:
-    """Read the parts of a statement: lists, maps and objects of fields and engines."""
+    """Read what is nested in a statement: lists, maps and objects about fields and engines."""
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
     are_alike = all(set(item) == set(objects[0]) for item in objects)
@@ -282,20 +291,20 @@ def _read_parts(facts: Facts, member: Member, strength: int, *, has_state: bool)
 
 
 def _is_part(name: str) -> bool:
-    """Whether a key of a statement is a part of it and not an entry of a map."""
+    """Whether a key in a statement holds its reason or word, and is not an engine or a field."""
     return ends(name, "reason") or is_word(name)
 
 
 def read_siblings(facts: Facts, holder: Member) -> set[str]:
-    """Read keys about a sibling, such as ``revenueReason``; return the keys that were read."""
+    """Read keys about a sibling key, as ``revenueReason`` about ``revenue``; return those keys."""
     members = holder.value
-    fields = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
+    name_by_folded = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
     read_keys = set()
     for key, value in members.items():
         sibling, kind = split_key(key)
-        name = fields.get(sibling)
+        name = name_by_folded.get(sibling)
         if isinstance(value, dict) and ends(key, "holder"):
-            name, kind = fields.get("".join(tokens(key)[:-1])), "statement"
+            name, kind = name_by_folded.get("".join(tokens(key)[:-1])), "statement"
         elif isinstance(value, dict) and kind != "reason":
             kind = ""
         if key[:1] in ("_", "@", "$") and key[1:] in members and isinstance(value, str | dict):
@@ -315,7 +324,7 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
 
 
 def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
-    """Read what an object of data states about itself and its own fields."""
+    """Read what an object of data, outside lists, states about itself and its own fields."""
     key, value, path, _, pattern = member
     if depth > _DEEPEST or names(key, "business"):
         return
@@ -339,31 +348,31 @@ def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
 # --- forms of the envelope --------------------------------------------------------------------
 
 Reading = Availability | bool | None
-"""A state of the whole response; True if the reader has kept what it found; else nothing."""
+"""The availability of the whole response; True if signals were added already; else nothing."""
 
 
 class Form(NamedTuple):
-    """A form of availability: the keys and kinds of value that have it, and what they give."""
+    """One general rule: a test of keys, the types of value, and the function that reads them."""
 
     name: str
     key: Callable[[str], object]
     kinds: set[type]
     read: Callable[..., Any]
-    """Reads a member, as a `Reading`, or a field of records, as `States` or None."""
+    """Read a member and return a `Reading`; in `ROWS`: read a field, return `States` or None."""
 
 
 def has_form(name: str) -> Callable[[str], bool]:
-    """Whether a key has a form of the lexicon."""
+    """Return a test whether a key fits one of the patterns that the lexicon has for a concept."""
     return lambda key: fits(key, name)
 
 
 def is_concept(name: str) -> Callable[[str], bool]:
-    """Whether a key is a word of a concept."""
+    """Return a test whether a key is, as a whole, a word that the lexicon has for a concept."""
     return lambda key: is_whole(key, name)
 
 
 def apply_form(facts: Facts, rule: Form, member: Member) -> bool:
-    """Read a member by a form; return whether it did."""
+    """Read a member by a form; return whether the form applied and something was read."""
     if type(member.value) not in rule.kinds or not rule.key(member.key):
         return False
     state = rule.read(facts, member)
@@ -383,9 +392,9 @@ def read_envelope(facts: Facts, envelope: Member, depth: int = 0) -> None:
         member = envelope.child(name, value)._replace(key=key)
         if any(apply_form(facts, rule, member) for rule in ENVELOPE) or not member.is_object:
             continue
-        wrapped = is_whole(key, "wrapper")
-        if depth < _DEEPEST and (wrapped or ends(key, "holder")):
-            read_envelope(facts, member if wrapped else member._replace(pattern=""), depth + 1)
+        is_wrapper = is_whole(key, "wrapper")
+        if depth < _DEEPEST and (is_wrapper or ends(key, "holder")):
+            read_envelope(facts, member if is_wrapper else member._replace(pattern=""), depth + 1)
         else:
             read_object(facts, member)
 
@@ -399,7 +408,7 @@ _ASIDE = re.compile(
 
 
 def _notices(facts: Facts, member: Member) -> bool:
-    """Read the notes or notices under a key; return whether the key is one for them."""
+    """Read the notes or notices under a key; return whether no other form is to read the key."""
     key, value = member.key, member.value
     # Remarks are about anything; where nothing was measured, they may give the reason.
     is_note, is_remark = fits(key, "note"), is_whole(key, "remark") and not facts.numbers
@@ -422,7 +431,8 @@ def _notices(facts: Facts, member: Member) -> bool:
 def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
     """Read a notice that names engines or fields, or has a code.
 
-    One that is only prose is put aside until all else is read.
+    A notice that is only prose is added to ``facts.prose``, which is read last. With ``of_whole``
+    a notice that names nothing is about the whole section; without it, such a notice is ignored.
     """
     members = notice.value if notice.is_object else {"": notice.value}
     texts = [text for text in members.values() if isinstance(text, str)]
@@ -453,22 +463,22 @@ def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
         state = partial_if_measured(state, facts.numbers)
         facts.add(scope, target, state, notice.path, "notice", notice.value)
         return
-    prose = ends(notice.key, "prose") or is_whole(notice.key, "remark")
-    if prose and not any(map(_ASIDE.search, texts)):
+    is_prose = ends(notice.key, "prose") or is_whole(notice.key, "remark")
+    if is_prose and not any(map(_ASIDE.search, texts)):
         facts.prose += [notice._replace(key=text) for text in texts]
 
 
 def targets_of_notice(note: Mapping[str, Any]) -> list[str]:
-    """The fields and engines that a note names: by one name, or in a list of them."""
-    named = named_target(note)
+    """Return the fields and engines that a notice names: by a single name, or in a list."""
+    target = named_target(note)
     lists = (v for k, v in note.items() if isinstance(v, list) and names(k, "target"))
-    targets = [named[1]] if named else []
+    targets = [target[1]] if target else []
     targets += [name for values in lists for name in values if isinstance(name, str)]
     return [*dict.fromkeys(targets)]
 
 
 def read_prose(facts: Facts) -> None:
-    """Read the notices of prose, where nothing else is about the section."""
+    """Read the notices in prose, unless there is already a signal about the whole section."""
     for notice in () if facts.has_section else facts.prose:
         text = notice.value if isinstance(notice.value, str) else notice.key
         word = None if _ASIDE.search(text) else canonical_word(text) or word_of_absence([text])
@@ -486,7 +496,7 @@ def read_prose(facts: Facts) -> None:
 
 
 def word_of_error(texts: Iterable[str]) -> Word | None:
-    """The surest word of an error's codes, or the first word of absence in its sentences."""
+    """Return the strongest word of an error's codes, else the first of absence in its sentences."""
     codes = [*texts]
     return strongest_word(filter(is_code, codes)) or next(
         filter(None, map(word_in_sentences, codes)), None
@@ -494,7 +504,7 @@ def word_of_error(texts: Iterable[str]) -> Word | None:
 
 
 def error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield the texts of an error body, also of an error object nested in it."""
+    """Yield the key and text of each text in an error body, and in error objects nested in it."""
     if isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, dict) or depth > 3:
@@ -510,13 +520,13 @@ def error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
 
 
 def is_error_key(key: str) -> bool:
-    """Whether a key may be a part of an error, or that of a failure."""
+    """Whether a key may belong to an error, such as ``errorCode``, ``success`` or ``status``."""
     match = re.match(r"(error|fault)(code|message|detail)", fold(key))
     return match is not None or key in ("success", "ok", "code", "status")
 
 
 def _error(facts: Facts, member: Member) -> Reading:
-    """Read an error in the body of a response that came with a good status."""
+    """Read an error in the body of a response whose HTTP status is a success."""
     key, value, siblings = member.key, member.value, member.siblings
     texts = [text for text in siblings.values() if isinstance(text, str)]
     if member.path.count(".") > 2 or facts.has_section:
@@ -583,7 +593,7 @@ def _flag(facts: Facts, member: Member) -> Reading:
 
 
 def _work(facts: Facts, member: Member) -> Reading:
-    """Read the word of the work that an empty response waits for: ``jobStatus``."""
+    """Read the word for the state of a job, as in ``jobStatus``, if nothing was measured yet."""
     word = canonical_word(member.value)
     if word is None or word.canonical not in _WAITING or facts.numbers:
         return None
@@ -596,7 +606,10 @@ def _work(facts: Facts, member: Member) -> Reading:
 
 
 def _message(facts: Facts, member: Member) -> Reading:
-    """Put aside the message of an empty response; an object gives the reason at once."""
+    """Read the message of an empty response.
+
+    A text is added to ``facts.prose``, which is read last; an object is read at once.
+    """
     if not facts.is_bare:
         return None
     if isinstance(member.value, str):
@@ -608,7 +621,7 @@ def _message(facts: Facts, member: Member) -> Reading:
 
 
 def _through(facts: Facts, member: Member) -> Reading:
-    """Read the day up to which data are complete, if the response's days go on."""
+    """Read the day up to which data are complete, if the response has later days."""
     as_of = member.value[:10]
     if re.match(r"\d{4}-\d\d-\d\d", as_of) and max(facts.days, default="") > as_of:
         pending = replace(PARTIAL, cause=Cause.PENDING)
@@ -621,7 +634,7 @@ def _through(facts: Facts, member: Member) -> Reading:
 
 
 def _named_reason(facts: Facts, member: Member) -> Reading:
-    """Read the reason under a key that names an absence: a text (``emptyReason``) or an object."""
+    """Return the state under a key that names an absence: a text (``emptyReason``) or an object."""
     members = member.value if member.is_object else {"reason": member.value}
     phrase = " ".join(tokens(member.key) if member.is_object else tokens(member.key)[:-1])
     has_list = any(isinstance(item, list) for item in members.values())
@@ -632,7 +645,7 @@ def _named_reason(facts: Facts, member: Member) -> Reading:
 
 
 def _source(facts: Facts, member: Member) -> Reading:
-    """Read that no source of data is connected, where nothing was measured."""
+    """Return ``not_connected`` if a list of data sources is empty and nothing was measured."""
     is_stated = any(signal.rule == "source" for signal in facts.signals)
     return None if member.value or facts.numbers or is_stated else STATES["not_connected"]
 
@@ -644,8 +657,8 @@ def _is_noted(key: str) -> bool:
 
 def _may_name_a_lack(key: str) -> bool:
     """Whether a map or list under a key may name what has no data, or what has some."""
-    faults = names(key, "failure") or fits(key, "reasons")
-    return state_of_names_under(key) is not None or faults
+    is_fault = names(key, "failure") or fits(key, "reasons")
+    return state_of_names_under(key) is not None or is_fault
 
 
 Kinds = set[type]
@@ -674,7 +687,7 @@ ENVELOPE = (
     Form("map", kind_of_entries, _DICT | _LIST, read_list_of_states),
     Form("statement", rate_key, _LIST, read_statement),
 )  # fmt: skip
-"""What members of the envelope state: the first form that reads one ends."""
+"""The forms of members of the envelope; for each member the first that reads it wins."""
 
 
 # --- rows: what the records of a list state about their own data -----------------------------
@@ -696,7 +709,7 @@ def read_rows(facts: Facts) -> None:
 
 
 def _flags(records: Records, name: str) -> States | None:
-    """Read flags which need no evidence beside them, or only a day."""
+    """Read flags that are believed by their name alone, or if the records also have days."""
     if fits(name, "row_flag", ("is",)):
         return records.states(name, partial(state_of_named_flag, name), bool)
     has_days = any(names(field, "when") for field in records.names)
@@ -704,16 +717,19 @@ def _flags(records: Records, name: str) -> States | None:
 
 
 def _sibling_name(records: Records, name: str) -> str | None:
-    """The name of the field that another field of the records is about by its own name."""
+    """Return the field that a field is about, ``revenue`` for ``revenueReason``; else None."""
     folded, _ = split_key(name)
     sibling = next((n for n in records.names if fold(n) == folded), None) if folded else None
     return sibling if sibling != name else None
 
 
 def _states_of_sibling(records: Records, name: str) -> States | None:
-    """Read a field that is about a sibling of its record, as ``revenueReason`` about ``revenue``.
+    """Read a field that is about a sibling field, as ``revenueReason`` is about ``revenue``.
 
-    It counts in the records in which the sibling is null, or 0 where the text plainly denies it.
+    Return the rows in which it states something about the sibling, each with the state. These are
+    rows in which its state agrees with whether the sibling is null, and rows in which the sibling
+    is 0 but the text plainly says that it was not measured. Nothing is returned if no row lacks
+    data.
     """
     sibling = _sibling_name(records, name)
     if sibling is None:
@@ -726,14 +742,14 @@ def _states_of_sibling(records: Records, name: str) -> States | None:
     texts = [type(v) is str and bool(v.strip()) for v in records.column(name)]
     is_of_missing = kind == "reason" and texts == [item is None for item in sibling_values]
     states = []
-    for row, value, other in cells:
+    for row, value, sibling_value in cells:
         state = state_of_sibling(
-            kind, value, other if isinstance(other, str | int | float) else None
+            kind, value, sibling_value if isinstance(sibling_value, str | int | float) else None
         )
         is_certain = is_of_missing or isinstance(value, bool) or strongest_word([value], STRONG)
-        is_denied_zero = other == 0 and isinstance(value, str) and strongest_word([value], PLAIN)
-        is_consistent = state and (other is None) != (state.status == Status.AVAILABLE)
-        if state and (is_denied_zero or (is_consistent and is_certain)):
+        is_denied = sibling_value == 0 and isinstance(value, str) and strongest_word([value], PLAIN)
+        is_consistent = state and (sibling_value is None) != (state.status == Status.AVAILABLE)
+        if state and (is_denied or (is_consistent and is_certain)):
             states.append((row, state))
     return states if any(state.status != Status.AVAILABLE for _, state in states) else []
 
@@ -744,4 +760,4 @@ ROWS = (
          lambda records, name: records.states(name, state_of_observation_code)),
     Form("cell", lambda n: split_key(n)[1], {bool, str}, _states_of_sibling)
 )  # fmt: skip
-"""What fields of records state: the first rule that has something to read of a field ends."""
+"""The forms of fields of records; for each field the first that reads it wins."""

@@ -1,11 +1,11 @@
 """Words of availability: what words, keys, values and objects mean, by the lexicon.
 
-A word is split where camelCase, snake_case, kebab-case or blanks split it, and its parts are
-matched against the phrases of the lexicon. Each phrase has a strength, as everyday words such as
-``pending`` are about data only where availability is the subject.
+A word is split at the boundaries of camelCase, snake_case, kebab-case or blanks, and its parts are
+matched with the phrases of the lexicon. Each phrase has a strength, because everyday words such as
+``pending`` are about data only under a key about availability.
 
-Numbers are metrics nearly everywhere, so counts are believed only under a key that is about
-data: ``dataCoverage``, ``sampling``, ``_shards``, ``suppressedRows``.
+Most numbers are metrics. A number states availability only under a key that is about data, such as
+``suppressedRows``.
 """
 
 from __future__ import annotations
@@ -32,31 +32,32 @@ from aatoolkit._util.lexicon import (
 from aatoolkit.availability.status import EMPTY, Availability, Cause, Status
 
 WEAK, STRONG, PLAIN = 1, 2, 3
-"""Words for availability keys only; for envelopes and fields too; unmistakable even in rows."""
+"""The strengths of words: WEAK ones are believed under keys about availability only, STRONG ones
+also elsewhere in envelopes and fields, and PLAIN ones even in rows."""
 
 _STATES = rows_of(Path(__file__).with_name("states.txt"))
 WORDS: Mapping[str, tuple[Status, Cause | None]] = {
     word: (Status(status), None if cause == "-" else Cause(cause))
     for word, status, cause, _ in _STATES
 }
-"""The canonical words, each with its status and cause; every phrase means one of them."""
+"""The status and cause by canonical word; every phrase of the lexicon means one of these words."""
 
 SILENT = "nothing"
-"""What a word of a rule means that says nothing of what was measured, such as a standing note."""
+"""The meaning, in a rule, of a word that does not say what was measured (a standing note)."""
 
 STATES = {word: Availability(*meaning) for word, meaning in WORDS.items()}
 ABSENT, PARTIAL, AVAILABLE = STATES["unavailable"], STATES["partial"], STATES["available"]
 STATUSES: Mapping[int, Availability] = {
     int(code): STATES[word] for word, *_, codes in _STATES for code in codes.strip("-").split()
 }
-"""The statuses that mean more than that a call failed."""
+"""The availability by HTTP status, for statuses that mean more than that a call failed."""
 
 FAILED = STATES["error"]
 
 _STRENGTHS = {"weak": WEAK, "strong": STRONG, "plain": PLAIN}
 _AFTER_SOURCE = ("not_connected", "not_configured", "insufficient_sample", "forbidden", "not_run")
 _CAUSES = ("not_connected", "not_configured", "forbidden", "pending", "insufficient_sample")
-"""Causes that a sentence may name; for others it takes a word of its own."""
+"""The canonical words whose cause is taken from a sentence beside a state."""
 
 _NEGATION = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
 _DENIAL = re.compile(r"(?i)\b(not|no|never|none|without|cannot)\b|n't\b")
@@ -71,7 +72,7 @@ _NUMBER = re.compile(r"(?:[A-Z]{3}\s|[$€£]\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|
 
 @dataclass(frozen=True)
 class Word:
-    """A canonical word of availability, and its strength: how far it can be trusted."""
+    """A canonical word of availability, and its strength (`WEAK`, `STRONG` or `PLAIN`)."""
 
     canonical: str
     strength: int
@@ -82,12 +83,12 @@ class Word:
         return STATES[self.canonical]
 
     def because(self, reason: str | None) -> Availability:
-        """The availability that the word means, with a reason."""
+        """Return the availability that the word means, with a reason."""
         return replace(STATES[self.canonical], reason=reason)
 
     @property
     def is_lack(self) -> bool:
-        """Whether the word surely means a lack."""
+        """Whether the word is strong, and means that something is not, or not wholly, available."""
         return self.strength >= STRONG and self.canonical != "available"
 
 
@@ -96,7 +97,7 @@ class Word:
 
 @cache
 def _meanings() -> tuple[list[tuple[Word, re.Pattern[str]]], re.Pattern[str]]:
-    """List the patterns of each word, and one of them all, as most texts fit none."""
+    """Return the pattern of each word, and one pattern of all, as most texts match none."""
     meanings = [
         (Word(name, _STRENGTHS[strength or "weak"]), pattern)
         for (name, strength), pattern in patterns("state").items()
@@ -115,7 +116,7 @@ def _in_sentences() -> list[tuple[Word, re.Pattern[str]]]:
 
 @lru_cache(maxsize=4096)
 def canonical_word(text: str) -> Word | None:
-    """The canonical word that a text means; None if it is not about availability.
+    """Return the canonical word that a text means; None if it is not about availability.
 
     Examples
     --------
@@ -127,35 +128,35 @@ def canonical_word(text: str) -> Word | None:
 
 @lru_cache(maxsize=4096)
 def word_of_parts(parts: tuple[str, ...]) -> Word | None:
-    """The canonical word that some parts of a name mean; None if they mean none."""
-    rest = [part for part in parts if part not in words("noise")]
-    if not rest:
+    """Return the canonical word that the parts of a name mean; None if they mean none."""
+    meaningful_parts = [part for part in parts if part not in words("noise")]
+    if not meaningful_parts:
         return None
-    meanings, anything = _meanings()
-    for start in range(min(4, len(rest))):
-        text = " ".join(rest[start:])
-        for word, pattern in meanings if anything.fullmatch(text) else ():
+    meanings, any_pattern = _meanings()
+    for start in range(min(4, len(meaningful_parts))):
+        text = " ".join(meaningful_parts[start:])
+        for word, pattern in meanings if any_pattern.fullmatch(text) else ():
             if (start == 0 or word.canonical in _AFTER_SOURCE) and pattern.fullmatch(text):
                 return word
-    inner = " ".join(rest).removeprefix("data ").removesuffix(" data").split()
-    return word_of_parts(tuple(inner)) if len(inner) < len(rest) else None
+    inner_parts = " ".join(meaningful_parts).removeprefix("data ").removesuffix(" data").split()
+    return word_of_parts(tuple(inner_parts)) if len(inner_parts) < len(meaningful_parts) else None
 
 
 def strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Word | None:
-    """The strongest word among some texts; None if none is strong enough."""
+    """Return the strongest of the words that texts mean; None if none is strong enough."""
     candidates = [
         word for text in texts if isinstance(text, str) and (word := canonical_word(text))
     ]
-    trusted = [word for word in candidates if word.strength >= min_strength]
-    return max(trusted, key=lambda word: word.strength, default=None)
+    strong_words = [word for word in candidates if word.strength >= min_strength]
+    return max(strong_words, key=lambda word: word.strength, default=None)
 
 
 @lru_cache(maxsize=1024)
 def word_in_sentences(text: str) -> Word | None:
-    """The first strong word of absence in some sentences, if it is not negated; else None.
+    """Return the first strong word in a text of sentences that means an absence; else None.
 
-    One that names a cause goes before one that only means that something is missing. Contractions
-    are written out: ``isn't`` as ``is not``.
+    Words that are negated do not count. A word with a cause (``not_connected``) is preferred to one
+    that only means that something is missing.
 
     Examples
     --------
@@ -165,7 +166,7 @@ def word_in_sentences(text: str) -> Word | None:
     """
     for pattern, full_form in _CONTRACTED:
         text = pattern.sub(full_form, text)
-    vague: Word | None = None
+    vague_word: Word | None = None
     for sentence in re.split(r"[.!?;:](?:\s|$)", text):
         spaced_words = " ".join(part for part in tokens(sentence) if part not in words("noise"))
         matches = [
@@ -174,22 +175,22 @@ def word_in_sentences(text: str) -> Word | None:
             if (match := pattern.search(spaced_words))
             and not _NEGATION.search(spaced_words[: match.start()])
         ]
-        for _, matched, word in sorted(matches, key=lambda match: match[0]):
-            if not (word.canonical in ("unavailable", "partial") or matched.endswith("measured")):
+        for _, phrase, word in sorted(matches, key=lambda match: match[0]):
+            if not (word.canonical in ("unavailable", "partial") or phrase.endswith("measured")):
                 return word
-            vague = vague or word
-    return vague
+            vague_word = vague_word or word
+    return vague_word
 
 
 def certain_word(texts: Iterable[object]) -> Word | None:
-    """The word that some codes, labels or else sentences mean, if it is surely about data."""
+    """Return the word that texts surely mean, by codes and labels, else by sentences; else None."""
     codes = [text for text in texts if isinstance(text, str)]
     unread = (text for text in codes if canonical_word(text) is None)
     return strongest_word(codes, STRONG) or next(filter(None, map(word_in_sentences, unread)), None)
 
 
 def word_of_absence(texts: Iterable[object]) -> Word | None:
-    """The word of a lack that some texts surely mean; None if they mean none, or are fine."""
+    """Return the word of a lack that texts surely mean; None if they mean none."""
     word = certain_word(texts)
     return word if word and word.is_lack else None
 
@@ -200,13 +201,13 @@ def is_code(text: object) -> bool:
 
 
 def absence_in_code(text: str) -> Availability | None:
-    """The state of a lack that a code surely means; None for sentences and other codes."""
+    """Return the state, if a text is a code that surely means a lack; None for any other text."""
     word = canonical_word(text) if is_code(text) else None
     return word.availability if word and word.is_lack else None
 
 
 def read_word(word: object, reason: object = None) -> Availability:
-    """Parse a word of a response as an availability; an unknown word is kept as the reason.
+    """Return the availability that a word means; ``unknown`` for others, kept as the reason.
 
     Examples
     --------
@@ -218,19 +219,19 @@ def read_word(word: object, reason: object = None) -> Availability:
     Availability(status=<Status.UNKNOWN: 'unknown'>, cause=None, reason="'blue moon'")
     """
     text = reason if isinstance(reason, str) and reason else None
-    understood = canonical_word(word) if isinstance(word, str) else None
-    if understood is None:
+    canonical = canonical_word(word) if isinstance(word, str) else None
+    if canonical is None:
         return Availability(Status.UNKNOWN, None, text or (None if word is None else repr(word)))
-    return with_reason(understood.availability, text)
+    return with_reason(canonical.availability, text)
 
 
 def with_reason(state: Availability, reason: str | None) -> Availability:
-    """Add the service's words to a state; a code among them names the cause."""
-    named = canonical_word(reason) if reason is not None and is_code(reason) else None
-    if named and state == ABSENT and named.availability.status in EMPTY:
-        state = named.availability
-    elif named and state == PARTIAL:
-        state = replace(state, cause=named.availability.cause)
+    """Return a state with the service's reason; a reason that is a code sets the cause, too."""
+    word = canonical_word(reason) if reason is not None and is_code(reason) else None
+    if word and state == ABSENT and word.availability.status in EMPTY:
+        state = word.availability
+    elif word and state == PARTIAL:
+        state = replace(state, cause=word.availability.cause)
     return replace(state, reason=reason)
 
 
@@ -244,7 +245,7 @@ _SIGNS = {
 
 
 def state_of_observation_code(code: str) -> Availability | None:
-    """Return what a code of an observation's status means; None if it is not one of them.
+    """Return the state that a statistical observation code means; None for any other text.
 
     Examples
     --------
@@ -260,7 +261,7 @@ def state_of_observation_code(code: str) -> Availability | None:
 # --- keys ------------------------------------------------------------------------------------
 
 STATED, MILD = 2, 1
-"""A key that means availability by itself; one that does with a strong word only."""
+"""Ratings of keys: STATED ones mean availability by themselves, MILD ones if the word is strong."""
 
 _FLAGGING = ("is", "contains")
 _APART = re.compile(r"__|(?<=\w)[@.]")
@@ -268,7 +269,7 @@ _APART = re.compile(r"__|(?<=\w)[@.]")
 
 @lru_cache(maxsize=8192)
 def rate_key(key: str) -> int:
-    """Rate how surely a key is about data availability: `STATED`, `MILD` or 0.
+    """Return how surely a key is about data availability: `STATED`, `MILD` or 0.
 
     Examples
     --------
@@ -276,23 +277,23 @@ def rate_key(key: str) -> int:
     (2, 1, 0)
     """
     parts = {*tokens(key)} - words("idle", "field", "engine")
-    graded = parts & words("kind", "grade")
+    kind_parts = parts & words("kind", "grade")
     if not parts or not parts <= words("availability", "data", "kind", "grade"):
         return 0
-    if parts & words("availability") or (parts & words("data") and graded):
+    if parts & words("availability") or (parts & words("data") and kind_parts):
         return STATED
-    return MILD if graded else 0
+    return MILD if kind_parts else 0
 
 
 @lru_cache(maxsize=4096)
 def is_word(key: str) -> bool:
-    """Whether a key inside a statement holds its word."""
+    """Whether a key inside a statement holds its word, such as ``status``."""
     return spaced(key) in words("valued") or rate_key(key) > 0
 
 
 @lru_cache(maxsize=4096)
 def state_of_named_flag(key: str, value: bool) -> Availability | None:
-    """The state that a flag means; None if it means none, such as a flag that denies a problem.
+    """Return the state that a flag means by its name; None if none, as if it denies a problem.
 
     Examples
     --------
@@ -314,7 +315,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_series_flag(key: str, value: bool) -> Availability | None:
-    """The state that a flag in a point in time means for its data; None if it is not about data.
+    """Return what a flag in a record of one day means for the day's data; None if nothing.
 
     Examples
     --------
@@ -328,7 +329,7 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_names_under(key: str) -> Availability | None:
-    """The state of the entries under a key such as ``missingFields``; None if it gives none."""
+    """Return the state of the entries under a key such as ``missingFields``; None if none."""
     text = spaced(key, words("field", "engine", "idle"))
     if fits(text, "denies"):
         return ABSENT
@@ -338,13 +339,13 @@ def state_of_names_under(key: str) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def kind_of_entries(key: str) -> str | None:
-    """The kind of entries that a key names: ``engine``, ``field`` or None."""
+    """Return what the entries under a key are about, by its name: ``engine``, ``field`` or None."""
     return "engine" if names(key, "engine") else "field" if names(key, "field") else None
 
 
 @lru_cache(maxsize=8192)
 def split_key(key: str) -> tuple[str, str]:
-    """Split a key that is about another field: that field's name and what is stated, or nothing.
+    """Return the field that a key is about and what it states of it; two empty texts if none.
 
     Examples
     --------
@@ -367,7 +368,7 @@ def split_key(key: str) -> tuple[str, str]:
 
 
 def _ending(parts: tuple[str, ...]) -> str | None:
-    """The statement that the last parts of a key make about the field that the first ones name."""
+    """Return what the ending of a key (its last parts) states about another field; else None."""
     text = " ".join(parts)
     if ends(text, "reason") and (len(parts) == 1 or fits(text, "absence")):
         return "reason"
@@ -383,13 +384,13 @@ def _ending(parts: tuple[str, ...]) -> str | None:
 
 
 def repeats_question(key: str) -> bool:
-    """Whether an object repeats the question or describes the form of the response."""
+    """Whether the object under a key repeats the request or describes the response's structure."""
     return fits(key, "echo")
 
 
 @lru_cache(maxsize=8192)
 def is_bookkeeping(key: str) -> bool:
-    """Whether a number under a key is about the response, and measures nothing.
+    """Whether a number under a key is about the response itself, and is no measurement.
 
     Examples
     --------
@@ -402,7 +403,7 @@ def is_bookkeeping(key: str) -> bool:
 def has_numbers(
     value: Any, is_ignored: Callable[[str], bool] = is_bookkeeping, key: str = ""
 ) -> bool:
-    """Whether a value holds a number other than 0, or its text, under a key that is not ignored."""
+    """Whether a value holds a number other than 0, or a text of one, under a key not ignored."""
     if isinstance(value, dict):
         items = ((name, item) for name, item in value.items() if not repeats_question(name))
         return any(has_numbers(item, is_ignored, name) for name, item in items)
@@ -413,7 +414,7 @@ def has_numbers(
 
 
 def named_target(record: Mapping[str, object]) -> tuple[str, str] | None:
-    """The kind and name that a record of statements is about: an engine or a field."""
+    """Return the kind (``engine``, ``field``) and name that a record is about; None if none."""
     for kind, concept in (("engine", "engine"), ("field", "named")):
         for key, value in record.items():
             is_label = names(key, concept) and {*tokens(key)} <= words(concept, "labelling")
@@ -423,7 +424,7 @@ def named_target(record: Mapping[str, object]) -> tuple[str, str] | None:
 
 
 def is_no_state(text: str) -> bool:
-    """Whether a text is no word of a state: of goods in stock, a number, or too long."""
+    """Whether a text cannot name a state: it has no words, is about stock, or is too long."""
     is_wordless = not any(part.isalpha() for part in tokens(text))
     return is_wordless or fits(text, "stock") or len(text) > _LONGEST
 
@@ -437,13 +438,13 @@ def is_sample_size(key: str) -> bool:
 
 
 def reason_in(record: Mapping[str, object]) -> str | None:
-    """The text that gives the reason for a state, among an object's members."""
+    """Return the text in an object that gives the reason for a state; None without one."""
     texts = [v for k, v in record.items() if isinstance(v, str) and v and ends(k, "reason")]
     return next((text for text in texts if " " in text), texts[0] if texts else None)
 
 
 def state_in_object(record: Mapping[str, Any], min_strength: int = WEAK) -> Availability | None:
-    """The state that an object gives by a word or a flag of its own; None if it gives none."""
+    """Return the state that an object gives by a word or a flag in it; None if it gives none."""
     reason = reason_in(record)
     for name, value in record.items():
         if not isinstance(value, str):
@@ -466,7 +467,7 @@ def state_in_object(record: Mapping[str, Any], min_strength: int = WEAK) -> Avai
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
-    """The state that an entry means under the key of its map; None if it means none."""
+    """Return the state that an entry of a map means; ``key`` is the map's. None if it has none."""
     if isinstance(value, bool):
         return state_of_flag(value, key)
     if isinstance(value, str):
@@ -478,7 +479,7 @@ def state_of_entry(value: Any, key: str) -> Availability | None:
 
 
 def state_of_flag(value: bool, key: str) -> Availability:
-    """The state that true or false means under a key: support, connection or availability."""
+    """Return the state that a flag means under a key about support, connection or availability."""
     if value:
         return AVAILABLE
     stems = ((word, stem) for (word, _), stem in patterns("stem").items())
@@ -486,10 +487,11 @@ def state_of_flag(value: bool, key: str) -> Availability:
 
 
 def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availability:
-    """Add the words beside a state; a reason among them names the cause of a bare absence.
+    """Return a state with the reason in its object, which may also give its cause.
 
-    A flag that affirms is in doubt beside a sentence that denies: an engine need not have measured
-    what it supports.
+    The reason gives the cause if the state is ``unavailable`` without one. If the state is
+    ``available`` and the reason is a sentence that denies, the sentence decides: the state becomes
+    what the sentence means, or ``unknown``.
 
     Examples
     --------
@@ -515,10 +517,11 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
 
 
 def partial_if_measured(state: Availability, numbers: Collection[bool]) -> Availability:
-    """Turn a pending or thin state into ``partial`` where numbers were given.
+    """Return a state; ``partial`` if data are pending or the sample too small beside numbers.
 
-    ``numbers`` holds for each number whether it is other than 0: a sample may well be thin and
-    its count 0, but a 0 beside what is still to come was not measured.
+    ``numbers`` says for each number whether it is other than 0. Any number counts beside a small
+    sample, whose count may be 0; beside pending data only a number other than 0 counts, because a 0
+    was not measured yet.
     """
     is_thin = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
     has_begun = state.cause == Cause.PENDING and any(numbers)
@@ -527,20 +530,20 @@ def partial_if_measured(state: Availability, numbers: Collection[bool]) -> Avail
 
 
 def zero_or_not(record: Mapping[str, Any]) -> set[bool]:
-    """The truth values of an object's numbers: whether any is not 0, and whether any is 0."""
+    """For an object's numbers, return a set with True if any is not 0, and False if any is 0."""
     numbers = {name: item for name, item in record.items() if type(item) in (int, float)}
     return {item != 0 for name, item in numbers.items() if not is_sample_size(name)}
 
 
 def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
-    """The state that a key such as ``revenueReason`` gives to its sibling; None if it gives none.
+    """Return the state that a key such as ``revenueReason`` gives to its sibling; None if none.
 
     Parameters
     ----------
     kind : str
         What the key's ending states: ``available``, ``status``, ``reason``, ``denial``, ``part``.
-    value, of : object
-        What the key holds, and what the other does.
+    value, sibling_value : object
+        The value of the key (``revenueReason``), and that of its sibling (``revenue``).
     """
     if isinstance(value, dict):
         state = state_in_object(value)
@@ -554,15 +557,18 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
         return AVAILABLE if value else ABSENT
     word = canonical_word(value)
     if word and (word.strength >= STRONG or sibling_value is None):
-        number = set() if sibling_value is None else {sibling_value != 0}
-        return partial_if_measured(word.because(value if " " in value.strip() else None), number)
+        numbers = set() if sibling_value is None else {sibling_value != 0}
+        return partial_if_measured(word.because(value if " " in value.strip() else None), numbers)
     if kind == "reason" and sibling_value is None and value.strip():
         return with_explanation(ABSENT, {"reason": value})
     return None
 
 
 def state_beside_value(record: Mapping[str, Any]) -> Availability | None:
-    """The state beside a value, as in ``{"value": null, "status": "not_connected"}``."""
+    """Return the state beside a value, as in ``{"value": null, "status": "not_connected"}``.
+
+    None if the object has no such value, or states nothing.
+    """
     name = next((name for name in ("value", "amount", "current") if name in record), None)
     if name is None:
         return None
@@ -579,13 +585,13 @@ def state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 
 
 def may_tell_loss(key: str) -> bool:
-    """Whether a count, list or moment under a key may mean that data lack."""
+    """Whether a count, list or date under a key may mean that data are lost or missing."""
     text = spaced(key).removesuffix(" count")
     return fits(text, "loss") or fits(key, "since")
 
 
 def state_of_loss(key: str, value: Any) -> Availability | None:
-    """The state ``partial``, if a count, list or moment under a key means that data lack.
+    """Return ``partial`` if a count, list or date under a key means that data lack; else None.
 
     Examples
     --------
