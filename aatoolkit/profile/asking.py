@@ -169,12 +169,12 @@ def ask(
     follow_up = _follow_up(responses, places, hosts, requests_left)
     _read_more(_fetched(project, follow_up, responses, progress, deadline), responses, places)
     # Sections that a host's combined view leaves out, such as `crawl`, are requested one by one.
-    asked = {(request.host, request.section) for request in follow_up}
+    asked_sections = {(request.host, request.section) for request in follow_up}
     rest_of_hosts = [
         PlannedRequest(name, no_filters, _OF_HOST, host)
         for host in dict.fromkeys(hosts)
         for name in responses.documents
-        if name not in responses.by_host.get(host, {}) and (host, name) not in asked
+        if name not in responses.by_host.get(host, {}) and (host, name) not in asked_sections
     ][: 0 if responses.stopped else max(requests_left - len(follow_up), 0)]
     _read_more(_fetched(project, rest_of_hosts, responses, progress, deadline), responses, places)
     return responses
@@ -192,15 +192,15 @@ def _read_more(
     for request, outcome in outcomes.items():
         if isinstance(outcome, AAToolkitError) or outcome.status >= 400:
             continue
-        documents = {request.section: outcome.json}
+        document_by_section = {request.section: outcome.json}
         if request.section == _OPTIONS:
             responses.options_by_host[request.host] = outcome.json
             continue
         if request.section is None:
-            documents = {
+            document_by_section = {
                 name: value_at(outcome.json, [*map(Field, path)]) for name, path in places.items()
             }
-        for name, document in documents.items():
+        for name, document in document_by_section.items():
             if document is None or name is None:
                 continue
             if request.host:
@@ -298,10 +298,10 @@ def _follow_up(
         for view in (_OPTIONS, *views)
     ]
     sets = _engine_sets(ran, idle)
-    room = requests_left - len(groups)
+    budget = requests_left - len(groups)
     for view in views if len(sets) > 1 else ():
         # Two halves of the engines show less than each alone, and cost less.
-        used_sets = sets if view is None or len(sets) * len(views) <= room else _halves(sets)
+        used_sets = sets if view is None or len(sets) * len(views) <= budget else _halves(sets)
         groups.append([PlannedRequest(view, Scope(engine=names), _ALONE) for names in used_sets])
     if idle:
         scope = Scope(engine=(idle[0],))
@@ -377,7 +377,12 @@ def engine_labels(options: Any) -> dict[str, str]:
     {'Microsoft Copilot': 'copilot'}
     """
     names = [[*_names(engine)] for engine in _engines(options)]
-    return {label: of[0] for of in names for label in of[1:] if fold(label) != fold(of[0])}
+    return {
+        label: engine_names[0]
+        for engine_names in names
+        for label in engine_names[1:]
+        if fold(label) != fold(engine_names[0])
+    }
 
 
 def _names(engine: dict[str, Any]) -> Iterator[str]:

@@ -201,12 +201,12 @@ def candidates(
     ('support', 'names beta, which never ran')
     """
     engines_by_host = engines_by_host or {}
-    of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
+    engines_of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
     totals: dict[str, str] = {}
     document, empty = _compared(document, totals), _compared(empty, totals)
     parts = {engines: _compared(part, totals) for engines, part in parts.items()}
     by_host = {host: _compared(response, totals) for host, response in by_host.items()}
-    search = _Search({*ran, *idle, *of_hosts}, shapes)
+    search = _Search({*ran, *idle, *engines_of_hosts}, shapes)
     for response in (document, *parts.values()):
         search.read(response, idle)
     for host, response in by_host.items():
@@ -216,7 +216,7 @@ def candidates(
     read_paths = [
         (response, [signal.path for signal in detect(response).signals]) for response in responses
     ]
-    measured = [part for part in parts.values() if has_numbers(part)]
+    measured_parts = [part for part in parts.values() if has_numbers(part)]
     places = []
     for path, sightings in search.places().items():
         pattern = format_path(path)
@@ -226,8 +226,10 @@ def candidates(
             {host: value_at(response, path) for host, response in by_host.items()},
         )
         current = values.current
-        holding = [paths for response, paths in read_paths if value_at(response, path) is not None]
-        is_read = all(_is_read(pattern, paths) for paths in holding or [read_paths[0][1]])
+        holding_paths = [
+            paths for response, paths in read_paths if value_at(response, path) is not None
+        ]
+        is_read = all(_is_read(pattern, paths) for paths in holding_paths or [read_paths[0][1]])
         if is_read or values.are_same:
             continue
         is_null = current in (None, "", [], {}) and {s.has_numbers for s in sightings} == {False}
@@ -237,7 +239,7 @@ def candidates(
         if score < _LEAST:
             continue
         overall, is_notice = word_of(current), path in search.notices
-        is_mixture = any(word_of(value_at(part, path)) != overall for part in measured)
+        is_mixture = any(word_of(value_at(part, path)) != overall for part in measured_parts)
         place = Candidate(
             pattern,
             sightings[0].value if current is None else current,  # in rows, or another response
@@ -290,13 +292,13 @@ def _likeliest(places: list[Candidate]) -> list[Candidate]:
 
     Of several places that are alike only the likeliest is returned; its ``alike`` has the others.
     """
-    kept: list[Candidate] = []
+    likeliest: list[Candidate] = []
     for place in sorted(places, key=lambda place: -place.score):
-        if not any(_are_alike(place, other) for other in kept):
-            kept.append(place)
+        if not any(_are_alike(place, other) for other in likeliest):
+            likeliest.append(place)
     return [
         replace(place, alike=tuple(p for p in places if p is not place and _are_alike(p, place)))
-        for place in kept[:MOST]
+        for place in likeliest[:MOST]
     ]
 
 
@@ -368,10 +370,10 @@ class _Search:
         self._response = Vector([response])
         self._is_counted = has_numbers(response, self._is_no_measurement)
         self._idle = {*idle, *(label for label, engine in labels.items() if engine in idle)}
-        counted = {labels.get(name, name) for name in _measured(response, self._engines)}
-        unsure = None if self._is_counted and not counted else False
+        measured_engines = {labels.get(name, name) for name in _measured(response, self._engines)}
+        unsure = None if self._is_counted and not measured_engines else False
         self._measured = {
-            name: name not in self._idle and (labels.get(name, name) in counted or unsure)
+            name: name not in self._idle and (labels.get(name, name) in measured_engines or unsure)
             for name in self._engines
         }
         self._fields(response, ())
@@ -496,20 +498,20 @@ class _Search:
             (len(records) <= _FEW_NOTICES and all(map(_is_notice, records))) or is_of_gaps
         ):
             for record in records:
-                named = [key for key, value in record.items() if _is_in(value, self._engines)]
+                engine_keys = [key for key, value in record.items() if _is_in(value, self._engines)]
                 texts = [key for key, value in record.items() if isinstance(value, str)]
                 # That there is a gap says it, whatever is told of it.
                 codes = [*_codes(record)] or [((Field(key),), "*") for key in texts[:is_of_gaps]]
                 for steps, code in codes:
-                    if named and (" " in code or steps == (Field(named[0]),)):
+                    if engine_keys and (" " in code or steps == (Field(engine_keys[0]),)):
                         continue
                     place = (*path, Each(), *steps)
-                    engine = record[named[0]] if named else ""
-                    has_number = self._measured[engine] if named else self._is_counted
+                    engine = record[engine_keys[0]] if engine_keys else ""
+                    has_number = self._measured[engine] if engine_keys else self._is_counted
                     self._sightings[place].append(
                         Sighting(code, has_number, self._measured, self._idle, engine)
                     )
-                    self.engine_fields |= {place: named[0]} if named else {}
+                    self.engine_fields |= {place: engine_keys[0]} if engine_keys else {}
                     self.notices.add(place)
         else:
             self._rows(records, (*path, Each()))
@@ -529,33 +531,37 @@ class _Search:
         records = [item for item in items if isinstance(item, dict)]
         if any(map(_columns_of, records)):
             self._columns.add(path)
-            columns = [of for record in records if (of := _columns_of(record))]
+            tables = [table for record in records if (table := _columns_of(record))]
             records = [
-                dict(zip(of, cells, strict=True))
-                for of in columns
-                for cells in zip(*of.values(), strict=True)
+                dict(zip(table, cells, strict=True))
+                for table in tables
+                for cells in zip(*table.values(), strict=True)
             ]
-        counted: list[bool | None] = [has_numbers(record, is_mark) for record in records]
+        have_numbers: list[bool | None] = [has_numbers(record, is_mark) for record in records]
         if len(measured) == len(records):
             texts = (value for record in records for value in record.values() if value is not None)
             is_wordy = all(isinstance(text, str | bool) for text in texts)
-            both = zip(counted, measured, strict=True)
-            counted = [of if is_wordy else own and of is not False for own, of in both]
-        if not any(counted):  # the numbers that these rows speak of are elsewhere
+            both = zip(have_numbers, measured, strict=True)
+            have_numbers = [
+                outer if is_wordy else own and outer is not False for own, outer in both
+            ]
+        if not any(have_numbers):  # the numbers that these rows speak of are elsewhere
             is_outside = not any(isinstance(step, Each | Entries) for step in path[:-1])
-            counted = [
+            have_numbers = [
                 next(
                     (self._measured[v] for v in record.values() if _is_in(v, self._measured)),
                     self._is_counted if is_outside and not measured else has_number,
                 )
-                for record, has_number in zip(records, counted, strict=True)
+                for record, has_number in zip(records, have_numbers, strict=True)
             ]
         if records:
             engines = names if measured and len(names) == len(records) else [""] * len(records)
             self._lists[path].append(
                 [
                     Row(record, has_number, self._idle, engine)
-                    for record, has_number, engine in zip(records, counted, engines, strict=True)
+                    for record, has_number, engine in zip(
+                        records, have_numbers, engines, strict=True
+                    )
                 ]
             )
         for key in dict.fromkeys(key for record in records for key in record):
@@ -565,8 +571,10 @@ class _Search:
             if by_engine:
                 self._add(place, by_engine[0])
             elif len(path) <= _DEEPEST:
-                holding = [n for v, n in zip(values, counted, strict=True) if isinstance(v, dict)]
-                self._rows(objects, place, holding)
+                objects_have_numbers = [
+                    n for v, n in zip(values, have_numbers, strict=True) if isinstance(v, dict)
+                ]
+                self._rows(objects, place, objects_have_numbers)
                 for value in values:
                     if isinstance(value, list):
                         self._rows(value, (*place, Each()))
@@ -642,12 +650,12 @@ def _is_apart(
             (_flag_or_text(row.record.get(key)), row.record.get(number_field) in missing)
             for row in rows
         ]
-        missing_words = {word for word, is_gone in words if is_gone and word is not None}
-        with_number = {word for word, is_gone in words if not is_gone}
-        words_without |= missing_words
-        words_with |= with_number
-        are_both = bool(missing_words and with_number)
-        is_repeated |= are_both and len(missing_words | with_number) < len(words)
+        list_words_without = {word for word, is_gone in words if is_gone and word is not None}
+        list_words_with = {word for word, is_gone in words if not is_gone}
+        words_without |= list_words_without
+        words_with |= list_words_with
+        are_both = bool(list_words_without and list_words_with)
+        is_repeated |= are_both and len(list_words_without | list_words_with) < len(words)
     numbers = [row.record.get(number_field) for rows in lists for row in rows]
     is_number = names(key, "place") or (not is_mark(number_field) and has_numbers(numbers))
     is_number &= not any(isinstance(number, bool | str) for number in numbers)

@@ -96,8 +96,8 @@ def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
     except AAToolkitError as error:
         yield "not read", "$", 1, str(error)
         return
-    before = [[*pair] for pair in profile.baseline.get("drift", {}).get(name, ())]
-    yield from (change for change in _drift(tables) if [*change[:2]] not in before)
+    previous_drift = [[*pair] for pair in profile.baseline.get("drift", {}).get(name, ())]
+    yield from (change for change in _drift(tables) if [*change[:2]] not in previous_drift)
     for table in profile[name]:
         for column in table.columns:
             if column.unit in (COUNT, FRACTION):

@@ -91,9 +91,9 @@ class Confirmation:
         keep : callable, optional
             Called after each place that was confirmed, to save the draft.
         """
-        confirmed, skipped = 0, ""
+        confirmed_count, skipped_section = 0, ""
         for question in self:
-            if question.section.name == skipped:
+            if question.section.name == skipped_section:
                 continue
             show(str(question))
             reply = ""
@@ -106,22 +106,22 @@ class Confirmation:
                 try:
                     reply = read_line(_HELP).strip()
                 except EOFError:
-                    return confirmed
+                    return confirmed_count
             match reply[0].lower():
                 case "q":
-                    return confirmed
+                    return confirmed_count
                 case "s":
-                    skipped = question.section.name
+                    skipped_section = question.section.name
                 case "y":
                     try:
                         question.confirm()
                     except ArgumentError as error:
                         show(str(error))
                         continue
-                    confirmed += 1
+                    confirmed_count += 1
                     if keep is not None:
                         keep()
-        return confirmed
+        return confirmed_count
 
     def widget(self) -> Any:
         """Return a widget that shows one question at a time, with a choice of meaning per word."""

@@ -141,36 +141,36 @@ class SectionDraft:
             ``parse`` or ``dtype`` cannot read the values of the responses.
         """
         target = self._column(column, table)
-        changed = copy(target)
+        changed_column = copy(target)
         dtypes = PARSES.get(facts.get("parse") or "", ())
         if "dtype" not in facts and dtypes and target.dtype not in dtypes:
             facts["dtype"] = dtypes[0]
         for fact, value in facts.items():
             if fact == "unit":
-                changed.unit = Finding(value, SETTLED, "settled by hand")
+                changed_column.unit = Finding(value, SETTLED, "settled by hand")
             elif fact == "aggregate":
-                changed.rule = Finding(rule_of(value), SETTLED, "settled by hand")
+                changed_column.rule = Finding(rule_of(value), SETTLED, "settled by hand")
             elif fact in ("scale", "doc"):
-                setattr(changed, fact, value)
+                setattr(changed_column, fact, value)
             elif fact in ("dtype", "parse", "missing"):
-                changed.reading = replace(changed.reading, **{fact: value})
+                changed_column.reading = replace(changed_column.reading, **{fact: value})
             else:
                 raise ArgumentError(unknown("fact", fact, _FACTS), argument=fact)
         try:
-            rule, names = changed.aggregate, target.relation.names
+            rule, names = changed_column.aggregate, target.relation.names
             missing_names = {*(rule.over or ()), rule.by, rule.within} - {None, *names}
             if missing_names:
                 raise ValueError(f"its rule needs {', '.join(map(str, missing_names))}, not there")
             if name is not None and name != target.name and name in names:
                 raise ValueError(f"its table has a column {name!r}")
-            column_of(changed)
+            column_of(changed_column)
             if {"dtype", "parse", "missing"} & facts.keys():
-                _check_values(changed)
+                _check_values(changed_column)
         except ValueError as error:
             raise ArgumentError(
                 f"{target.table}.{column} cannot be declared so: {error}", argument="column"
             ) from None
-        vars(target).update(vars(changed))
+        vars(target).update(vars(changed_column))
         if name is not None:
             rename(target, name)
 
@@ -205,7 +205,7 @@ class SectionDraft:
         import pandas as pd
 
         places = self.candidates
-        text = {
+        texts = {
             "at": [place.at for place in places],
             "value": [raw(place.value) for place in places],
             "why": [place.why for place in places],
@@ -215,8 +215,8 @@ class SectionDraft:
             ],
         }
         for host in dict.fromkeys(host for place in places for host in place.value_by_host):
-            text[host] = [raw(place.value_by_host.get(host)) for place in places]
-        return show_as(pd.DataFrame(text, dtype="string"))
+            texts[host] = [raw(place.value_by_host.get(host)) for place in places]
+        return show_as(pd.DataFrame(texts, dtype="string"))
 
     def proposals(self) -> list[dict[str, Any]]:
         """Return, for each row of `availability`, the keyword arguments of `set_rule`."""
