@@ -300,7 +300,7 @@ def _follow_up(
     sets = _engine_sets(ran, idle)
     budget = requests_left - len(groups)
     for view in views if len(sets) > 1 else ():
-        # Two halves of the engines show less than each alone, and cost less.
+        # Two halves of the engines show less than single engines do, but take fewer requests.
         used_sets = sets if view is None or len(sets) * len(views) <= budget else _halves(sets)
         groups.append([PlannedRequest(view, Scope(engine=names), _ALONE) for names in used_sets])
     if idle:

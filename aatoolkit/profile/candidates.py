@@ -437,7 +437,7 @@ class _Search:
             for row in chain.from_iterable(lists)
             if engine and row.record.get(key, "") is None
         ]
-        # Of an engine that ran it may be unknown whether it has numbers here.
+        # For an engine that ran it may be unknown (None) whether it has numbers here.
         with_numbers = {
             s.value for s in sightings if s.has_numbers or (engine and s.has_numbers is None)
         }
@@ -500,7 +500,7 @@ class _Search:
             for record in records:
                 engine_keys = [key for key, value in record.items() if _is_in(value, self._engines)]
                 texts = [key for key, value in record.items() if isinstance(value, str)]
-                # That there is a gap says it, whatever is told of it.
+                # A record in a list of gaps states a lack, whatever its text is.
                 codes = [*_codes(record)] or [((Field(key),), "*") for key in texts[:is_of_gaps]]
                 for steps, code in codes:
                     if engine_keys and (" " in code or steps == (Field(engine_keys[0]),)):
@@ -858,7 +858,7 @@ class _Evidence:
         if counts == {False}:
             if all(self._is_idle[text]):
                 return "not_run"
-            # Several engines that ran, each with this word alone, are of such a kind.
+            # If several engines that ran have only this word, it does not apply to such engines.
             are_alone = all(self.words_by_engine[name] == {text} for name in engines)
             is_nature = are_alone and len(engines) > 1 and not self._is_list
             return "not_applicable" if is_nature else _word_for(state_of_flag(False, self.key))

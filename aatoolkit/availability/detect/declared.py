@@ -236,7 +236,7 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[Whol
     """
     signal_count_before = len(facts.signals)
     places = [place for place in places if rule.meaning_of(place.value)[0] != SILENT]
-    # As keys, 1 and True are the same.
+    # The type is in the key because 1 and True are equal.
     distinct_places = {(type(place.value), repr(place.value)): place for place in places}
     states = {key: _understood(facts, rule, place) for key, place in distinct_places.items()}
     place_states = [states[type(place.value), repr(place.value)] for place in places]
@@ -253,7 +253,7 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[Whol
         elif place.scope != "part":
             facts.add(place.scope, place.target, state, place.path, rule.name, place.value)
         elif state.status in EMPTY:
-            # What an engine lacks is missing of its row, which others measure.
+            # One engine lacks data; other engines measure the row, so the row is partial.
             lack = replace(state, status=Status.PARTIAL)
             facts.add("row", place.target, lack, place.path, rule.name, place.value)
     facts.signals[signal_count_before:] = [
@@ -264,7 +264,7 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[Whol
     value_by_target = {
         place.target: place.value for place in places if place.scope in ("engine", "entry")
     }
-    # The states of all engines, one each, are that of the whole, which they add up to.
+    # If every engine has a state, these states together are that of the section.
     is_of_all = _is_of_all_engines(rule) and len(value_by_target) == len(places)
     if not 0 < len(stated) == len(places) or not (is_of_all or (is_of_rows and are_empty)):
         return []
@@ -292,7 +292,7 @@ def _understood(facts: Facts, rule: Rule, place: Place) -> Availability | None:
     state = state_by(rule, place.value, place.names)
     if state is None or state.status != Status.UNKNOWN:
         return state
-    # Of two values of a flag, the one that is given a word says that the other is not that.
+    # If the rule gives one value of a flag a meaning, the other value needs none and no hint.
     if not isinstance(place.value, bool) or not {"true", "false"} & {*rule.words}:
         hint = Hint(place.path, raw(place.value), _NOT_KNOWN)
         facts.unread.setdefault((rule.at, word_of(place.value)), hint)

@@ -13,9 +13,9 @@ Sources are read in this order; each signal keeps the name of the rule that read
 
 Inside lists of records, ``status``, ``state`` and ``availability`` are about business. A number is
 never a status. Objects that repeat the request (``filters``) state nothing. If no rule reads
-anything, there is no signal, and the availability is ``unknown``: never available, and data are
-never zero. An unknown word under a key that names availability gives ``unknown`` too; it is kept
-verbatim, and a `~aatoolkit.errors.SchemaDriftWarning` is issued once.
+anything, there is no signal, and the availability is ``unknown``; it is never taken for available,
+nor missing data for zero. An unknown word under a key that names availability gives ``unknown``
+too; it is kept verbatim, and a `~aatoolkit.errors.SchemaDriftWarning` is issued once.
 
 Whether a section's response is taken as a response, by its HTTP status:
 

@@ -133,7 +133,7 @@ def read_map_of_states(
     With ``is_trusted`` it is certainly such a map; else its key, names or words must show it.
     """
     if any(facts.is_engine(entry.name) for entry in entries):
-        # What stands beside engines, and is no field, is an engine that nobody listed.
+        # A name beside engines that is no field is an engine, too, though it was not listed.
         entries = [
             entry
             if entry.name == "overall" or facts.has_field(entry.name)
@@ -217,7 +217,7 @@ def read_list_of_states(facts: Facts, member: Member) -> bool:
         is_map = all(words_of) and not state_in_object(value)
         return is_map and read_map_of_states(facts, key, entries, is_trusted=True)
     records = [entry.value for entry in entries if isinstance(entry.value, dict)]
-    # Whether engines are configured is what scope options list; it is not about a response.
+    # Records on whether engines are configured are scope options, not about this response.
     if any("configured" in record for record in records) or any(map(zero_or_not, records)):
         return False
     states = [state_in_object(record) for record in records]
@@ -385,7 +385,7 @@ def read_envelope(facts: Facts, envelope: Member, depth: int = 0) -> None:
     """Read an object about the whole response: the response itself, or its metadata."""
     read_keys = read_siblings(facts, envelope)
     for name, value in envelope.value.items():
-        # An annotation is called by what follows its namespace: ``@odata.partial``.
+        # The key of an annotation is what follows its namespace: ``partial`` of ``@odata.partial``.
         key = name.rpartition(".")[2] if name.startswith("@") else name
         if name in read_keys or repeats_question(key):
             continue
@@ -410,7 +410,7 @@ _ASIDE = re.compile(
 def _notices(facts: Facts, member: Member) -> bool:
     """Read the notes or notices under a key; return whether no other form is to read the key."""
     key, value = member.key, member.value
-    # Remarks are about anything; where nothing was measured, they may give the reason.
+    # Remarks may be about anything; they count only if nothing was measured.
     is_note, is_remark = fits(key, "note"), is_whole(key, "remark") and not facts.numbers
     is_read, signal_count_before = is_note or is_remark or fits(key, "notice"), len(facts.signals)
     notices = [member]
@@ -444,7 +444,7 @@ def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
     word = certain_word(texts) if targets else None
     if word:
         state = word.because(next((text for text in texts if " " in text), None))
-        # What holds numbers all the same is measured in part.
+        # A field that has numbers all the same was measured in part.
         partial_state = replace(state, status=Status.PARTIAL)
         for name in targets:
             if facts.is_engine(name):
@@ -738,7 +738,7 @@ def _states_of_sibling(records: Records, name: str) -> States | None:
     cells = [
         (row, v, sibling_values[row]) for row, v in records.cells(name) if isinstance(v, bool | str)
     ]
-    # A text that is there exactly where the other is null can only be the reason for that.
+    # A text that is present exactly if the sibling is null can only be the reason for the null.
     texts = [type(v) is str and bool(v.strip()) for v in records.column(name)]
     is_of_missing = kind == "reason" and texts == [item is None for item in sibling_values]
     states = []
