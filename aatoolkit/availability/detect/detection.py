@@ -313,10 +313,12 @@ def explains_absence(status: int, body: Any) -> bool:
         return False
     pairs = [*error_texts(body)]
     texts = [text for key, text in pairs if ends(key, "reason") or is_word(key)]
-    code = strongest_word([text for _, text in pairs if is_code(text)], STRONG)
-    if code is not None and code.canonical in _SOURCE_CODES:
+    codes = [text for _, text in pairs if is_code(text)]
+    code = strongest_word(codes, STRONG)
+    is_of_source = code is not None and code.canonical in _SOURCE_CODES
+    if is_of_source and not any(map(_HOST.search, map(spaced, codes))):
         # The code is decisive: its sentence may well name the domain that is not connected.
-        texts = [text for _, text in pairs if is_code(text)]
+        texts = codes
     sentence = " ".join(map(spaced, texts))
     word = word_of_error(texts)
     is_of_call = _CALL.search(sentence) or _HOST.search(sentence)

@@ -200,7 +200,7 @@ class Facts:
                 size = item
             if as_of is None and isinstance(item, str) and is_whole(name, "moment"):
                 as_of = item
-        is_bare = isinstance(value, str | bool) and state.reason is None and state.cause is None
+        is_bare = isinstance(value, str | bool) and not (state.reason or state.cause)
         if is_bare and state.status not in (Status.AVAILABLE, Status.UNKNOWN):
             state = replace(state, reason=f"{path.rpartition('.')[2]} is {raw(value)}")
         self.signals.append(Signal(scope, target, state, size, as_of, path, rule, raw(value), rows))
