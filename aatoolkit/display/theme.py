@@ -19,7 +19,8 @@ def set_theme(theme: str) -> AbstractContextManager[object]:
     Parameters
     ----------
     theme : {"auto", "light", "dark"}
-        ``auto`` goes by matplotlib's style; ``df.aa.plot(theme=)`` and axes of one's own win.
+        ``auto`` goes by matplotlib's style. ``df.aa.plot(theme=)`` takes precedence, and so does
+        the background of axes given as ``ax``.
 
     Returns
     -------
@@ -49,12 +50,12 @@ def set_theme(theme: str) -> AbstractContextManager[object]:
 
 
 class _Block(ExitStack):
-    """What restores a theme at its end; it shows nothing of note at the end of a cell."""
+    """A context manager that restores the theme before; its repr only names the theme."""
 
     def __repr__(self) -> str:
         return f"<theme: {_theme}>"
 
 
 def current() -> str:
-    """The theme that is set."""
+    """Return the theme that is set: ``auto``, ``light`` or ``dark``."""
     return _theme

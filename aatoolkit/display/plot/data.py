@@ -1,4 +1,4 @@
-"""`PlotData`: a frame with the role of each column; the numbers behind marks, and why none is."""
+"""`PlotData`: a frame with the role of each column; the numbers of marks, or why there is none."""
 
 from __future__ import annotations
 
@@ -83,18 +83,18 @@ class Options:
     height: float = np.inf
 
     def most(self, usual: int) -> int:
-        """The most rows: those wanted, or as many as are usual, that can be read in the height."""
+        """Return how many rows to draw at most: ``top``, or the usual number, if they have room."""
         pitch = 8 if self.top else 15
         return int(max(min(self.top or usual, (self.height - 60) / pitch), min(self.top or 2, 2)))
 
     @property
     def is_chosen(self) -> bool:
-        """Whether columns were chosen."""
+        """Whether ``x``, ``y`` or ``color`` is given."""
         return bool(self.x or self.y or self.color)
 
 
 def _kind_of(values: pd.Series) -> str:
-    """What a column holds: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
+    """Return what a column holds: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
     types = pd.api.types
     if types.is_object_dtype(values.dtype):
         return "list" if values.map(types.is_list_like).any() else "word"
@@ -106,13 +106,13 @@ def _kind_of(values: pd.Series) -> str:
 
 
 def days_of(moments: pd.DatetimeIndex | pd.Series) -> Numbers:
-    """Moments as days since 1970, as matplotlib counts them; NaN for missing ones."""
+    """Return times as days since 1970, as matplotlib counts them; NaN for missing times."""
     days = (pd.DatetimeIndex(moments) - pd.Timestamp(0)) / pd.Timedelta("1D")
     return np.asarray(days, np.float64)
 
 
 def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
-    """All times from the first to the last, at the smallest step between two of them."""
+    """Return all times from the first to the last, spaced by the smallest step that occurs."""
     times = pd.DatetimeIndex(moments.dropna().unique()).sort_values()
     if len(times) < 3:
         return times
@@ -125,7 +125,7 @@ def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
 class PlotData:
     """A frame with plain, unique column names, its index as columns, and its metadata.
 
-    The ``responses`` are those that it was read from, as far as they are at hand.
+    ``responses`` are the API responses that the frame was read from, if still in memory.
     """
 
     frame: pd.DataFrame
@@ -143,7 +143,7 @@ class PlotData:
         return {str(name): _kind_of(values) for name, values in pd.DataFrame(self.frame).items()}
 
     def of_kind(self, kind: str) -> list[str]:
-        """The columns of a kind, in their order."""
+        """Return the columns of a kind, such as ``number``, in their order."""
         return [name for name in self.kinds if self.kinds[name] == kind]
 
     def is_category(self, name: str) -> bool:
@@ -161,7 +161,7 @@ class PlotData:
 
     @property
     def is_known(self) -> bool:
-        """Whether the frame has metadata."""
+        """Whether the frame has metadata of the API."""
         return bool(self.metadata.sources or self.table)
 
     @property
@@ -184,7 +184,7 @@ class PlotData:
 
     @cached_property
     def keys(self) -> list[str]:
-        """The key columns; without a key, the first time, else a word."""
+        """The key columns; without a key, the first column of times, else of words."""
         names = [name for name in self.metadata.key if name in self.kinds]
         if names:
             # Of an archive's rows the context is part of the key, and often the same in all.
@@ -222,17 +222,17 @@ class PlotData:
         return self.metadata.columns[name].table in self.metadata.repeated
 
     def column(self, name: str) -> Column | None:
-        """The declaration of a column."""
+        """Return the declaration of a column (its unit, meaning and rule), or None."""
         return declared(self.metadata.columns[name])
 
     def rule(self, name: str) -> Aggregation | None:
-        """The aggregation rule of a column, if the columns it needs are present."""
+        """Return the aggregation rule of a column, if the columns that it needs are present."""
         column = self.column(name)
         rule = column.aggregate if column else None
         return rule if {*_parts(rule)} <= {*self.kinds} else None
 
     def parts(self, name: str) -> tuple[str, ...]:
-        """The columns that the aggregation rule of a column needs."""
+        """Return the columns that the aggregation rule of a column needs."""
         return _parts(self.rule(name))
 
     def is_rate(self, name: str) -> bool:
@@ -246,22 +246,22 @@ class PlotData:
         return rule is not None and rule.rule == "sum"
 
     def unit_column(self, name: str) -> str | None:
-        """The column that holds the unit or metric of a column for each row."""
+        """Return the column that holds the unit or metric of a column for each row, or None."""
         column = self.column(name)
         per = (column.unit_by if column.unit else "unit") if column else None
         return per if per in self.kinds else None
 
     def is_mixed(self, name: str) -> bool:
-        """Whether the rows of a column have several units, which no scale has in common."""
+        """Whether a column has different units in different rows, so that no scale fits all."""
         return len({*self.units(name)} - {BLANK}) > 1
 
     def unit(self, name: str) -> str | None:
-        """The unit of a column, if it is the same in all rows."""
+        """Return the unit of a column, if it is the same in all rows."""
         units = {*self.units(name)} - {BLANK}
         return units.pop() if len(units) == 1 else None
 
     def units(self, name: str) -> list[str | None]:
-        """The unit of a column in each row."""
+        """Return the unit of a column in each row."""
         per, column = self.unit_column(name), self.column(name)
         unit = column.unit if column else None
         if (money := _CURRENCY.fullmatch(unit or "")) and money[1] in self.kinds:
@@ -306,7 +306,7 @@ class PlotData:
         return 2 if is_sum else {SCORE: 1, FRACTION: 3, FRACTION_CHANGE: 5}.get(unit or "")
 
     def sample(self, name: str) -> str | None:
-        """The column with the sample size of a column."""
+        """Return the name of the column with the sample size of a column, or None."""
         rule = self.rule(name)
         if rule and (rule.over or rule.by):
             return rule.over[1] if rule.over else rule.by
@@ -314,9 +314,9 @@ class PlotData:
         return next((size for size in sizes if size in self.kinds and size != name), None)
 
     def stands_out(self, name: str, best: Mask, ends: Bounds) -> bool:
-        """Whether the best numbers are so by more than chance.
+        """Whether the best numbers are better than the others by more than chance.
 
-        Counts are what they are; numbers of a sample need intervals above those of all others.
+        Always so for counts; for estimates from a sample, if their intervals lie above all others.
         """
         others = ~best & ~np.isnan(self.values(name))
         lowest, highest = ends.low[best].min(initial=np.inf), ends.high[others].max(initial=-np.inf)
@@ -324,14 +324,14 @@ class PlotData:
         return self.adds(name) or not is_sample or bool(lowest > highest)
 
     def axis_label(self, name: str) -> str:
-        """The label of an axis of numbers, where their unit is not plain."""
+        """Return the label of an axis of numbers; empty if the ticks show the unit."""
         unit = self.unit(name)
         return f"{humanize(name)} ({_AXIS[unit]})" if unit in _AXIS else ""
 
     # --- cells
 
     def cells(self, name: str) -> Cells:
-        """The availability of the cells of a column."""
+        """Return the availability of each cell of a column."""
         if name not in self._cells:
             self._cells[name] = cells_of(self.frame, name, self.metadata)
         return self._cells[name]
@@ -341,7 +341,7 @@ class PlotData:
         return {}
 
     def values(self, name: str) -> Numbers:
-        """The measured numbers of a column; the others are NaN, never 0."""
+        """Return the numbers of a column; what was not measured is NaN, never 0."""
         values = self.frame[name].to_numpy(np.float64, na_value=np.nan)
         return np.where(self.cells(name).has_number & np.isfinite(values), values, np.nan)
 
@@ -350,7 +350,7 @@ class PlotData:
         return not np.nansum(self.values(name) % 1) and self.unit(name) not in (FRACTION, SCORE)
 
     def text(self, name: str) -> list[str]:
-        """Convert a column to text; missing values are marked."""
+        """Return a column as text, with a mark for missing values."""
         values = self.frame[name]
         if self.kinds[name] == "time":
             values = self.moments(name)
@@ -359,7 +359,7 @@ class PlotData:
         return [*values.astype(object).where(values.notna(), BLANK).map(str)]
 
     def labels(self, name: str) -> list[str]:
-        """A column as text for people: metrics in words, and what the answer's identifiers name."""
+        """Return a column as readable text: metrics in words, titles in place of identifiers."""
         words = self.text(name)
         is_code = any("_" in word for word in words) and all(map(_CODE.fullmatch, words))
         if name == "metric" or (is_code and not (name.endswith(_ID) or name == "value")):
@@ -373,29 +373,29 @@ class PlotData:
         return [titles.get(word) or re.sub(r"^https?://", "", word) for word in words]
 
     def apart(self, *but: str | None) -> list[str]:
-        """The columns that distinguish hosts or windows, where there are several."""
+        """Return the columns, except ``but``, that distinguish several hosts or windows."""
         return [n for n in APART if n in self.kinds and n not in but and self.varies(n)]
 
     def row_labels(
         self, name: str, *but: str | None, words: Sequence[str] | None = None
     ) -> list[str]:
-        """The labels of rows by a column, with their host and window where there are several."""
+        """Return a label for each row from a column, with host and window if there are several."""
         columns = [[f"last {word} days" if n == "days" else word for word in self.text(n)]
                    for n in self.apart(name, *but)]  # fmt: skip
         rows = zip(*columns, self.labels(name) if words is None else words, strict=True)
         return [" · ".join(dict.fromkeys(row)) for row in rows]
 
     def moments(self, name: str) -> pd.Series:
-        """Convert a column to times in UTC, without a time zone."""
+        """Return a column as times in UTC, without a time zone."""
         values = self.frame[name]
         return values.dt.tz_convert(None) if values.dt.tz is not None else values
 
     def days(self, name: str) -> Numbers:
-        """A column of times as days since 1970; NaN for missing ones."""
+        """Return a column of times as days since 1970; NaN for missing times."""
         return days_of(self.moments(name))
 
     def time_noun(self, name: str) -> str:
-        """Name the step of a time column: ``day``, ``week``, ``hour``, else ``time``."""
+        """Return the noun for the step of a time column, such as ``day``, else ``time``."""
         hours = round(24 * min(np.diff(np.unique(self.days(name))), default=0.0))
         nouns = {1: "hour", 24: "day", 168: "week", 672: "month", 720: "month", 8760: "year"}
         return nouns.get(hours, "time")
@@ -420,7 +420,7 @@ class PlotData:
         return next(iter((*titles, *distinct)), key)
 
     def row_noun(self, name: str) -> str:
-        """The noun for rows: ``action`` for a ``title`` next to ``action_id``."""
+        """Return the noun for rows, such as ``action`` for a ``title`` next to ``action_id``."""
         key = next((key for key in reversed(self.keys) if f"_{key}".endswith(_ID)), None)
         if key is None or name != self.label_column:
             return name
@@ -428,18 +428,18 @@ class PlotData:
 
     @property
     def row_name(self) -> str:
-        """The name of the frame's first row: the values of its key, or the texts they stand for."""
+        """Return a name for the frame's first row: its key, with titles in place of identifiers."""
         key = self.metadata.key or declared_key(self.table) or (() if self.is_known else self.keys)
         return ", ".join(self.labels(n)[0] for n in key if n in self.kinds)
 
     def course(self, label: str) -> Numbers:
-        """The numbers of a metric by day, from another table of the answer; empty without one."""
+        """Return the numbers of a metric by day from another table of the response, if any."""
         name = label.lower().replace(" ", "_")
         courses = (facts.courses.get(name) for _, facts in _told(self))
         return next((course for course in courses if course is not None), np.empty(0))
 
     def own(self) -> Mask:
-        """Mask of the rows of the project itself: its brand, its domain, its pages."""
+        """Return a mask of the rows that are the project's own: its brand, domain or pages."""
         name, by = next(iter(_owned(self.frame)), _OWNERS[0])
         nothing = np.zeros(len(self), bool)
         mask = _are_own(self.frame[by]) if by in self.kinds else nothing
@@ -455,27 +455,27 @@ class PlotData:
         return nothing if mask.all() else mask
 
     def sorted_by(self, order: npt.NDArray[np.intp] | list[int]) -> PlotData:
-        """Rows at some positions, in their order, numbered anew."""
+        """Return the rows at the given positions, in that order, numbered from 0."""
         return replace(self, frame=self.frame.iloc[order].reset_index(drop=True))
 
     def first(self, most: int) -> PlotData:
-        """The first rows."""
+        """Return the first rows, ``most`` of them at most."""
         return self.sorted_by([*range(min(most, len(self)))])
 
     def best_first(self, name: str) -> npt.NDArray[np.intp]:
-        """The positions of rows, the largest number or the best rank first, the missing last."""
+        """Return row positions, the largest number (or best rank) first and missing ones last."""
         values = self.values(name)
         down = values if self.unit(name) == RANK else -values
         return np.argsort(np.where(np.isnan(down), np.inf, down), kind="stable")
 
     def only(self, rows: Mask) -> PlotData:
-        """Select some of the rows."""
+        """Return the rows that a mask selects."""
         frame = self.frame.loc[rows]
         columns = over_rows(frame, self.metadata.columns)
         return replace(self, frame=frame, metadata=replace(self.metadata, columns=columns))
 
     def state(self, names: Iterable[str]) -> Availability:
-        """Combine the availability of columns."""
+        """Return the combined availability of columns."""
         return combine(self.metadata.columns[name].availability for name in names)
 
 
@@ -484,7 +484,7 @@ def _parts(rule: Aggregation | None) -> tuple[str, ...]:
 
 
 def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
-    """Prepare a frame for plotting; without ``traced`` its rows do not keep how they were made."""
+    """Return a frame prepared for plotting; ``traced`` keeps what explanations of its rows need."""
     with checked_once():
         flat = flattened(frame)
         metadata = metadata_of(flat)
@@ -508,14 +508,14 @@ _LARGEST = 1 << 22
 
 @dataclass
 class Told:
-    """What other tables add: own brands and sites, titles of identifiers, metrics by day."""
+    """Facts from all tables of a response: own brands and sites, titles of ids, metrics by day."""
 
     own: dict[str, set[str]] = field(default_factory=dict)
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
     courses: dict[str, Numbers] = field(default_factory=dict)
 
     def learn(self, table: pd.DataFrame) -> None:
-        """Add what a table has."""
+        """Add the facts of a table."""
         table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
         columns, course = [*map(str, table.columns)], table
         if "brand" in table:
@@ -557,7 +557,7 @@ _TOLD: WeakKeyDictionary[HeldResponse, Told] = WeakKeyDictionary()
 
 
 def _told(data: PlotData) -> Iterator[tuple[str, Told]]:
-    """Yield what the frame itself adds, then each of its responses, with the host first."""
+    """Yield (host, facts) pairs: first of the frame itself, then of each of its responses."""
     facts = Told()
     facts.learn(data.frame)
     yield "", Told(titles=facts.titles)
@@ -580,8 +580,8 @@ def one_row_per_mark(
     """Aggregate to one row for each combination of the columns that position a mark.
 
     Counts are added, rates are recomputed. A partly measured group has the value of its measured
-    part, and the picture notes it; an unmeasured one stays missing. With ``freq`` the times are
-    those of its periods.
+    rows, and the picture notes it; a group without measured rows stays missing. With ``freq``,
+    such as ``W``, times are grouped into periods.
 
     Raises
     ------
@@ -600,10 +600,10 @@ def one_row_per_mark(
 def whiskers(
     data: PlotData, y: str, rows: PlotData | None = None, by: Sequence[str] = ()
 ) -> Bounds:
-    """The declared interval of a number, else that over prompts, else Wilson's.
+    """Return the ends of the interval of each mark.
 
-    ``data`` has one row per mark; ``rows`` are those that the marks are aggregated of, and ``by``
-    the columns that position a mark.
+    They are columns of the API if it gives any, else computed over prompts, else by Wilson's
+    formula. ``data`` has one row per mark, aggregated from ``rows`` by the columns ``by``.
     """
     many = rows.frame if rows is not None and len(rows) > len(data) else None
     return bounds(data.frame, y, many, by)
@@ -619,9 +619,9 @@ _NOTHING_REASONS = ("the denominator is 0", "zero weight", "nothing to count")
 
 
 def whys_missing(data: PlotData, name: str) -> list[str]:
-    """Say in a few words why cells of a column have no value; empty where they have one.
+    """Return for each cell of a column why it has no value; an empty text if it has one.
 
-    What was not measured differs from what was, and had nothing to be counted of.
+    "Not measured" differs from "nothing to count", i.e. measured with a denominator of 0.
     """
     is_number = data.kinds[name] == "number"
     gone = np.isnan(data.values(name)) if is_number else data.frame[name].isna().to_numpy(bool)

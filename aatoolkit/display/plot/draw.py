@@ -1,6 +1,6 @@
 """Choose a kind of picture, and draw it with matplotlib.
 
-A `Picture` is axes that display themselves; a picture is drawn on axes of one's own, too.
+A `Picture` is axes that display themselves; a picture can also be drawn on given axes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def plot(
     color: str | None, freq: str | None, top: int | None, ax: Axes | None, title: str | None = None,
     figsize: tuple[float, float] | None = None, theme: str = "auto",
 ) -> Axes:  # fmt: skip
-    """Draw a frame; see ``df.aa.plot``."""
+    """Draw a frame and return the axes; see ``df.aa.plot``."""
     data = plot_data(frame)
     ys = (y,) if isinstance(y, str) else tuple(y or ())
     check_columns(data.frame, [*filter(None, (x, color)), *ys])
@@ -102,7 +102,7 @@ def plot(
 
 
 def picture_of(frame: pd.DataFrame, width: float) -> Picture | None:
-    """Draw a frame in a width in points; None if there is nothing to draw."""
+    """Draw a frame and return the picture, or None. ``width`` is in points."""
     spec = _spec_of(plot_data(frame), Options(top=8))
     # The page says where all its numbers are from, and what was not measured.
     spec = replace(spec, caption=[spec.n])
@@ -110,7 +110,7 @@ def picture_of(frame: pd.DataFrame, width: float) -> Picture | None:
 
 
 def _spec_of(data: PlotData, options: Options) -> Spec:
-    """Build a picture; its title is the finding, where there is one, its subtitle the subject."""
+    """Return the spec of a picture; its headline, if there is one, is drawn as the title."""
     _check_hosts(data)
     kinds = KINDS.values() if options.kind is None else [KINDS[options.kind]]
     plans = (_planned(plan, data, options) for plan in kinds if len(data))
@@ -132,7 +132,11 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
 def _planned(
     plan: Callable[[PlotData, Options], Spec | None], data: PlotData, options: Options
 ) -> Spec | None:
-    """A picture of a kind; by default, None where rows that share a mark do not combine."""
+    """Return the spec of a kind of picture; None if the data do not fit it.
+
+    Raise if rows that share a mark cannot be aggregated, but only for a kind or columns that were
+    asked for.
+    """
     try:
         return plan(data, options)
     except AvailabilityError:
@@ -142,7 +146,7 @@ def _planned(
 
 
 def _missing(spec: Spec) -> list[str]:
-    """Describe the missing values of the drawn columns in a few words."""
+    """Return phrases that say how and why the drawn columns are partly or not available."""
     data = spec.data
     names = [name for name in spec.columns if name in data.metadata.columns]
     if names and not data.is_known:
@@ -154,7 +158,7 @@ def _missing(spec: Spec) -> list[str]:
 
 
 def _check_hosts(data: PlotData) -> None:
-    """Refuse rows of several hosts that share a key and that no column tells apart."""
+    """Raise if rows of several hosts have the same key, and no column distinguishes the hosts."""
     hosts = dict.fromkeys(source.host for source in data.metadata.sources if source.host)
     if len(hosts) < 2 or "host" in data.kinds or not data.keys or data.metadata.key:
         return
@@ -180,9 +184,9 @@ class Picture(Axes):
     finding : str
         The main result in words: the alternative text.
     data : pandas.DataFrame
-        The rows that are drawn, after they were chosen, ordered and aggregated.
+        The rows that are drawn, after selecting, sorting and aggregating.
     spec : Spec
-        The whole picture as a value.
+        The marks, scales and texts of the picture.
     """
 
     name = "aatoolkit"
@@ -201,24 +205,24 @@ class Picture(Axes):
         Parameters
         ----------
         mark : str, mapping, date or int, optional
-            The mark: what it is named, such as ``"chatgpt"`` or a day; the values of columns,
+            The mark: its name, such as ``"chatgpt"`` or a day; the values of columns,
             such as ``{"date": "2026-11-15", "engine": "chatgpt"}``; or its row in ``data``. By
-            default the first that is missing, or the first of all.
+            default the first mark without a number, else the first mark.
         column : str, optional
-            Which of its numbers; by default the first that is drawn. The ends of whiskers and
-            bands end in ``_low`` and ``_high``.
+            The column of the number; by default the first that is drawn. For the ends of whiskers
+            and bands, add ``_low`` or ``_high`` to its name.
         within : Study, Archive, Tables, Dataset, or a list of these, optional
             As for ``df.aa.explain``.
 
         Returns
         -------
         Explanation
-            As of ``df.aa.explain``.
+            The same tree as from ``df.aa.explain``.
 
         Raises
         ------
         ArgumentError
-            If nothing is drawn, or a mark that counts rows is not named.
+            If nothing is drawn, or ``mark`` is left out where marks count rows.
         ItemNotFound
             If there is no such mark, or several.
         ColumnNotFound
@@ -227,7 +231,7 @@ class Picture(Axes):
         return self.spec.explain(mark, column, within=within)
 
     def svg(self) -> str:
-        """The picture as SVG with text as text; the same picture gives the same SVG."""
+        """Return the picture as SVG, with selectable text; the same picture gives the same SVG."""
         buffer = io.StringIO()
         with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": self.name}):
             figure_of(self).savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
@@ -253,14 +257,14 @@ class Picture(Axes):
 
 
 def figure_of(axes: Axes) -> Figure:
-    """Return the figure of axes."""
+    """Return the figure that axes belong to."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     return figure
 
 
 def is_dark_paper(ax: Axes | None) -> bool:
-    """Whether axes, or else matplotlib's own style, have dark paper."""
+    """Whether the background of axes, or else of matplotlib's style, is dark."""
     paper = ax.get_facecolor() if ax else mpl.rcParams["figure.facecolor"]
     return luminance(to_hex(paper)) < 0.2
 
@@ -268,7 +272,7 @@ def is_dark_paper(ax: Axes | None) -> bool:
 def draw(
     spec: Spec, size: tuple[float, float] | None, palette: Palette, width: float = WIDTH
 ) -> Picture:
-    """Draw a picture on a figure of its own, which pyplot does not manage."""
+    """Draw a picture on a new figure, which pyplot does not manage, and return it."""
     layout = place(spec, size[0] * 72, size[1] * 72) if size else place(spec, width)
     figure = Figure((layout.width / 72, layout.height / 72), facecolor=palette["paper"])
     figure.set_layout_engine("none")
@@ -284,7 +288,7 @@ def draw(
 
 
 def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
-    """Draw a picture on axes of one's own, within their box."""
+    """Draw a picture on given axes, within their box."""
     box, (wide, high) = axes.get_position(), figure_of(axes).get_size_inches() * 72
     layout = place(spec, *_points(axes))
     layout.texts.extend([layout.title, layout.caption])
@@ -293,7 +297,7 @@ def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
 
 
 def _points(axes: Axes) -> tuple[float, float]:
-    """The width and the height of axes in points."""
+    """Return the width and the height of axes in points."""
     box, (wide, high) = axes.get_position(), figure_of(axes).get_size_inches() * 72
     return box.width * wide, box.height * high
 
@@ -303,7 +307,7 @@ def _baseline(text: Text) -> float:
 
 
 def _look(text: Text, palette: Palette) -> dict[str, Any]:
-    """How a text looks; one of one line is at its baseline."""
+    """Return matplotlib's keyword arguments for the look of a text."""
     return {
         "parse_math": False, "usetex": False, "fontfamily": [*families()], "fontsize": text.size,
         "color": palette[text.colour], "ha": text.align, "linespacing": 1.15,
@@ -316,7 +320,7 @@ def _fill(
     axes: Axes, spec: Spec, layout: Layout, palette: Palette,
     origin: tuple[float, float] = (0.0, 0.0),
 ) -> None:  # fmt: skip
-    """Draw scales, marks and words of a picture that begins at an origin, in points."""
+    """Draw the scales, marks and texts of a picture whose corner is at ``origin``, in points."""
     (wide, high), (left, top) = figure_of(axes).get_size_inches() * 72, origin
     vars(axes).update(spec=spec, layout=layout, palette=palette, kind=spec.kind,
                       finding=spec.finding, data=spec.data.frame)  # fmt: skip

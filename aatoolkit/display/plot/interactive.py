@@ -1,4 +1,4 @@
-"""Draw a picture with plotly: the same marks in the same places, with words on hovering."""
+"""Draw a picture with plotly: the same marks in the same places, with texts on hovering."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _TOOLS = 26.0
 class InteractivePicture(go.Figure):  # type: ignore[misc]
     """A plotly figure with a static picture for places that cannot show plotly.
 
-    An exported notebook shows the drawn one, a terminal what it shows in words. Colab and others
-    that plotly knows by their environment get what plotly makes for them.
+    An exported notebook shows the static picture, and a terminal its finding in words. Colab and
+    other environments that plotly detects get plotly's own output for them.
     """
 
     _picture: Picture | None = None
@@ -57,7 +57,7 @@ class InteractivePicture(go.Figure):  # type: ignore[misc]
 
 
 def interactive_form(picture: Axes) -> InteractivePicture:
-    """Draw a picture as a figure of plotly."""
+    """Return a picture as a plotly figure."""
     assert isinstance(picture, Picture)
     layout, palette = picture.layout, picture.palette
     spec = picture.spec
@@ -122,7 +122,7 @@ def interactive_form(picture: Axes) -> InteractivePicture:
 def _traces(
     mark: Mark, spec: Spec, layout: Layout, palette: Palette
 ) -> Iterator[tuple[type, dict[str, Any]]]:
-    """The traces of marks of a kind."""
+    """Yield the plotly trace class and its keyword arguments for each trace that draws a mark."""
     style, colour, paper = mark.style, palette[mark.style.key], palette["paper"]
     x, y = spec.x.within(mark.x), spec.y.within(mark.y)
     symbol, is_hollow = _SYMBOLS.get(style.symbol), style.look == "hollow"
@@ -162,7 +162,7 @@ def _traces(
 
 
 def _note(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
-    """A text at its place in the picture, or beside a mark."""
+    """Return the plotly annotation of a text at its place in the picture, or beside a mark."""
     place = {"x": text.x / layout.width, "xref": "paper", "yref": "paper", "yanchor": "top",
              "y": 1 - (text.y + _TOOLS - 2) / (layout.height + _TOOLS)}  # fmt: skip
     if text.at is not None:
@@ -175,6 +175,6 @@ def _note(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
 
 
 def _plain(words: str, is_bold: bool = False) -> str:
-    """Text without markup or formulas, its lines broken."""
+    """Return text that plotly shows as it is: no markup or formulas, with its line breaks."""
     words = html.escape(words, quote=False).replace("$", "&#36;").replace("\n", "<br>")
     return f"<b>{words}</b>" if is_bold and words else words

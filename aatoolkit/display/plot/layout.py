@@ -1,8 +1,8 @@
 """Where everything of a picture is, in points from its upper left corner, before it is drawn.
 
-Text is measured, so that labels neither meet nor are cut. Where there is no room, what yields is,
-in this order: the subtitle, the size of text, the caption, columns of words, the middle of names,
-every second name of a column.
+Text is measured, so that labels do not overlap and are not cut. If there is too little room, these
+are left out or made smaller, in this order: the subtitle, the size of text, the caption, columns of
+words, the middle of names, every second name of a column.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ROOM, _LONGEST = 1.03, 600
 
 
 def families() -> tuple[str, ...]:
-    """The fonts of text: the usual ones, then those installed that have other scripts."""
+    """Return font names: the usual ones, then installed fonts for other scripts."""
     return (*mpl.rcParams["font.family"], *_installed())
 
 
@@ -51,7 +51,7 @@ def _installed() -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _fonts(names: tuple[str, ...], is_bold: bool) -> tuple[FT2Font, ...]:
-    """Fonts of our own: drawing resizes those of matplotlib."""
+    """Load new font objects to measure letters: matplotlib resizes its own when it draws."""
     weight = "bold" if is_bold else "normal"
     fonts = (font_manager.FontProperties(family=[name], weight=weight) for name in names)
     return tuple(FT2Font(font_manager.findfont(font)) for font in fonts)
@@ -59,7 +59,7 @@ def _fonts(names: tuple[str, ...], is_bold: bool) -> tuple[FT2Font, ...]:
 
 @lru_cache(maxsize=4096)
 def _advance(char: str, is_bold: bool, names: tuple[str, ...]) -> float:
-    """The width of a letter, of a size of 1; 0 if no font has it."""
+    """Return the width of a letter at font size 1; 0 if no font has the letter."""
     for font in _fonts(names, is_bold):
         if font.get_char_index(ord(char)):
             glyph = font.load_char(ord(char), flags=LoadFlags.NO_SCALE)
@@ -68,7 +68,7 @@ def _advance(char: str, is_bold: bool, names: tuple[str, ...]) -> float:
 
 
 def _safe(text: str) -> str:
-    """Text that can be drawn: nothing invisible, and a box for characters that no font has."""
+    """Return text that can be drawn: no invisible characters, a box for those without a glyph."""
     names = families()
     return "".join(
         char
@@ -79,13 +79,13 @@ def _safe(text: str) -> str:
 
 
 def width_of(text: str, size: float, is_bold: bool = False) -> float:
-    """The width of a line of text in points."""
+    """Return the width of a line of text in points."""
     names = families()
     return size * _ROOM * sum(_advance(char, is_bold, names) for char in text)
 
 
 def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
-    """Safe text, without its middle where it is wider than some points."""
+    """Return text of ``width`` points at most: an ellipsis replaces its middle if needed."""
     text = _safe(text[:_LONGEST])
     if not text or width_of(text, size, is_bold) <= width:
         return text
@@ -99,7 +99,7 @@ def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
 def _wrapped(
     text: str, width: float, size: float, most: int, is_bold: bool = False
 ) -> tuple[str, bool]:
-    """Safe text in so many lines of some points at most, and whether its middle had to yield."""
+    """Return text wrapped to ``most`` lines of ``width`` points, and whether it was cut."""
     lines, pieces = [""], []
     for word in re.findall(r"\S+\s*", text[:_LONGEST]):
         is_wide = width_of(word.rstrip(), size, is_bold) > width
@@ -116,7 +116,7 @@ def _wrapped(
 
 
 def _clauses(text: str, width: float, size: float, most: int, is_bold: bool = False) -> str:
-    """Text in so many lines at most, of which the last clauses yield, then the middle."""
+    """Return text in ``most`` lines at most; its last clauses are left out first."""
     words, is_cut = _wrapped(text, width, size, most, is_bold)
     shorter = re.sub("[,.] [^,.]*$", "", text[:_LONGEST])
     return words if not is_cut or shorter == text else _clauses(shorter, width, size, most, is_bold)
@@ -133,7 +133,8 @@ MARGIN, _LINE = 9.0, 1.32
 class Text(NamedTuple):
     """A text at its upper left corner, or its upper right one.
 
-    With ``at`` it is beside a point of the panel: so far right of it, at the height of its middle.
+    With ``at``, a point of the panel, ``x`` is the distance to the right of this point, and the
+    text is centred at its height.
     """
 
     x: float
@@ -157,7 +158,7 @@ class Tick(NamedTuple):
 class Layout(NamedTuple):
     """A picture laid out: its size, the area of its marks, texts that have room, and lines.
 
-    It is cut if a name of a row or a column is without its middle.
+    ``is_cut`` says whether the name of any row or column had its middle replaced by an ellipsis.
     """
 
     width: float
@@ -178,17 +179,14 @@ class Layout(NamedTuple):
 
     @property
     def zoom(self) -> float:
-        """The factor by which lines and dots grow or shrink, like the text."""
+        """The factor by which lines and dots are scaled, like the text."""
         return self.size / 9.0
 
 
 def _attempt(
     spec: Spec, width: float, height: float | None, lines: int, scale: float, has_caption: bool,
 ) -> tuple[Layout, bool]:  # fmt: skip
-    """Place a picture, and say whether it has room.
-
-    What yields: lines of the subtitle, the size of text, the caption.
-    """
+    """Return a layout with the given subtitle lines, text size and caption, and whether it fits."""
     size, small, cell = 9.0 * scale, 8.0 * scale, width - 2 * MARGIN
     texts: list[Text] = []
     # Above: title, subtitle, legend, and the label of numbers.
@@ -348,7 +346,10 @@ def _attempt(
 def _words(
     mark: Mark, spec: Spec, small: float, room_of: tuple[float, float, float, float]
 ) -> Iterator[Text]:
-    """The words of a mark, without their middles where they would be cut."""
+    """Yield the texts of a mark; if one is too wide, an ellipsis replaces its middle.
+
+    Yield nothing if the cells of a heat map are too small.
+    """
     (cell, right, wide, high), scale, strength = room_of, spec.x, mark.strength
     if strength is not None:
         most = max((width_of(word, small) for word in mark.words), default=0.0)
@@ -373,7 +374,7 @@ _EASES = (
 
 
 def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layout:
-    """Place a picture in a width, and a height if there is one."""
+    """Return the layout of a picture in a width and, if given, a height, in points."""
     # On a large figure, which is looked at from afar, text is larger.
     large = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
     for ease in ((2, large, True), *_EASES):
@@ -398,7 +399,7 @@ def _widest(text: str, size: float, is_bold: bool) -> float:
 def _x_ticks(
     scale: Scale, width: float, size: float, longest: float
 ) -> tuple[tuple[Tick, ...], bool]:
-    """The labels below a panel, and whether they are turned."""
+    """Return the labels below a panel, and whether they are rotated."""
     if scale.kind == "none":
         return (), False
     if scale.kind == "names" and not scale.days:
@@ -415,13 +416,15 @@ def _x_ticks(
     for most in (9, 7, 6, 5, 4, 3, 2):
         ticks = _time_ticks(scale, most) if scale.days else number_ticks(scale, most)
         ends = sorted((width * scale.share(t.at), width_of(t.text, size) / 2 + 4) for t in ticks)
-        if all(a + half <= b - other for (a, half), (b, other) in pairwise(ends)):
+        if all(
+            left + half <= right - next_half for (left, half), (right, next_half) in pairwise(ends)
+        ):
             return ticks, False
     return ticks[:1], False
 
 
 def number_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
-    """Ticks at round numbers between the ends; for ranks whole numbers and the first rank."""
+    """Return ticks at round numbers between the ends; for ranks, at whole numbers and rank 1."""
     if scale.kind != "number":
         return ()
     (low, high), is_rank = sorted((scale.low, scale.high)), scale.unit == RANK and scale.low > 0
@@ -434,7 +437,7 @@ def number_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
 
 
 def _time_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
-    """Ticks at every so many marks; a day always has its month."""
+    """Return ticks at evenly spaced times, ``most`` at most; a day always has its month."""
     places = scale.days if scale.kind == "time" else range(len(scale.days))
     moments = [(pd.Timestamp(0) + pd.Timedelta(days=day)).round("min") for day in scale.days]
     is_long = scale.days[-1] - scale.days[0] > 300

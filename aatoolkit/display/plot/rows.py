@@ -62,8 +62,8 @@ NAN, FAR = float("nan"), float("inf")
 class Cell(NamedTuple):
     """A mark in a row: a box from ``start`` to ``x`` or a dot, its interval, and words beside it.
 
-    ``why`` is the reason for which it has no number; ``at`` is where the words begin, by default
-    right of the mark and its interval.
+    ``why`` says why it has no number, if so; ``at`` is where the words begin, by default right of
+    the mark and its interval.
     """
 
     row: int
@@ -83,7 +83,7 @@ def row_panel(
     kind: str, data: PlotData, title: str, names: Sequence[Name], cells: Iterable[Cell], x: Scale,
     columns: Sequence[str], *, total: int = 0, over: Sequence[Mark] = (), **more: Any,
 ) -> Spec:  # fmt: skip
-    """A panel of rows with names, the first of a total."""
+    """Return the spec of a panel of named rows, which are the first of ``total``."""
     shapes: dict[tuple[str, Style], list[Cell]] = {}
     written: list[Cell] = []
     for cell in cells:
@@ -122,17 +122,17 @@ def row_panel(
 
 
 def style_without(reason: str) -> Style:
-    """The style of what has no number, by the reason: hatched if it was not measured."""
+    """Return the style of a mark without a number: hatched if it was not measured."""
     return {NOT_MEASURED: UNMEASURED, NOT_GIVEN: NO_VALUE}.get(reason, NO_NUMBER)
 
 
 def names_of(data: PlotData, labels: Iterable[str]) -> list[Name]:
-    """The names of rows, those of the own brand or site marked."""
+    """Return the names of rows, each with whether it is the own brand or site."""
     return [Name(label, bool(is_own)) for label, is_own in zip(labels, data.own(), strict=True)]
 
 
 def reach(values: Numbers, unit: str | None = None, room: float = 1.02, **more: Any) -> Scale:
-    """A scale that includes 0 and all numbers; without numbers it has no ticks."""
+    """Return a scale that includes 0 and all numbers; without numbers it has no ticks."""
     finite = values[np.isfinite(values)]
     most, least = max([*finite, 0.0]), min([*finite, 0.0])
     most = most or (-least / 20 if least else 1.0)
@@ -142,7 +142,7 @@ def reach(values: Numbers, unit: str | None = None, room: float = 1.02, **more: 
 def tips_of(
     data: PlotData, name: str, labels: Sequence[Name], ends: Bounds | None = None
 ) -> list[str]:
-    """Describe each mark, one line each: label, number, interval, counts and availability."""
+    """Return a tip for each mark: lines with label, number, interval, counts and availability."""
     values, whys = data.values(name).tolist(), whys_missing(data, name)
     sizes = [n for n in dict.fromkeys([*data.parts(name), data.sample(name)]) if n and n != name]
     counts = [(humanize(size), data.values(size)) for size in sizes]
@@ -165,19 +165,19 @@ def tips_of(
 
 
 def sizes_of(data: PlotData, name: str | None) -> list[str]:
-    """The sample of each row in words; empty where none is declared."""
+    """Return the sample size of each row in words; empty texts if none is declared."""
     sizes = data.values(name).tolist() if name else [NAN] * len(data)
     return ["" if n != n else f"n={number(n)}" for n in sizes]
 
 
 def _beside(words: Iterable[str], data: PlotData, y: str) -> list[str]:
-    """Labels beside the marks; a rate's label includes its sample size."""
+    """Return the labels beside marks; the label of a rate includes its sample size."""
     sizes = sizes_of(data, data.sample(y) if data.unit(y) == FRACTION else None)
     return [f"{word}  ({n})" if n else word for word, n in zip(words, sizes, strict=True)]
 
 
 def quoted(name: str) -> str:
-    """A name in a sentence: a long one in quotes."""
+    """Return a name for use in a sentence: in quotes if it is long."""
     return f"“{name}”" if " " in name and len(name) > 24 else name
 
 
@@ -191,7 +191,7 @@ _PAIRS = (
 
 
 def pairs_of(data: PlotData) -> Iterator[tuple[str, str]]:
-    """The columns of numbers whose names are a pair."""
+    """Yield the pairs of numeric columns whose names belong together, such as before and after."""
     for name in data.numbers:
         for prefix, other in _PAIRS:
             second = other + name.removeprefix(prefix)
@@ -200,7 +200,7 @@ def pairs_of(data: PlotData) -> Iterator[tuple[str, str]]:
 
 
 def bars(data: PlotData, options: Options) -> Spec | None:
-    """Bars of the most informative number, or of ``y``, by the label column."""
+    """Return bars of ``y``, or of the most informative number, by label; None if unfit."""
     x = options.x or data.label_column
     y = next(iter(options.y or [name for name in data.measures if name != x]), None)
     if x is None or y is None or data.kinds[x] == "list" or options.color:
@@ -246,7 +246,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
 
 
 def leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) -> str:
-    """Say which of the rows, the best one first, leads alone, and what the own brand has."""
+    """Return a sentence on which row leads alone (the best is first), and on the own brand."""
     if (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
     most = f"the {'best' if unit == RANK else 'most' if what.endswith('s') else 'highest'} {what}"
@@ -257,15 +257,15 @@ def leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) 
 
 
 def gap(data: PlotData, options: Options) -> Spec | None:
-    """Two columns with paired names, or the two given as ``y``, in each row."""
+    """Return rows with two dots each: of two paired columns, or of the two given as ``y``."""
     x, pair = options.x or data.label_column, options.y or _pair(data, options)
     if x is None or len(pair) != 2 or data.frame.duplicated([x, *data.apart(x)]).any():
         return None
     before, now = pair
     # What is about the gap has the widest first; what is about a number has the largest.
     is_gap = not before.startswith(("previous", "before"))
-    wide = -np.abs(data.values(now) - data.values(before))
-    order = np.argsort(wide, kind="stable") if is_gap else data.best_first(now)
+    negative_gaps = -np.abs(data.values(now) - data.values(before))
+    order = np.argsort(negative_gaps, kind="stable") if is_gap else data.best_first(now)
     rows = data.sorted_by(order[: options.most(15)])
     unit, first, second = rows.unit(now), rows.values(before), rows.values(now)
     names, whys = names_of(rows, rows.row_labels(x)), whys_missing(rows, now)
@@ -298,7 +298,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
 
 
 def _pair(data: PlotData, options: Options) -> tuple[str, ...]:
-    """Find two fraction columns with paired names, such as ``leader_rate`` and ``own_rate``."""
+    """Return two fraction columns with paired names, such as ``leader_rate`` and ``own_rate``."""
     # Between single prompts the widest change is mostly chance.
     is_chance = "prompt_id" in data.keys and not options.kind
     return next((pair for pair in pairs_of(data)
@@ -315,7 +315,7 @@ _FEW_ROWS = 20
 
 
 def shares(data: PlotData, options: Options) -> Spec | None:
-    """Columns that are shares of a whole: named ``*_share``, with sum 1 in each row."""
+    """Return stacked bars of the columns ``*_share``, if they add up to 1 in each row."""
     x = options.x or data.label_column
     columns = options.y or [
         n for n in data.numbers if n.endswith("_share") and data.unit(n) == FRACTION
@@ -345,7 +345,7 @@ def _stacked(
     parts: pd.DataFrame, names: Sequence[Name], totals: Sequence[str], unit: str | None,
     whys: Sequence[str], n: str, headline: str = "",
 ) -> Spec:  # fmt: skip
-    """A box for each part of each row, one after the other."""
+    """Return the spec of stacked bars: a box for each part of a row, one after the other."""
     pieces, filled = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
     styles = styles_for(pieces) | {p: style_without(p) for p in pieces if p in _LACKING}
     cells = []
@@ -367,7 +367,7 @@ def _stacked(
 
 
 def counts(data: PlotData, options: Options) -> Spec | None:
-    """Counts of rows by one column, segmented by another."""
+    """Return bars of row counts by one column, segmented by another; None if unfit."""
     x = options.x or _grouping(data)
     if options.y or not len(data) or x is None or data.kinds[x] in ("list", "number"):
         return None
@@ -416,7 +416,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
 
 
 def _levels(data: PlotData, name: str) -> list[str]:
-    """The levels of a column in words; a missing value says whether it was measured."""
+    """Return a column's values in words; a missing value says whether it was measured."""
     words = data.labels(name)
     if data.kinds[name] == "flag":
         noun = humanize(name.removeprefix("is_"))
@@ -429,7 +429,7 @@ def _levels(data: PlotData, name: str) -> list[str]:
 
 
 def _grouping(data: PlotData, but: str = "") -> str | None:
-    """The column that groups the rows best: the engine or brand, else a category."""
+    """Return the column to group rows by: the engine or brand, else a category, else None."""
     names = [
         name for name, kind in data.kinds.items()
         if kind in ("word", "flag") and name not in ("own", but)

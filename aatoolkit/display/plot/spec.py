@@ -1,7 +1,7 @@
 """A picture as a value: a panel of marks on two scales, with title, notes and finding.
 
-A kind of picture makes a `Spec`; `layout` gives it a place in points; ``draw`` and
-``interactive`` draw both. Tips, explanations, the finding and the rows read the same value.
+Each kind of picture makes a `Spec`. `layout` computes where its parts are, in points; ``draw`` and
+``interactive`` draw it there. Tips, explanations, the finding and the rows use the same `Spec`.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Name(NamedTuple):
 
     @property
     def full(self) -> str:
-        """The name as it is written."""
+        """The name as it is drawn."""
         return f"{self.text} (own)" if self.is_own and self.text else self.text
 
 
 @dataclass(frozen=True)
 class Scale:
-    """What lies along one direction of a panel.
+    """The scale along one direction of a panel: of numbers, times or names.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ class Scale:
     days: tuple[float, ...] = ()
 
     def within(self, values: Any) -> Numbers:
-        """Clip values to the ends of the scale, as of what goes on beyond it."""
+        """Return values, clipped to the ends of the scale."""
         low, high = sorted((self.low, self.high))
         return np.clip(some(values), low, high)
 
     def share(self, value: float) -> float:
-        """Where a value is, from 0 at the low end to 1 at the high one."""
+        """Return where a value is on the scale: 0 at the low end, 1 at the high end."""
         return (value - self.low) / ((self.high - self.low) or 1.0)
 
 
@@ -85,7 +85,7 @@ NONE = Scale(kind="none")
 
 @dataclass(frozen=True)
 class Mark:
-    """Marks of one look.
+    """Marks of one kind and style, drawn together.
 
     Parameters
     ----------
@@ -124,7 +124,10 @@ class Mark:
         return len(self.x)
 
     def corners(self, spec: Spec, height: float) -> tuple[Numbers, Numbers, Numbers, float]:
-        """The starts, ends and middles of boxes, and their height, in a panel of some points."""
+        """Return the starts, ends and middles of boxes, and their height.
+
+        ``height`` is the height of the panel in points.
+        """
         starts, ends = (spec.x.within(part) for part in (self.x, self.to))
         tall = abs(spec.y.high - spec.y.low)
         if np.isinf(self.size):
@@ -135,7 +138,7 @@ class Mark:
 
 
 def some(values: npt.ArrayLike) -> Numbers:
-    """Values as numbers of a mark."""
+    """Return values as a float array for a mark."""
     return np.atleast_1d(np.asarray(values, np.float64))
 
 
@@ -143,7 +146,7 @@ def strokes(
     x: npt.ArrayLike, to: npt.ArrayLike, y: npt.ArrayLike, end: npt.ArrayLike, style: Style,
     size: float,
 ) -> Mark:  # fmt: skip
-    """Straight lines between pairs of points, without pairs that have a NaN."""
+    """Return a mark of straight lines between pairs of points, without pairs that have a NaN."""
     pairs = np.transpose(np.broadcast_arrays(*map(some, (x, to, np.nan, y, end, np.nan))))
     starts_to_ends = pairs[~np.isnan(pairs[:, :2]).any(axis=1)]
     across, down = starts_to_ends[:, :3].ravel(), starts_to_ends[:, 3:].ravel()
@@ -155,7 +158,7 @@ def strokes(
 
 @dataclass(frozen=True)
 class WordColumn:
-    """Words beside the rows, under a heading; those with a style have its sign before them."""
+    """Texts beside the rows, under a heading; a text with a style has the sign of the style."""
 
     words: Sequence[str]
     heading: str = ""
@@ -230,7 +233,7 @@ class Spec:
 
     @property
     def finding(self) -> str:
-        """What it shows in words: its headline, and what is said of its marks or of its rows."""
+        """What the picture shows in words: its headline, and the texts of its marks or rows."""
         said: dict[str, list[str]] = {}
         for mark in self.marks:
             for tip in mark.tips:
@@ -249,7 +252,7 @@ class Spec:
 
     @property
     def has_rows(self) -> bool:
-        """Whether it has rows, each with a name."""
+        """Whether the picture has rows with names."""
         return self.y.kind == "names"
 
     def explain(
@@ -274,7 +277,7 @@ class Spec:
 
     @property
     def _labels(self) -> list[str]:
-        """The columns that name a mark: its labels and its keys."""
+        """Return the columns that identify a mark: its labels and its keys."""
         names = (*(self.by or (self.data.label_column or "",)), *self.data.keys)
         return [*dict.fromkeys(filter(None, names))]
 
@@ -291,7 +294,7 @@ class Spec:
         raise ItemNotFound(f"no mark is named {word!r}; there are {names} …", key=mark)
 
     def _count(self, row: Any, explainer: Explainer) -> Explanation:
-        """Explain the number of rows that a mark counts, with those rows."""
+        """Return an explanation of the number of rows that a mark counts, with those rows."""
         frame, columns = self.data.frame, self.columns
         if not isinstance(row, Mapping):
             words = f"a mark counts rows: name it by {' and '.join(columns)}"

@@ -1,8 +1,9 @@
 """Names and reasons as text; colours, looks and markers on light and dark paper.
 
 The colours are after M. Okabe and K. Ito, "Color universal design" (2008); those too pale for
-white paper are darker. Hatched is what was not measured, hollow what was in part, and nothing
-else is. An engine has one colour everywhere; own brands have the accent, all others are grey.
+white paper are darker. Marks that were not measured are hatched, marks that were measured in part
+are hollow, and no others are. An engine has one colour everywhere; own brands have the accent, all
+others are grey.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ They are chosen in ``data.py`` and ``rows.py``, and drawn in ``draw.py`` and ``i
 
 @dataclass(frozen=True)
 class Style:
-    """The style of marks: a colour's name, a marker, a dash, and the look of boxes."""
+    """The style of marks: name of the colour, marker symbol, dash, and look of boxes."""
 
     colour: str
     symbol: str = "o"
@@ -41,13 +42,13 @@ class Style:
 
     @property
     def key(self) -> str:
-        """The name of its colour in a palette."""
+        """The name of the colour in a palette."""
         if self.look in _LACKING:
             return "hatch"
         return f"{self.colour}/{self.look}" if self.look in _LIGHTER else self.colour
 
     def glyph(self, kind: str) -> str:
-        """The sign of marks of a kind in a legend."""
+        """Return the sign that a legend shows for marks of a kind."""
         if kind == "boxes":
             return {HATCHED: "▨", DOTTED: "▒", EMPTY: "□"}.get(self.look, "■")
         return "○" if self.look == "hollow" else _GLYPHS.get(self.symbol, "●")
@@ -138,7 +139,7 @@ class Palette(dict[str, str]):
         """The colours of cells, from the weakest to the strongest."""
 
     def __missing__(self, name: str) -> str:
-        """``blue/tint`` is lighter, ``ramp/0.5`` fills a cell, ``on/0.5`` is for text on it."""
+        """Return a colour: ``blue/tint`` (lighter), ``ramp/0.5`` (cell), ``on/0.5`` (text)."""
         name, _, part = name.partition("/")
         if name == "on":
             return "#000000" if luminance(self[f"ramp/{part}"]) > 0.18 else "#fefefe"
@@ -149,7 +150,7 @@ class Palette(dict[str, str]):
     def boxes(
         self, style: Style, strength: Iterable[float] | None
     ) -> tuple[str | list[str], str, float]:
-        """The face of boxes, or of each; the edge or the hatch, and the edge's width."""
+        """Return the fill of boxes (or one for each), the edge or hatch, and the edge width."""
         if strength is not None:
             return [self[f"ramp/{share}"] for share in strength], self["paper"], 0.5
         if style.look in _LACKING:
@@ -158,19 +159,19 @@ class Palette(dict[str, str]):
 
 
 def _along(ramp: Sequence[str], share: float) -> str:
-    """The colour at a share of a ramp."""
+    """Return the colour at a share, 0 to 1, of a colour ramp."""
     places = np.linspace(0, 1, len(ramp))
     parts = zip(*map(rgb, ramp), strict=True)
     return "#" + "".join(f"{round(np.interp(share, places, part)):02x}" for part in parts)
 
 
 def luminance(colour: str) -> float:
-    """How light a colour is, from 0 to 1."""
+    """Return how light a colour is, from 0 to 1."""
     return float(np.dot(np.power(np.divide(rgb(colour), 255), 2.2), (0.2126, 0.7152, 0.0722)))
 
 
 def rgb(colour: str) -> tuple[int, ...]:
-    """The red, green and blue of a colour."""
+    """Return the red, green and blue of a colour."""
     return tuple(bytes.fromhex(colour[1:]))
 
 
@@ -179,15 +180,15 @@ def _state(level: str) -> str:
 
 
 def are_states(levels: Iterable[str]) -> bool:
-    """Whether at least half of the levels are states."""
+    """Whether at least half of the values are states: words for good, bad or not known."""
     stated = [_state(level) in _STYLE_OF for level in levels]
     return 2 * sum(stated) >= max(len(stated), 1)
 
 
 def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Style]:
-    """Choose a style for each level: by what states mean, in turn for others.
+    """Return a style for each value: by the meaning of states, else one colour after the other.
 
-    With ``states`` even a single level is taken for a state.
+    With ``states`` the values are taken for states, even if only one of them is.
 
     Examples
     --------
@@ -216,7 +217,7 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
 
 
 def engine_style(name: str) -> Style | None:
-    """The style that an engine has in every picture; None for other words."""
+    """Return the style that an engine has in every picture; None for other words."""
     engines = zip(ENGINES, SERIES, strict=True)
     # A crawler such as ChatGPT-User is no engine.
     return next((style for engine, style in engines
@@ -231,7 +232,7 @@ _COLUMN = re.compile(
 
 
 def in_words(text: str) -> str:
-    """Replace the names of columns and codes in a text by words.
+    """Return a text with names of columns and codes replaced by words.
 
     Examples
     --------
@@ -242,7 +243,7 @@ def in_words(text: str) -> str:
 
 
 def source_facts(sources: tuple[Source, ...]) -> list[str]:
-    """Describe the source of a frame: host, section, time."""
+    """Return descriptions of the source of a frame: host, section, time."""
     hosts = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
     if len(sources) != 1:
         return [f"{len(sources)} responses", hosts] if sources else ["Source unknown"]
@@ -253,7 +254,7 @@ def source_facts(sources: tuple[Source, ...]) -> list[str]:
 
 
 def describe_scope(query: str | None) -> str:
-    """Describe the window and the filters of a scope in words."""
+    """Return the window and the filters of a query string in words."""
     filters: dict[str, list[str]] = {}
     for name, value in parse_qsl(query or ""):
         filters.setdefault(name, []).append(value)
@@ -263,7 +264,7 @@ def describe_scope(query: str | None) -> str:
 
 
 def first_of(count: int, total: int) -> str:
-    """The part of a title that counts the rows not drawn.
+    """Return the end of a title that says how many of all rows are drawn.
 
     Examples
     --------

@@ -75,7 +75,7 @@ class Card(NamedTuple):
 
 
 def figures(data: PlotData, options: Options) -> Spec | None:
-    """The numbers of a single row, or of rows whose numbers differ in unit, as cards."""
+    """Return cards of the numbers of one row, or of rows of different units; None if unfit."""
     is_single = len(data) == 1 and not options.x
     cards, sides = (_facts if is_single else key_figures)(data, options)
     if not cards:
@@ -128,7 +128,7 @@ def _card(
 
 
 def _facts(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
-    """A card for each number of a single row."""
+    """Return a card for each number of a single row, and the columns that are drawn."""
     is_result = data.is_result and not options.y
     names = options.y or [
         n for n in data.numbers if not (is_result and n.rpartition("_")[2] in _OF_RESULTS)
@@ -148,7 +148,7 @@ def _facts(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]
 
 
 def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
-    """A card for each row whose numbers have a unit each: the number, and the one before."""
+    """Return a card for each row with a unit of its own: its number, and the previous one."""
     x, sides = options.x or data.label_column, options.y
     if not sides:
         # The number and the one before; of metrics without one, the number alone.
@@ -175,7 +175,7 @@ _ROWS, _TEXT_ROWS, _COLUMNS = 15, 8, 5
 
 
 def states(data: PlotData, options: Options) -> Spec | None:
-    """A table of few rows that have states but no numbers: signs and words."""
+    """Return a table, in signs and words, of a few rows with states but no numbers, or None."""
     x = options.x or data.label_column
     if x is None or options.color or options.y or data.frame.duplicated([x, *data.apart(x)]).any():
         return None
@@ -198,7 +198,7 @@ def states(data: PlotData, options: Options) -> Spec | None:
 
 
 def stages(data: PlotData, options: Options) -> Spec | None:
-    """A table of how many are left at each stage."""
+    """Return a table of how many are left at each stage, or None."""
     if options.is_chosen or not data.table.startswith("statistics:funnel"):
         return None
     columns = [name for name in data.numbers if name != "n"]
@@ -211,7 +211,7 @@ def _table(
     kind: str, data: PlotData, options: Options, columns: Sequence[str], title: str,
     x: str | None = None, headline: str = "",
 ) -> Spec:  # fmt: skip
-    """The first rows of some columns, under their names."""
+    """Return the spec of a table: the first rows of some columns, under their names."""
     rows = data.first(options.most(_ROWS if x else _TEXT_ROWS))
     names = names_of(rows, rows.row_labels(x) if x else [""] * len(rows))
     return row_panel(
@@ -221,7 +221,7 @@ def _table(
 
 
 def _words(data: PlotData, name: str) -> WordColumn:
-    """A column of a table, with signs where it holds states."""
+    """Return a column of a table in words, with signs before states."""
     words, whys, texts = data.text(name), whys_missing(data, name), cell_texts(data, name)
     styles = styles_for(words, states=True) if data.has_states(name) else {}
     if data.kinds[name] == "flag":
@@ -236,7 +236,7 @@ def _words(data: PlotData, name: str) -> WordColumn:
 
 
 def empty(data: PlotData, options: Options) -> Spec:
-    """A few rows of text as they are, or why there are none; hatched where nothing was measured."""
+    """Return a table of a few rows of text, or why there are none (hatched if not measured)."""
     title = capitalized(data.table_words)
     if len(data):
         columns = [
@@ -247,8 +247,8 @@ def empty(data: PlotData, options: Options) -> Spec:
         rows = data.first(_TEXT_ROWS)
         columns.sort(key=rows.is_bare_key)
         columns = [*{tuple(cell_texts(rows, name)): name for name in columns}.values()]
-        amounts = [name for name in columns if data.kinds[name] == "number"]
-        columns = [n for n in columns if n not in amounts][: _COLUMNS - 2] + amounts[:2]
+        numbers = [name for name in columns if data.kinds[name] == "number"]
+        columns = [n for n in columns if n not in numbers][: _COLUMNS - 2] + numbers[:2]
         title = title or ", ".join(map(humanize, columns)) or "No columns"
         return _table("table", data, options, columns, title)
     names = [name for name in data.metadata.columns if name not in data.keys]
@@ -268,7 +268,7 @@ def empty(data: PlotData, options: Options) -> Spec:
 
 
 def cell_texts(data: PlotData, name: str) -> list[str]:
-    """The cells of a column as short texts."""
+    """Return the cells of a column as short texts."""
     if data.kinds[name] == "number":
         return [number(n, u) for n, u in zip(data.values(name), data.units(name), strict=True)]
     texts = data.labels(name)
@@ -286,13 +286,14 @@ def cell_texts(data: PlotData, name: str) -> list[str]:
 
 
 class RowPlot(NamedTuple):
-    """How the result of a verb is drawn, one row each: a number, its interval, and words.
+    """How a result of statistics is drawn: each row as a number, its interval, and words.
 
-    ``value``, ``low``, ``high`` and ``tick`` are columns; ``names`` those that name the rows, by
-    default the key; with ``has_lead`` the title is what the first row says. ``words`` stand beside
-    a row, made of its columns. What has a colour is ``all``, the ``certain`` or what a ``verdict``
-    says. ``needs`` are further columns that a frame has; ``nothing`` is the name of a row that has
-    none.
+    ``verb`` is the method of ``df.aa`` that computed it. ``value``, ``low``, ``high`` and ``tick``
+    are names of columns; ``names`` are the columns that name a row, by default the key. With
+    ``has_lead`` the title is what the first row says. ``words`` is the template of the text beside
+    a row, filled from its columns. ``colour`` says which rows have a colour: ``all``, the
+    ``certain`` (``low`` equals ``high``), or by their ``verdict``. ``needs`` are further columns
+    that the frame must have; ``nothing`` is the name of a row without a name.
     """
 
     verb: str
@@ -323,7 +324,7 @@ _COLOURS = {"up": GOOD, "down": BAD, "no evidence": REST, "cannot say": REST, "n
 
 
 def result(kind: str, data: PlotData, options: Options) -> Spec | None:
-    """The result of a verb, as its row in the table says; None for other frames."""
+    """Return the picture of a result of statistics, as `RESULTS` says; None for other frames."""
     plot = RESULTS[kind]
     # Ends of intervals alone, whose names are those of the column that they are of.
     if not plot.value:

@@ -48,9 +48,10 @@ _NOISY, _DAYS = 10, 21
 
 
 class _Table(NamedTuple):
-    """Rows and columns of numbers: which row of the data each is of, or -1; what they are called.
+    """A pivot table of numbers.
 
-    Along time the columns are all times from the first to the last.
+    ``rows`` has the row of the data that each cell is from, or -1; ``keys`` and ``columns`` are the
+    labels. If the columns are times, none between the first and the last is left out.
     """
 
     rows: np.ndarray
@@ -61,7 +62,7 @@ class _Table(NamedTuple):
 
 
 def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) -> _Table:
-    """The table of a number, the rows and columns with most of it first."""
+    """Return a pivot table of the column ``y``; the rows and columns of the best values first."""
     is_time, is_rank = data.kinds[x] == "time", data.unit(y) == RANK
     across = data.moments(x) if is_time else pd.Series(data.text(x))
     keys = data.row_labels(by, x, words=data.text(by)) if by else ""
@@ -91,7 +92,7 @@ def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) 
 
 
 def _names(data: PlotData, name: str | None, keys: Sequence[Any], *but: str | None) -> list[Name]:
-    """The names of rows or columns, and whether each is the project's own."""
+    """Return the names of rows or columns, each with whether it is the project's own."""
     if name is None:
         return [Name("")]
     if data.kinds[name] == "time":
@@ -108,7 +109,7 @@ def _moment(when: pd.Timestamp) -> str:
 
 
 def _years(moments: Sequence[pd.Timestamp]) -> str:
-    """The years, or the days of hours, where ticks do not say them."""
+    """Return the years of days, or the days of hours; empty if the ticks say them."""
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
         return ""
     form = "%Y" if all(when == when.normalize() for when in moments) else "%d %b %Y"
@@ -119,7 +120,7 @@ def _years(moments: Sequence[pd.Timestamp]) -> str:
 
 
 class _Line(NamedTuple):
-    """One series: the row of each time or -1, its numbers there, its interval, and its look."""
+    """A series: for each time its row in the data (or -1), number and interval; and its style."""
 
     name: Name
     column: str
@@ -130,7 +131,7 @@ class _Line(NamedTuple):
 
 
 def lines(data: PlotData, options: Options) -> Spec | None:
-    """Lines of the most informative number along the time in the key."""
+    """Return lines of the most informative number over the time in the key; None if unfit."""
     x = options.x or next(iter(data.times), None)
     if x is None or data.kinds[x] != "time":
         return None
@@ -233,7 +234,7 @@ def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
 
 
 def _styled(series: Sequence[_Line]) -> list[_Line]:
-    """Assign styles to series; where one is the project's own, the others are grey."""
+    """Return the series with styles; if one is the project's own, the others are grey."""
     styles = styles_for(line.name.text for line in series)
     if len(series) == 1:
         styles = dict.fromkeys(styles, OWN)
@@ -261,14 +262,14 @@ def _marks_of_line(data: PlotData, line: _Line, at: Numbers, days: Sequence[str]
 def _tips(
     data: PlotData, y: str, rows: Sequence[int], names: Sequence[str], ends: Bounds
 ) -> list[str]:
-    """The tip of each mark, by its row in the data, or -1."""
+    """Return the tip of each mark; ``rows`` are the rows of the marks in the data, or -1."""
     labels = dict(zip(rows, names, strict=True))
     tips = tips_of(data, y, [Name(labels.get(row, "")) for row in range(len(data))], ends)
     return [tips[row] if row >= 0 else name for row, name in zip(rows, names, strict=True)]
 
 
 def _sample(data: PlotData, y: str, rows: Any) -> str:
-    """The sample of each point of a rate in some rows, in a few words."""
+    """Return the range of sample sizes of a rate in some rows, such as ``n=20–30``, or empty."""
     name = data.sample(y)
     if name is None or data.unit(y) != FRACTION:
         return ""
@@ -285,7 +286,7 @@ _MOST_COLUMNS, _WRITTEN = 12, 200
 
 
 def heatmap(data: PlotData, options: Options) -> Spec | None:
-    """Cells of the most informative number, by the last two columns of the key."""
+    """Return a heat map of the most informative number by two columns of the key, or None."""
     if options.x and not options.color and not options.kind:
         return None
     # Positions, and metrics by name, do not fit bars but fit cells.
@@ -318,7 +319,7 @@ def heatmap(data: PlotData, options: Options) -> Spec | None:
 
 
 def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, ends: Bounds) -> Spec:
-    """A table of numbers, darker for larger values, or for better positions."""
+    """Return the spec of a heat map: darker for larger values, or for better positions."""
     unit, is_time, rows, values = data.unit(y), data.kinds[x] == "time", table.rows, table.values
     columns, is_rank, what = table.columns, unit == RANK, humanize(y)
     # At a time that no row has, nothing was measured.

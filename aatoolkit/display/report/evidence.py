@@ -1,4 +1,4 @@
-"""The evidence of the numbers of a section: each number links to it, and it links back."""
+"""The evidence of numbers (how each is known): each number links to it, and it links back."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class TableEvidence:
     frame : pandas.DataFrame
         Its rows.
     number : str
-        What its anchors have in common, after their sign.
+        The number that all its anchors contain, such as ``2-1``.
     explainer : Explainer
         Explains its numbers.
     data : PlotData
-        The same with the roles of its columns.
+        The same rows with the roles of columns.
     """
 
     title: str
@@ -48,7 +48,10 @@ class TableEvidence:
     rows: dict[int, tuple[str, dict[str, Explanation]]] = field(default_factory=dict)
 
     def link(self, at: int, column: str, label: str, words: str) -> str:
-        """A number as a link to its evidence, by its row's position and name, and its column."""
+        """Return a number as an HTML link to its evidence, and record it.
+
+        ``at`` is the position of the row, ``label`` its name, ``words`` the text of the link.
+        """
         explanation = self.explainer.explain(self.frame, self.frame.index[at], column)
         if at not in self.rows:
             keys = [name for name in explanation.row if name in self.data.kinds and name != "_row"]
@@ -60,18 +63,18 @@ class TableEvidence:
         return element("a", text(words), href=target, **{"aria-label": missing})
 
     def anchor(self, at: int) -> str:
-        """The anchor of a row of the page, where its evidence links back to."""
+        """Return the anchor of a row, to which its evidence links back; empty without evidence."""
         return f"r{self.number}-{at}" if at in self.rows else ""
 
     def evidence_of(self, at: int, column: str) -> str:
-        """The anchor of the evidence of a number; empty if it is not on the page."""
+        """Return the anchor of the evidence of a number; empty if it is not on the page."""
         _, numbers = self.rows.get(at, ("", {}))
         return f"e{self.number}-{at}-{[*numbers].index(column)}" if column in numbers else ""
 
 
 @lru_cache(maxsize=8)
 def words_of(data: PlotData, name: str) -> list[str]:
-    """A column in words, identifiers too that nothing names."""
+    """Return a column in words, even identifiers."""
     words = cell_texts(data, name)
     return [word.replace("_", " ") for word in words] if name.endswith("_id") else words
 
@@ -85,13 +88,13 @@ class SectionEvidence:
         self._responses: dict[CitedResponse, str] = {}
 
     def of_table(self, name: str, title: str, frame: pd.DataFrame, data: PlotData) -> TableEvidence:
-        """The evidence of a table, which links its numbers."""
+        """Return new evidence for a table, with which its numbers are linked."""
         number = f"{self._number}-{len(self.tables) + 1}"
         self.tables[name] = TableEvidence(title, frame, number, self._explainer, data)
         return self.tables[name]
 
     def html(self) -> str:
-        """The evidence, folded: the responses, then each table row by row."""
+        """Return the evidence as folded HTML: the responses, then each table row by row."""
         tables = [table for table in self.tables.values() if table.rows]
         if not tables:
             return ""
@@ -103,7 +106,7 @@ class SectionEvidence:
         return fold("Where these numbers come from", f"\n{responses}\n{folds}", "why")
 
     def _table(self, table: TableEvidence) -> str:
-        """The evidence of one table: what its columns mean, then its rows."""
+        """Return the evidence of one table as HTML: what its columns mean, then its rows."""
         meanings = {
             name: explanation
             for _, numbers in table.rows.values()
@@ -118,7 +121,7 @@ class SectionEvidence:
         return fold(text(table.title), f"<dl>{definitions}</dl>\n<ul>{rows}</ul>")
 
     def _row(self, table: TableEvidence, at: int) -> str:
-        """The evidence of one row: its responses, then each number."""
+        """Return the evidence of one row as HTML: its responses, then each number."""
         label, explanations = table.rows[at]
         sources = dict.fromkeys(
             response for explanation in explanations.values() for response in explanation.sources
@@ -145,7 +148,7 @@ def _meaning(explanation: Explanation) -> str:
 
 
 def known_of(explanation: Explanation) -> str:
-    """Describe how one number is known, as HTML."""
+    """Return HTML that says how one number is known."""
     value, place = explanation.value, explanation.place
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
@@ -169,7 +172,7 @@ def known_of(explanation: Explanation) -> str:
 
 
 def _place_words(place: ValuePlace, exact: str) -> str:
-    """Describe the place of a value in its response for a reader of the file."""
+    """Return where a value is in its response, in words for a reader of the file."""
     where = path_words(place.path)
     if place.start is None:
         return f"looked for at {where}"
@@ -178,12 +181,12 @@ def _place_words(place: ValuePlace, exact: str) -> str:
 
 
 def moment(source: Source | CitedResponse) -> str:
-    """When a response was fetched."""
+    """Return when a response was fetched, as text."""
     return (source.fetched_at or "")[:19].replace("T", " ")
 
 
 def response_words(response: CitedResponse) -> str:
-    """A response in a sentence, as HTML."""
+    """Return a sentence about a response, as HTML."""
     fetched = moment(response)
     parts = (
         f"the response for <b>{text(chapter_of(response.section or 'all sections').title)}</b>",

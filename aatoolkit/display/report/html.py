@@ -34,7 +34,7 @@ _FAMILY = re.compile(r"(?<=px;) font-family:[^;\"]*;")
 
 
 def text(words: object, most: int = 160) -> str:
-    r"""Untrusted text, escaped and shortened; the style isolates its direction.
+    r"""Return untrusted text as HTML: escaped, and shortened to ``most`` characters.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def text(words: object, most: int = 160) -> str:
 
 
 def element(name: str, inside: str, kind: str = "", **attributes: object) -> str:
-    """An element around HTML; attributes without a value are left out.
+    """Return an element around HTML; attributes without a value are left out.
 
     Examples
     --------
@@ -60,17 +60,17 @@ def element(name: str, inside: str, kind: str = "", **attributes: object) -> str
 
 
 def fold(head: str, inside: str, kind: str = "") -> str:
-    """A part of a page that opens at its head; both are HTML."""
+    """Return HTML that a click on ``head`` opens; both arguments are HTML."""
     return element("details", f"<summary>{head}</summary>{inside}", kind)
 
 
 def bullets(items: Sequence[str]) -> str:
-    """A list of HTML; empty without items."""
+    """Return a bullet list of HTML items; empty without items."""
     return element("ul", "".join(element("li", item) for item in items)) if items else ""
 
 
 def grid(caption: str, name: str, heads: Iterable[str], rows: Iterable[str], width: int) -> str:
-    """A table of HTML that scrolls, also by keyboard, where it is wide."""
+    """Return an HTML table that scrolls, also by keyboard, if it is wide."""
     body = "\n".join(rows)
     table = (
         f"<table><caption>{caption}</caption><thead><tr>{''.join(heads)}</tr></thead>\n"
@@ -82,16 +82,16 @@ def grid(caption: str, name: str, heads: Iterable[str], rows: Iterable[str], wid
 
 
 def table_of(evidence: TableEvidence, most: int, columns: Sequence[str]) -> str:
-    """The first rows of a table under plain heads, each number a link to its evidence.
+    """Return an HTML table of the first rows, with readable heads; numbers link to their evidence.
 
     Parameters
     ----------
     evidence
-        The table, which collects where its numbers come from.
+        The table and the evidence of its numbers, which is added to.
     most
-        The most rows that are shown.
+        How many rows to show at most.
     columns
-        The columns to show, or those that say most if few of them are there.
+        The columns to show; if half or fewer of them exist, keys and measures first.
     """
     data, title = evidence.data, evidence.title
     heads = _heads(data, columns)
@@ -113,7 +113,7 @@ def table_of(evidence: TableEvidence, most: int, columns: Sequence[str]) -> str:
 
 
 def _heads(data: PlotData, columns: Sequence[str]) -> list[str]:
-    """The columns to show: what names a row first, no identifiers where it has a name."""
+    """Return the columns to show, the label of a row first, without other identifiers."""
     label, heads = data.label_column, [name for name in columns if name in data.kinds]
     if 2 * len(heads) <= len(columns):
         hidden = ["_row", *(key for key in data.keys if key.endswith("_id") and key != label)]
@@ -148,7 +148,7 @@ def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvid
 
 
 def spark(values: Numbers) -> str:
-    """A line of a few numbers, which breaks where there is none."""
+    """Return a small line chart as SVG, with gaps at missing numbers."""
     if (~np.isnan(values)).sum() < 2:
         return ""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
@@ -163,7 +163,7 @@ def spark(values: Numbers) -> str:
 
 
 def image(svg: str, alt: str) -> str:
-    """A picture as an image, in which nothing runs, with the colours of the reader's setting."""
+    """Return an SVG picture as an image element, without scripts, for light and dark screens."""
     for name in _PAPER:
         svg = svg.replace(LIGHT[name], f"var(--{name})")
     light, dark = (

@@ -81,7 +81,7 @@ style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
 
 
 def page(dataset: Dataset, rows: int, before: Dataset | None, title: str | None) -> str:
-    """The page's HTML.
+    """Return the HTML of the report of a dataset.
 
     Raises
     ------
@@ -126,7 +126,7 @@ class _Page:
         )
 
     def _data(self, frame: pd.DataFrame) -> PlotData:
-        """A frame of the dataset with the roles of its columns."""
+        """Return a frame of the dataset with the roles of its columns."""
         if id(frame) not in self._plotted:
             self._plotted[id(frame)] = plot_data(frame, traced=False)
         return self._plotted[id(frame)]
@@ -167,7 +167,7 @@ class _Page:
         return "\n".join(filter(None, [*body, evidence.html(), more, "</section>"]))
 
     def _picture(self, tables: Tables, chapter: Chapter) -> str:
-        """The picture of a section; empty where there is nothing to draw."""
+        """Return the picture of a section as HTML; empty if there is nothing to draw."""
         from aatoolkit.display.plot.draw import picture_of
 
         names = [chapter.picture]
@@ -183,12 +183,12 @@ class _Page:
         return ""
 
     def _numbers(self, frame: pd.DataFrame) -> list[Any]:
-        """The columns of numbers of a table; NaN where there is none."""
+        """Return the numeric columns of a table as arrays, with NaN for missing numbers."""
         data = self._data(frame)
         return [data.values(name) for name in data.numbers]
 
     def _measured(self) -> str:
-        """Each reason once, with the sections that it is of."""
+        """Return a list of availability statements as HTML, each with the sections it concerns."""
         sections: dict[str, list[str]] = {}
         states = Counter(
             (state_words(self._dataset[name]._state(table)), name)
@@ -239,7 +239,7 @@ class _Page:
         ])  # fmt: skip
 
     def _cards(self, rows: Sequence[Mapping[Any, Any]], has_previous: bool, since: str) -> str:
-        """The key figures, each with its value, its course, its change and the verdict on it."""
+        """Return the key figures as HTML, each with value, trend line, change and verdict."""
         cards, lack = [], "No section has a table of key figures, each with its value."
         for name, table in ((of, table) for of in self._order for table in self._dataset[of]):
             data = self._data(self._dataset[name][table])
@@ -296,7 +296,7 @@ _NUMBERS = {
 
 
 def _texts(row: Mapping[Any, Any]) -> list[str]:
-    """The numbers of a comparison, as they are named above."""
+    """Return the numbers of a comparison as texts, in the order of the heads above."""
     unit = None if pd.isna(row["unit"]) else str(row["unit"])
     before, after, change, low, least, p, high = pd.to_numeric(
         [row[name] for name in (*_NUMBERS, "high")]
@@ -313,7 +313,7 @@ def _texts(row: Mapping[Any, Any]) -> list[str]:
 
 
 def _comparisons(rows: Sequence[Mapping[Any, Any]], since: str) -> str:
-    """All comparisons as a table, each with its verdict and what it rests on."""
+    """Return all comparisons as an HTML table, each with its verdict, sample and method."""
     lines = []
     for at, row in enumerate(rows, 1):
         reasons, verdict = str(row["why"]).split("; "), str(row["verdict"])
@@ -355,7 +355,7 @@ def _name(row: Mapping[Any, Any]) -> str:
 
 
 def _notes(sources: Sequence[Source]) -> Iterator[str]:
-    """What the numbers are of: the windows, the filters, and when they were fetched."""
+    """Yield notes on what the numbers cover: windows, filters, and when they were fetched."""
     for scope, start, end in dict.fromkeys(
         (source.scope or "", source.window_start, source.window_end) for source in sources
     ):

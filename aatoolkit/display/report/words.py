@@ -1,6 +1,7 @@
 """A dataset in the words of a reader who knows neither Python nor JSON.
 
-The order of the sections, their titles and what is shown of each; names, units and values.
+It has the order of the sections, their titles, which tables of each are shown, and functions that
+put names, units and values into words.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Chapter(NamedTuple):
-    """The tables that a report shows of one section; every other is folded below.
+    """The tables of one section that a report shows; all others are folded below.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ CHAPTERS: Mapping[str, Chapter] = dict(_chapters())
 
 
 def in_reading_order(sections: Iterable[str]) -> list[str]:
-    """The sections as a reader wants them: what is known in its order, then all others.
+    """Return sections in reading order: those with a chapter first, then all others.
 
     Examples
     --------
@@ -123,7 +124,7 @@ _ROWS = re.compile(r"One row per (id\b|[^:.,]+?)(?:(?<!and) id)?(?=[:.,])(?:: ([
 
 
 def title_of(table: str, doc: str = "") -> str:
-    """The title of a table in plain words: by what its rows differ, as it is documented.
+    """Return the title of a table in plain words, from the documentation of its rows.
 
     Examples
     --------
@@ -143,7 +144,7 @@ def title_of(table: str, doc: str = "") -> str:
 
 
 def title_in(tables: Tables, table: str) -> str:
-    """The title of a table as its section declares it."""
+    """Return the title of a table, from the documentation that its section declares."""
     docs = {declared.name: declared.doc for declared in tables.declaration or ()}
     return title_of(table, docs.get(table, ""))
 
@@ -160,7 +161,7 @@ _DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
 
 
 def column_title(name: str) -> str:
-    """The head of a column.
+    """Return the head of a column in plain words.
 
     Examples
     --------
@@ -171,7 +172,7 @@ def column_title(name: str) -> str:
 
 
 def unit_words(unit: str | None) -> str:
-    """A unit in words; empty if the number shows it by itself, or rows differ.
+    """Return a unit in words; empty if the number shows its unit, or the unit differs by row.
 
     Examples
     --------
@@ -185,7 +186,7 @@ def unit_words(unit: str | None) -> str:
 
 
 def plain(words: str) -> str:
-    """Documentation without marks of code and names of columns.
+    """Return a text with code, names of columns and JSON paths replaced by plain words.
 
     Examples
     --------
@@ -204,7 +205,7 @@ def plain(words: str) -> str:
 
 
 def path_words(path: str) -> str:
-    """A place in a response in words: its fields, and which entry of a list.
+    """Return a JSON path in words: its fields, and which entry of a list.
 
     Examples
     --------
@@ -227,7 +228,7 @@ def path_words(path: str) -> str:
 
 
 def state_words(state: str) -> str:
-    """The availability of a table, as ``Tables`` gives it, in plain words.
+    """Return the availability of a table, as ``Tables`` states it, in plain words.
 
     Examples
     --------

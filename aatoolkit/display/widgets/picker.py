@@ -2,8 +2,8 @@
 
 A picker only edits a value, `ScopePicker.scope` or `SectionPicker.sections`, and shows the
 equivalent Python; data is read by the next cell. Both are one anywidget, drawn by ``picker.js``
-from groups of options. It is not one control per option, so that 50,000 options are drawn as fast
-as five; it needs no network.
+from groups of options. There is not one control per option, so that 50,000 options are drawn as
+fast as five. It needs no network.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Option(NamedTuple):
 
 
 class _Group:
-    """Options of one kind: one of several windows, or any of a list."""
+    """Options to choose from: a single one, such as the window, or any number, such as engines."""
 
     def __init__(
         self,
@@ -77,20 +77,20 @@ class _Group:
         }
 
     def bits(self, values: Iterable[Any]) -> bytes:
-        """Encode a choice, one bit per option, the first in the lowest bit."""
+        """Return a choice as bytes: one bit per option, the first option in the lowest bit."""
         flags = np.zeros(len(self._options), np.uint8)
         flags[[self._places[value] for value in values if value in self._places]] = 1
         return np.packbits(flags, bitorder="little").tobytes()
 
     def values(self, bits: bytes) -> tuple[Any, ...]:
-        """Decode a choice, in the order of the options; disabled ones are ignored."""
+        """Return the chosen values from bytes, in the order of the options, no disabled ones."""
         flags = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
         flags = flags[: len(self._options)] & (self._marks & _DISABLED == 0)
         return tuple(self._options[at].value for at in np.flatnonzero(flags))
 
 
 class _PickerType(Chaptered, type(anywidget.AnyWidget)):  # type: ignore[misc]
-    """The type of pickers: that of widgets, with help that is a chapter."""
+    """The metaclass of pickers: that of widgets, with a short ``help()`` text."""
 
 
 class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType):  # type: ignore[misc]
@@ -107,8 +107,8 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
     value : object
         The choice. It can be set, and observed: ``picker.observe(function, "value")``.
     compact : bool
-        Whether the options are in a fold below the line that says what is chosen, so that what the
-        picker drives is in sight; ``show`` sets it.
+        Whether the options are folded below the line that says what is chosen, so that the output
+        below the picker is in sight; ``show`` sets it.
     """
 
     # Of the plainest type, which does not let None past the check below.
@@ -169,9 +169,10 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
             self.value = self._made_of({group.name: group.values(bits) for group, bits in pairs})
 
     def show(self, function: Callable[[Any], Any]) -> ipywidgets.VBox:
-        """Show the picker, folded, above what a function makes of its choice, now and on changes.
+        """Show the picker, folded, and below it what a function returns for its choice.
 
-        ``picker.show(lambda scope: project.read("domains", scope).main.aa.plot())`` is a dashboard.
+        The function runs again when the choice changes. This is a dashboard:
+        ``picker.show(lambda scope: project.read("domains", scope).main.aa.plot())``.
 
         Parameters
         ----------
@@ -209,7 +210,7 @@ class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType)
         return f"<{type(self).__name__}{title}: {self._python()}>"
 
     def _repr_html_(self) -> str:
-        """The choice in Python, where no kernel can show the widget."""
+        """Return the choice as Python code in HTML, for when no kernel can show the widget."""
         return code(repr(self))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
@@ -302,7 +303,7 @@ class ScopePicker(Picker):
 
 
 def _groups(options: ScopeOptions) -> Iterator[_Group]:
-    """The windows and the filters."""
+    """Yield the groups of options: the windows, then one for each filter."""
     windows = (
         _Option(days, counted(days, "day"), mark=0 if days in DAYS else _DISABLED)
         for days in options.days
@@ -344,7 +345,7 @@ def _notes(*notes: str) -> str:
 
 
 def _rows(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
-    """The rows with a first column, missing values as None."""
+    """Yield the rows in which the first of the columns is present, other missing values as None."""
     columns = (frame[name].astype(object).where(frame[name].notna(), None) for name in names)
     return (row for row in zip(*columns, strict=True) if row[0] is not None)
 
