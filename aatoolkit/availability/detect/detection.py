@@ -315,7 +315,7 @@ def explains_absence(status: int, body: Any) -> bool:
     texts = [text for key, text in pairs if ends(key, "reason") or is_word(key)]
     codes = [text for _, text in pairs if is_code(text)]
     code = strongest_word(codes, STRONG)
-    is_of_source = code is not None and code.canonical in _SOURCE_CODES
+    is_of_source = code and code.canonical in _SOURCE_CODES
     if is_of_source and not any(map(_HOST.search, map(spaced, codes))):
         # The code is decisive: its sentence may well name the domain that is not connected.
         texts = codes
