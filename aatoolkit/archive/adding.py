@@ -14,25 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import counted, visible, wrapped_in_ipython
-from aatoolkit.archive.responses import (
-    USABLE,
-    ArchivedResponse,
-    Question,
-    ResponseIndex,
-    groups_of,
-)
+from aatoolkit.archive.responses import USABLE, ArchivedResponse, Question, ResponseIndex, groups_of
 from aatoolkit.archive.snapshot import Snapshot, in_list, quoted
 from aatoolkit.archive.store import ArchiveStore
 from aatoolkit.archive.writing import DerivedResponse, RunWriter, derive
 from aatoolkit.client.client import Client
 from aatoolkit.client.reading import ReadingOptions, in_order, progress_bar
-from aatoolkit.errors import (
-    AAToolkitError,
-    ArchiveError,
-    ArgumentError,
-    NotAuthorized,
-    ScopeError,
-)
+from aatoolkit.errors import AAToolkitError, ArchiveError, ArgumentError, NotAuthorized, ScopeError
 from aatoolkit.payload import Payload
 from aatoolkit.scope import Scope
 from aatoolkit.study.recording import refuse_token
@@ -97,21 +85,21 @@ class AddReport:
         """One row per failure: ``host``, ``section``, ``scope``, ``error``, ``message``."""
         import pandas as pd
 
-        places: list[tuple[Any, AAToolkitError]] = [*self.failed.items()]
-        places += [((None, name, None), error) for name, error in self.problems.items()]
-        rows = [(*place, type(error).__name__, str(error)) for place, error in places]
+        errors: list[tuple[Any, AAToolkitError]] = [*self.failed.items()]
+        errors += [((None, name, None), error) for name, error in self.problems.items()]
+        rows = [(*request, type(error).__name__, str(error)) for request, error in errors]
         names = ["host", "section", "scope", "error", "message"]
         return pd.DataFrame(rows, columns=names, dtype="string")
 
     def __repr__(self) -> str:
-        parts = {
+        other_counts = {
             "of them fetched by an unfinished run": self.resumed,
             "there already today": self.skipped,
             "failed": len(self.failed),
             "stored as responses only": len(self.problems),
         }
         counts = [f"{counted(self.responses, 'response')} added"]
-        counts += [f"{n} {words}" for words, n in parts.items() if n]
+        counts += [f"{n} {words}" for words, n in other_counts.items() if n]
         reasons = [*self.failures["message"].drop_duplicates()]
         lines = [*map(visible, reasons[:3]), *["… more in .failures"] * (len(reasons) > 3)]
         return "\n  ".join([f"<AddReport: {', '.join(counts)}>", *lines])
@@ -161,26 +149,30 @@ def add_groups(
     ):
         writer = writer or RunWriter(store, index, derive_tables)
         now = datetime.now(UTC)
-        rows: list[list[ArchivedResponse]] = []
+        grouped_rows: list[list[ArchivedResponse]] = []
         for outcomes, _ in batch:
-            rows.append([])
+            grouped_rows.append([])
             for question, result in outcomes:
                 if isinstance(result, Payload):
-                    rows[-1].append(ArchivedResponse.of(writer.run, result))
+                    grouped_rows[-1].append(ArchivedResponse.of(writer.run, result))
                 else:
                     failed[question] = result
-                    rows[-1].append(ArchivedResponse.of_error(writer.run, question, result, now))
-        stored = writer.put(row for part in rows for row in part)
-        new_rows = {row.identity: row for row in stored if row.error is None}
-        to_derive: list[ArchivedResponse] = []
-        for (_, derived), part in zip(batch, rows, strict=True):
-            stored_rows = [new_rows.pop(row.identity, None) for row in part if row.error is None]
+                    grouped_rows[-1].append(
+                        ArchivedResponse.of_error(writer.run, question, result, now)
+                    )
+        new_responses = writer.put(row for group_rows in grouped_rows for row in group_rows)
+        new_by_identity = {row.identity: row for row in new_responses if row.error is None}
+        underived_rows: list[ArchivedResponse] = []
+        for (_, derived), group_rows in zip(batch, grouped_rows, strict=True):
+            stored_rows = [
+                new_by_identity.pop(row.identity, None) for row in group_rows if row.error is None
+            ]
             if derived is None:
-                to_derive += filter(None, stored_rows)
+                underived_rows += filter(None, stored_rows)
             else:
                 pairs = zip(stored_rows, derived, strict=True)
                 writer.take([(row, tables) for row, tables in pairs if row is not None])
-        writer.take(zip(to_derive, derive_tables(to_derive), strict=True))
+        writer.take(zip(underived_rows, derive_tables(underived_rows), strict=True))
     if writer is None:
         return AddReport(None, 0, 0, skipped, failed)
     run = writer.commit()
@@ -190,19 +182,19 @@ def add_groups(
 def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
     """Yield batches of groups to store together; raise if the first is refused for its token."""
     batch: list[Group] = []
-    count = size = 0
+    response_count = byte_count = 0
     start = time.monotonic()
     for index, (outcomes, derived) in enumerate(groups):
         auth_errors = [error for _, error in outcomes if isinstance(error, NotAuthorized)]
         if index == 0 and auth_errors and len(auth_errors) == len(outcomes):
             raise auth_errors[0]
         batch.append((outcomes, derived))
-        count += len(outcomes)
-        size += sum(len(result.body) for _, result in outcomes if isinstance(result, Payload))
+        response_count += len(outcomes)
+        byte_count += sum(len(result.body) for _, result in outcomes if isinstance(result, Payload))
         is_late = time.monotonic() - start > PUT_SECONDS
-        if count >= PUT_RESPONSES or size >= PUT_BYTES or is_late:
+        if response_count >= PUT_RESPONSES or byte_count >= PUT_BYTES or is_late:
             yield batch
-            batch, count, size, start = [], 0, 0, time.monotonic()
+            batch, response_count, byte_count, start = [], 0, 0, time.monotonic()
     if batch:
         yield batch
 
@@ -245,19 +237,20 @@ def plan(
     store: ArchiveStore,
     index: ResponseIndex,
     targets: Sequence[tuple[Project, Scope]],
-    names: Sequence[str],
+    sections: Sequence[str],
     *,
     refresh: bool,
 ) -> tuple[list[Target], list[ArchivedResponse], int]:
-    """Return the requests to send, the responses of an unfinished run, and the number skipped.
+    """Return the requests to send, the responses that are there, and how many requests are skipped.
 
-    Requests that have a response of today are skipped.
+    The responses are those that an interrupted run has fetched today. A request is skipped if a
+    committed run has a response of today to it.
     """
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     requests = {
         (project.host, name, scope._to_query()): (project, scope)
         for project, scope in targets
-        for name in names
+        for name in sections
     }
     skipped: set[Question] = set()
     resumed_rows: dict[Question, ArchivedResponse] = {}
@@ -277,14 +270,14 @@ def plan(
         if question not in skipped and question not in resumed_rows:
             pending.setdefault(target, []).append(question[1])
     return (
-        [(*target, section_names) for target, section_names in pending.items()],
+        [(*target, names) for target, names in pending.items()],
         [*resumed_rows.values()],
         len(skipped),
     )
 
 
 def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Generator[Group]:
-    """Send requests concurrently; yield their outcomes in order."""
+    """Send requests concurrently; yield each outcome as a group of its own, in order."""
     calls = [(project, scope, name) for project, scope, names in targets for name in names]
     if not calls:
         return
@@ -298,10 +291,10 @@ def fetch_groups(client: Client, targets: Sequence[Target], refresh: bool) -> Ge
             yield [((project.host, name, scope._to_query()), outcome_of(future.result))], None
 
 
-def outcome_of(result: Callable[[], Payload]) -> Payload | AAToolkitError:
+def outcome_of(fetch: Callable[[], Payload]) -> Payload | AAToolkitError:
     """Return the result of a function, or the error that it raises."""
     try:
-        return result()
+        return fetch()
     except AAToolkitError as error:
         return error
 
@@ -379,14 +372,12 @@ def fetch_by_workers(
 
 
 def fetch_task(
-    service: Any,
-    options: ReadingOptions,
-    refresh: bool,
-    host: str,
-    scope: Scope,
-    names: list[str],
+    service: Any, options: ReadingOptions, refresh: bool, host: str, scope: Scope, names: list[str]
 ) -> Group:
-    """Fetch the responses of one task in a worker; return them and the tables derived from them."""
+    """Fetch the responses of one task in a worker; return them and the tables derived from them.
+
+    ``service`` is the base URL and the other arguments of the client, as pairs.
+    """
     if service not in _clients:
         _clients[service] = Client(service[0], profile=options.profile, **dict(service[1]))
     client = _clients[service]
@@ -399,5 +390,5 @@ def fetch_task(
         ((host, name, scope._to_query()), result)
         for name, result in zip(names, results, strict=True)
     ]
-    usable = [result for result in results if isinstance(result, Payload)]
-    return outcomes, derive(usable, options)
+    payloads = [result for result in results if isinstance(result, Payload)]
+    return outcomes, derive(payloads, options)

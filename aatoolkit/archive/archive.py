@@ -155,7 +155,7 @@ class Archive(metaclass=Chaptered):
             hosts = source.host if hosts is None else hosts
             source = source.client
         profile = self._options.profile
-        counts: dict[str, Any] = {}
+        add_options: dict[str, Any] = {}
         groups: Iterable[Group]
         if isinstance(source, Client):
             if hosts is None:
@@ -163,7 +163,9 @@ class Archive(metaclass=Chaptered):
                 raise ScopeError(f"name the hosts, {hint}", parameter="hosts")
             profile = source._profile if source._profile is not None else profile
             names = known_sections(sections, profile)
-            projects = {p.host: p for p in map(source.project, unique_list(hosts, str))}
+            projects = {
+                project.host: project for project in map(source.project, unique_list(hosts, str))
+            }
             wanted_scopes = unique_list(scopes, Scope) or [Scope()]
             targets = [(project, scope) for project in projects.values() for scope in wanted_scopes]
             with self._store.typed():
@@ -176,7 +178,7 @@ class Archive(metaclass=Chaptered):
                 if executor
                 else sum(len(section_names) for _, _, section_names in pending)
             )
-            counts = {"total": total, "resumed": resumed, "skipped": skipped}
+            add_options = {"total": total, "resumed": resumed, "skipped": skipped}
             if executor is None:
                 groups = fetch_groups(source, pending, refresh)
             else:
@@ -198,12 +200,15 @@ class Archive(metaclass=Chaptered):
             groups = group_payloads(
                 payload
                 for payload in payloads_of(source)
-                if all(v is None or getattr(payload, name) in v for name, v in allowed.items())
+                if all(
+                    values is None or getattr(payload, name) in values
+                    for name, values in allowed.items()
+                )
             )
             with self._store.typed():
                 index = ResponseIndex(self._store)
         options = ReadingOptions(profile)
-        return add_groups(self._store, options, groups, index, progress=progress, **counts)
+        return add_groups(self._store, options, groups, index, progress=progress, **add_options)
 
     def _check_place(self) -> None:
         """Raise an error if the folder contains anything but an archive."""
@@ -324,8 +329,8 @@ class Archive(metaclass=Chaptered):
         limit = moment(as_of, "as_of", is_last=True)
         if reader.stored_table.moment is None:
             return reader.read(days.before(limit).before(self._until))
-        fetched = Selection(days.hosts, scope=scope).before(self._until).before(limit)
-        return reader.history(fetched, days)
+        responses = Selection(days.hosts, scope=scope).before(self._until).before(limit)
+        return reader.history(responses, days)
 
     @typed
     def sql(self, query: str) -> Any:
@@ -398,7 +403,11 @@ class Archive(metaclass=Chaptered):
     @property
     @typed
     def changes(self) -> pd.DataFrame:
-        """The changes of tables and columns over time, one row each."""
+        """The changes of tables and columns over time, one row each.
+
+        ``at``, ``section``, ``table``, ``column``, ``change``, and the values ``before`` and
+        ``after``.
+        """
         rows = self._snapshot().store.rows_of(CHANGES) or []
         rows.sort(key=lambda row: row["at"])
         return show_as(to_frame(pa.Table.from_pylist(rows, CHANGES_SCHEMA)))
@@ -433,12 +442,12 @@ class Archive(metaclass=Chaptered):
 
     def _stored_responses(self, source: Source) -> Iterator[StoredResponse]:
         """Yield the archived responses that a frame's source may refer to."""
-        parts = [USABLE]
+        conditions = [USABLE]
         for name in ("sha256", "host", "section", "scope"):
-            fact = getattr(source, name)
-            if fact is not None:
-                parts.append(f"{name} = {quoted(fact)}")
-        for group in groups_of(self._snapshot(), " AND ".join(parts)):
+            value = getattr(source, name)
+            if value is not None:
+                conditions.append(f"{name} = {quoted(value)}")
+        for group in groups_of(self._snapshot(), " AND ".join(conditions)):
             for row in group:
                 response_source = source if source.sha256 else source_of(vars(row))
                 yield StoredResponse(response_source, row.payload, self._options)
@@ -499,9 +508,11 @@ class Archive(metaclass=Chaptered):
         """
         section, _, name = table.rpartition(".")
         if not section:
-            places = stored_tables(self._store).values()
-            owners = [table_owner for table_owner, other in places if other == name]
-            section, name = (owners[0], name) if len(owners) == 1 else (name, "")
+            archived_tables = stored_tables(self._store).values()
+            sections = [
+                table_section for table_section, table_name in archived_tables if table_name == name
+            ]
+            section, name = (sections[0], name) if len(sections) == 1 else (name, "")
         frame = self.read(section, name or None, hosts=host, scope=scope, since=since, until=until)
         if isinstance(row, Mapping) and "fetched_at" not in row and len(frame):
             mask = Explainer.rows_with(frame, row)

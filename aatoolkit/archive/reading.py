@@ -55,7 +55,7 @@ _MOST_STATEMENTS = 400
 
 @dataclass(frozen=True)
 class ResponseState:
-    """The availability that one response states for the columns of a table, and its source."""
+    """The availability that one response states for a table's columns, as JSON, and its source."""
 
     host: str
     fetched_at: datetime
@@ -78,21 +78,21 @@ class TableReader:
         self.snapshot = snapshot
         archived_tables = stored_tables(snapshot.store)
         sections = dict.fromkeys(name for name, _ in archived_tables.values())
-        owner = section if section in sections else str(section).replace("-", "_")
+        section_name = section if section in sections else str(section).replace("-", "_")
         paths = {
             name: path
-            for path, (table_owner, name) in archived_tables.items()
-            if table_owner == owner
+            for path, (table_section, name) in archived_tables.items()
+            if table_section == section_name
         }
-        kind, name, names = "section", str(section), [*sections]
+        noun, name, valid_names = "section", str(section), [*sections]
         if paths and table is not None:
-            kind, name, names = f"table of {owner}", str(table), [*paths]
+            noun, name, valid_names = f"table of {section_name}", str(table), [*paths]
         if not paths or table not in (None, *paths):
-            problem = unknown(f"archived {kind}", name, names)
-            raise ScopeError(problem, parameter=kind.split()[0], unknown=(name,))
+            problem = unknown(f"archived {noun}", name, valid_names)
+            raise ScopeError(problem, parameter=noun.split()[0], unknown=(name,))
         self.path = paths[table or next(iter(paths))]
         self.stored_table = declaration_of(snapshot.store, self.path)
-        self.place = {"section": owner, "table": self.stored_table.table.name}
+        self.section_and_table = {"section": section_name, "table": self.stored_table.table.name}
 
     def check(self, selection: Selection) -> None:
         """Raise an error unless the section has a response that fits a selection.
@@ -100,18 +100,19 @@ class TableReader:
         Raises
         ------
         ScopeError
-            If it has none of a host, of the scope, or until the time. The message says what it
-            has: similar hosts, the archived scopes, or the time of the first response.
+            If there is no response for a selected host, for the selected scope, or until the
+            selected time. The message says what there is: similar hosts, the archived scopes, or
+            the time of the first response.
         """
-        section, scope = self.place["section"], selection.scope
+        section, scope = self.section_and_table["section"], selection.scope
         responses = self.snapshot.rows(
             "SELECT host, scope, min(fetched_at) AS first FROM responses WHERE section = $1 "
             "GROUP BY ALL ORDER BY ALL",
             "responses",
             values=[section],
         )
-        required = {"host": selection.hosts, "scope": (scope._to_query(),) if scope else None}
-        for parameter, values in required.items():
+        criteria = {"host": selection.hosts, "scope": (scope._to_query(),) if scope else None}
+        for parameter, values in criteria.items():
             if values is None:
                 continue
             names = dict.fromkeys(row[parameter] for row in responses)
@@ -120,47 +121,48 @@ class TableReader:
                     problem = unknown(f"archived {parameter} of {section}", value, names)
                     raise ScopeError(problem, parameter=parameter, unknown=(value,))
             responses = [row for row in responses if row[parameter] in values]
-        first = min((row["first"] for row in responses), default=None)
-        if first and selection.until and selection.until < first:
-            problem = f"the first response of {section} is of {first}; read until a later time"
+        start = min((row["first"] for row in responses), default=None)
+        if start and selection.until and selection.until < start:
+            problem = f"the first response of {section} is of {start}; read until a later time"
             raise ScopeError(problem, parameter="until")
 
     def read(self, selection: Selection) -> pd.DataFrame:
-        """Return the rows of a selection, ordered by host, time and key."""
+        """Return the table's rows from the selected responses, ordered by host, time and key."""
         self.check(selection)
-        order = ["host", "fetched_at", "days", *self.stored_table.key, "_row"]
+        sort_columns = ["host", "fetched_at", "days", *self.stored_table.key, "_row"]
         sql = (
             f"SELECT * FROM {identifier(_ROWS)} WHERE {selection.where} "
-            f"ORDER BY {', '.join(map(identifier, order))}"
+            f"ORDER BY {', '.join(map(identifier, sort_columns))}"
         )
         key = ("host", "days", *_FILTERS, "fetched_at")
-        recipe = ["archived", "read", {**self.place, **selection.to_dict()}]
+        recipe = ["archived", "read", {**self.section_and_table, **selection.to_dict()}]
         return self._frame(self._query(sql), selection, recipe, CONTEXT, key)
 
-    def history(self, fetched: Selection, days: Selection) -> pd.DataFrame:
-        """Return one row per key and day of a period, from the responses of a selection.
+    def history(self, responses: Selection, days: Selection) -> pd.DataFrame:
+        """Return one row per key and day, with the newest value that the responses have.
 
-        ``fetched`` selects the responses, by the time of fetch; ``days`` the days of rows.
+        ``responses`` selects responses by their time of fetch; ``days`` selects rows by the day
+        that they are about.
         """
-        self.check(fetched)
-        rows = self._query(_history_sql(self.stored_table, fetched.where, days), FRAMES)
+        self.check(responses)
+        rows = self._query(_history_sql(self.stored_table, responses.where, days), FRAMES)
         context = ["host", *(name for name in _FILTERS if rows[name].null_count < rows.num_rows)]
-        moment = {"as_of": fetched.until.isoformat()} if fetched.until else {}
-        recipe = ["archived", "history", {**self.place, **days.to_dict(), **moment}]
-        return self._frame(rows, fetched, recipe, context, context, HISTORY_COLUMNS, "last_seen")
+        as_of = {"as_of": responses.until.isoformat()} if responses.until else {}
+        recipe = ["archived", "history", {**self.section_and_table, **days.to_dict(), **as_of}]
+        return self._frame(rows, responses, recipe, context, context, HISTORY_COLUMNS, "last_seen")
 
     def _query(self, sql: str, *tables: str) -> pa.Table:
         views: dict[str, Any] = {_ROWS: self.path}
         rows = self.snapshot.query(sql, *tables, **views)
-        kinds = {field.name: field.type for field in self.stored_table.schema()}
+        types = {field.name: field.type for field in self.stored_table.schema()}
         fields = [
-            pa.field(f.name, kinds.get(f.name, MOMENT if pa.types.is_timestamp(f.type) else f.type))
+            pa.field(f.name, types.get(f.name, MOMENT if pa.types.is_timestamp(f.type) else f.type))
             for f in rows.schema
         ]
         return rows.cast(pa.schema(fields))
 
     def _states(self, selection: Selection) -> tuple[list[ResponseState], int]:
-        """Return the stated availability by response, and the number of failed requests."""
+        """Return what each response states on availability, and the number of failed requests."""
         is_same_response = " AND ".join(
             f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY
         )
@@ -171,19 +173,19 @@ class TableReader:
             "ORDER BY a.fetched_at, a.host, a.days",
             FRAMES,
             "responses",
-            values=[*self.place.values()],
+            values=[*self.section_and_table.values()],
         )
-        failed = self.snapshot.rows(
+        failed_requests = self.snapshot.rows(
             f"SELECT host FROM responses WHERE section = $1 AND {selection.where} "
             "GROUP BY host, scope, fetched_at::DATE HAVING bool_and(error IS NOT NULL)",
             "responses",
-            values=[self.place["section"]],
+            values=[self.section_and_table["section"]],
         )
         states = [
             ResponseState(row["host"], row["fetched_at"], row["states"], source_of(row))
             for row in rows
         ]
-        return states, len(failed)
+        return states, len(failed_requests)
 
     def _frame(
         self,
@@ -192,8 +194,8 @@ class TableReader:
         recipe: Recipe,
         context: Sequence[str],
         key: Sequence[str],
-        added: Sequence[str] = (),
-        moment: str = "fetched_at",
+        extra_columns: Sequence[str] = (),
+        moment_column: str = "fetched_at",
     ) -> pd.DataFrame:
         """Return rows as a DataFrame with the metadata of its columns.
 
@@ -213,17 +215,17 @@ class TableReader:
             The column with the time of fetch of a row's response.
         """
         table = self.stored_table
-        responses, failed = self._states(selection)
+        responses, failed_count = self._states(selection)
         names = [name for name in rows.column_names if name in table.columns]
         row_key = [*key, *table.key]
         if rows["_row"].null_count < rows.num_rows:
-            added, row_key = ["_row", *added], [*row_key, "_row"]
-        frame = to_frame(_with_categories(rows.select([*context, *names, *added]), table))
-        columns = self._columns(names, responses, moment)
-        if failed:
-            why = f"{failed} of {failed + len(responses)} responses failed"
-            absent = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
-            columns = {name: column.with_absent(absent) for name, column in columns.items()}
+            extra_columns, row_key = ["_row", *extra_columns], [*row_key, "_row"]
+        frame = to_frame(_with_categories(rows.select([*context, *names, *extra_columns]), table))
+        columns = self._columns(names, responses, moment_column)
+        if failed_count:
+            reason = f"{failed_count} of {failed_count + len(responses)} responses failed"
+            failure = Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
+            columns = {name: column.with_absent(failure) for name, column in columns.items()}
         metadata = FrameMetadata(
             {name: columns.get(name, MEASURED) for name in map(str, frame.columns)},
             unique_key(frame, tuple(dict.fromkeys(row_key))) if table.key else (),
@@ -233,45 +235,56 @@ class TableReader:
         return attach(frame, metadata)
 
     def _columns(
-        self, names: Sequence[str], responses: Sequence[ResponseState], moment: str
+        self, names: Sequence[str], responses: Sequence[ResponseState], moment_column: str
     ) -> dict[str, ColumnMetadata]:
-        """Return the metadata of columns, with statements about rows where responses differ."""
+        """Return the metadata of columns, by name.
+
+        Where responses differ in the availability that they state, the metadata has a statement for
+        the rows of each of them.
+        """
         table = self.stored_table
-        declared = {table.stored_name(column.name): column.name for column in table.table.columns}
-        renamed = {old: new for new, old in declared.items()}
+        declared_names = {
+            table.stored_name(column.name): column.name for column in table.table.columns
+        }
+        stored_names = {old: new for new, old in declared_names.items()}
         groups: dict[str, list[ResponseState]] = {}
         for response in responses:
             groups.setdefault(response.states, []).append(response)
-        parsed = {text: FrameMetadata.loads(text).columns for text in groups}
-        conditions = _conditions(groups, moment)
+        metadata_by_states = {text: FrameMetadata.loads(text).columns for text in groups}
+        conditions = _conditions(groups, moment_column)
         columns = {}
         for name in names:
-            declared_name = f"{table.prefix}{table.table.name}.{declared[name]}"
-            parts = {
-                text: states.get(declared[name], NOTHING).renamed(renamed)
-                for text, states in parsed.items()
+            declared_name = f"{table.prefix}{table.table.name}.{declared_names[name]}"
+            variants = {
+                text: metadata.get(declared_names[name], NOTHING).renamed(stored_names)
+                for text, metadata in metadata_by_states.items()
             }
-            if len({(part.elsewhere, part.statements) for part in parts.values()}) == 1:
-                columns[name] = replace(next(iter(parts.values())), of=declared_name)
+            if len({(variant.elsewhere, variant.statements) for variant in variants.values()}) == 1:
+                columns[name] = replace(next(iter(variants.values())), of=declared_name)
                 continue
-            states = [part.availability for part in parts.values()]
+            availabilities = [variant.availability for variant in variants.values()]
             statements: tuple[Statement, ...] = ()
             if conditions is None:
-                states += [s.availability for part in parts.values() for s in part.statements]
-            for text, rows in conditions or ():
-                statements += parts[text].statements_within(*rows)
+                availabilities += [
+                    statement.availability
+                    for variant in variants.values()
+                    for statement in variant.statements
+                ]
+            for text, row_conditions in conditions or ():
+                statements += variants[text].statements_within(*row_conditions)
             columns[name] = ColumnMetadata(
-                declared_name, combine(states) if states else UNKNOWN, statements
+                declared_name, combine(availabilities) if availabilities else UNKNOWN, statements
             )
         return columns
 
 
 def _conditions(
-    groups: Mapping[str, Sequence[ResponseState]], moment: str
+    groups: Mapping[str, Sequence[ResponseState]], moment_column: str
 ) -> list[tuple[str, tuple[Condition, ...]]] | None:
-    """Return the conditions on rows by which each group of responses is found; None if too many.
+    """Return conditions that only the rows of one group of responses meet; None if too many.
 
-    They are conditions on the host and, if a host is in several groups, on the time of fetch.
+    Each is the key of the group and conditions on the host and, if a host is in several groups, on
+    the time of fetch.
     """
     hosts = {text: sorted({row.host for row in group}) for text, group in groups.items()}
     group_counts = Counter(host for names in hosts.values() for host in names)
@@ -283,8 +296,8 @@ def _conditions(
         for host in [host for host in hosts[text] if group_counts[host] > 1]:
             moments = sorted({row.fetched_at for row in group if row.host == host})
             times = tuple(time.astimezone(UTC).isoformat() for time in moments)
-            rows = Condition("host", "in", (host,)), Condition(moment, "in", times)
-            conditions.append((text, rows))
+            row_conditions = Condition("host", "in", (host,)), Condition(moment_column, "in", times)
+            conditions.append((text, row_conditions))
     return conditions if len(conditions) <= _MOST_STATEMENTS else None
 
 
@@ -293,10 +306,12 @@ def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
     for name, column in table.columns.items():
         if column.dtype != "category" or name not in rows.column_names:
             continue
-        values = rows[name].cast(pa.string())
-        new = {*pc.unique(values).drop_null().to_pylist()} - {*column.levels}
-        levels = pa.array([*column.levels, *(() if column.ordered else sorted(new))], pa.string())
-        codes = pa.concat_arrays(pc.index_in(values, levels).chunks or [pa.array([], pa.int32())])
+        texts = rows[name].cast(pa.string())
+        new_levels = {*pc.unique(texts).drop_null().to_pylist()} - {*column.levels}
+        levels = pa.array(
+            [*column.levels, *(() if column.ordered else sorted(new_levels))], pa.string()
+        )
+        codes = pa.concat_arrays(pc.index_in(texts, levels).chunks or [pa.array([], pa.int32())])
         categories = pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
         rows = rows.set_column(rows.column_names.index(name), name, categories)
     return rows
@@ -306,19 +321,25 @@ def _with_categories(rows: pa.Table, table: StoredTable) -> pa.Table:
 
 
 def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
-    """Return the SQL query for the history of a table by day."""
+    """Return the SQL query for the history of a table by day.
+
+    ``where`` is the condition on responses; ``days`` selects the days that rows are about.
+    """
     moment = identifier(str(table.moment))
     key = ["host", *_FILTERS, *table.key, "_row"]
-    values = [name for name in table.columns if name not in key]
+    value_columns = [name for name in table.columns if name not in key]
     partition = ", ".join(map(identifier, key))
-    columns = ", ".join(map(identifier, (*key, *values)))
-    packed_row = f"row({', '.join(map(identifier, values))})" if values else "row(1)"
-    is_known = " OR ".join(f"{identifier(name)} IS NOT NULL" for name in values) or "true"
+    columns = ", ".join(map(identifier, (*key, *value_columns)))
+    packed_row = f"row({', '.join(map(identifier, value_columns))})" if value_columns else "row(1)"
+    is_known = " OR ".join(f"{identifier(name)} IS NOT NULL" for name in value_columns) or "true"
     same_scope = " AND ".join(
         f"c.{name} IS NOT DISTINCT FROM f.{name}" for name in ("host", *_FILTERS)
     )
-    by_value = f'PARTITION BY {partition}, "aa known" ORDER BY fetched_at, days'
-    keep = ['("aa covered" IS NULL OR "aa covered" <= "aa last")', *days.period_conditions(moment)]
+    value_window = f'PARTITION BY {partition}, "aa known" ORDER BY fetched_at, days'
+    limits = [
+        '("aa covered" IS NULL OR "aa covered" <= "aa last")',
+        *days.period_conditions(moment),
+    ]
     return f"""
     WITH stored AS (
         SELECT {columns}, fetched_at, days, ({is_known}) AS "aa known", {packed_row} AS "aa packed"
@@ -329,8 +350,8 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
                 ORDER BY "aa known" DESC, fetched_at DESC, days DESC) AS "aa place",
             min(fetched_at) OVER (PARTITION BY {partition}) AS first_seen,
             max(fetched_at) OVER (PARTITION BY {partition}) AS "aa last",
-            row_number() OVER ({by_value}) AS "aa nth",
-            lag("aa packed") OVER ({by_value}) AS "aa before"
+            row_number() OVER ({value_window}) AS "aa nth",
+            lag("aa packed") OVER ({value_window}) AS "aa before"
         FROM stored
     ), changed AS (
         SELECT *, "aa known" AND "aa nth" > 1 AND "aa packed" IS DISTINCT FROM "aa before"
@@ -356,7 +377,7 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
     SELECT {columns}, first_seen, fetched_at AS last_seen,
         coalesce("aa changed", first_seen) AS last_changed,
         CAST("aa revised" AS BIGINT) AS revisions
-    FROM judged WHERE {" AND ".join(keep)} ORDER BY host, {moment}, {partition}
+    FROM judged WHERE {" AND ".join(limits)} ORDER BY host, {moment}, {partition}
     """
 
 
@@ -364,7 +385,11 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
 
 
 def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
-    """Return the paths of tables by their names in SQL; a list if two sections have the name."""
+    """Return the tables that a query can use, by their names in SQL.
+
+    Each is a path. For ``columns`` it is a function that returns an Arrow table, and for a name
+    that tables of two sections have, a list.
+    """
     tables: dict[str, Any] = {}
     for path, (section, table) in stored_tables(snapshot.store).items():
         tables[table] = [table] if table in tables else path
@@ -377,22 +402,22 @@ def sql_tables(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _columns_of(snapshot: Snapshot) -> pa.Table:
-    """Return unit, rule and meaning of every column of the declared tables."""
+    """Return unit, rule and meaning of every column of the declared tables, one row per column."""
     rows = []
     for path in filter(snapshot.has, stored_tables(snapshot.store)):
-        stored = declaration_of(snapshot.store, path)
+        stored_table = declaration_of(snapshot.store, path)
         rows += [
             {
-                "section": stored.section,
-                "table": stored.table.name,
+                "section": stored_table.section,
+                "table": stored_table.table.name,
                 "column": name,
                 "dtype": column.dtype,
                 "unit": column.unit,
                 "aggregation": str(column.aggregate),
-                "is_key": name in stored.key,
+                "is_key": name in stored_table.key,
                 "description": column.doc,
             }
-            for name, column in stored.columns.items()
+            for name, column in stored_table.columns.items()
         ]
     return pa.Table.from_pylist(rows)
 
@@ -406,8 +431,8 @@ def overview(snapshot: Snapshot, until: datetime | None) -> pd.DataFrame:
         if files.table is not None:
             size = {"files": len(files.paths), "bytes": files.size, "place": len(rows)}
             rows.append({"section": section, "table": table, **size})
-    kinds = dict.fromkeys(("section", "table"), pa.string())
-    schema = pa.schema(kinds | dict.fromkeys(("files", "bytes", "place"), pa.int64()))
+    types = dict.fromkeys(("section", "table"), pa.string())
+    schema = pa.schema(types | dict.fromkeys(("files", "bytes", "place"), pa.int64()))
     frames = FRAMES if snapshot.has(FRAMES) else STATEMENT_TABLES[FRAMES].empty_table()
     rows_of_tables = snapshot.query(
         'SELECT t.section, t."table", coalesce(sum(f.rows), 0)::BIGINT AS rows, '
@@ -440,7 +465,7 @@ def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
 def _read_file(
     file: str, *, store: ArchiveStore, schema: pa.Schema, condition: ds.Expression
 ) -> pd.DataFrame:
-    """Return the visible rows of one file of a table; runs in any process."""
+    """Return the rows of one file that meet a condition; runs in any process."""
     dataset = ds.dataset(
         file if store.is_local else file.removeprefix(f"{store.root}/"),
         schema=schema,

@@ -121,10 +121,10 @@ class ArchivedResponse:
                 "a response without host, section and scope cannot be archived; give payloads "
                 "as project.fetch returns them"
             )
-        days: Any = (None, None)
+        window: Any = (None, None)
         with contextlib.suppress(orjson.JSONDecodeError):
-            days = window_of(orjson.loads(payload.body))
-        first, last = (day and date.fromisoformat(day) for day in days)
+            window = window_of(orjson.loads(payload.body))
+        first_day, last_day = (text and date.fromisoformat(text) for text in window)
         return cls(
             run,
             payload.host,
@@ -134,8 +134,8 @@ class ArchivedResponse:
             payload.status,
             payload.sha256,
             len(payload.body),
-            first,
-            last,
+            first_day,
+            last_day,
             payload.stale,
             payload.url,
             json_text(dict(payload.headers)),
@@ -149,7 +149,7 @@ class ArchivedResponse:
     ) -> ArchivedResponse:
         """Return the row of a request that failed."""
         body = error.body if isinstance(error, StatusError) else None
-        facts = {"kind": type(error).__name__, "message": error.message}
+        details = {"kind": type(error).__name__, "message": error.message}
         return cls(
             run,
             *question,
@@ -162,7 +162,7 @@ class ArchivedResponse:
             False,
             str(getattr(error, "url", None) or ""),
             "{}",
-            json_text(facts),
+            json_text(details),
             body or None,
         )
 
@@ -234,8 +234,8 @@ def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
     rows = []
     for response in responses:
         body = None if response.body is None else codec.compress(response.body, asbytes=True)
-        facts = {name: getattr(response, name) for name in SCHEMA.names if hasattr(response, name)}
-        rows.append({**facts, **response.context, "body": body})
+        values = {name: getattr(response, name) for name in SCHEMA.names if hasattr(response, name)}
+        rows.append({**values, **response.context, "body": body})
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
@@ -247,17 +247,17 @@ def from_row(row: Mapping[str, Any]) -> ArchivedResponse:
     ArchiveError
         If a body cannot be decompressed.
     """
-    facts = {field.name: row[field.name] for field in fields(ArchivedResponse)}
-    facts["fetched_at"] = facts["fetched_at"].astimezone(UTC)
+    values = {field.name: row[field.name] for field in fields(ArchivedResponse)}
+    values["fetched_at"] = values["fetched_at"].astimezone(UTC)
     try:
         if row["body"] is not None:  # nothing can be decompressed to nothing
             codec, size = pa.Codec(_CODEC), row["size"]
-            facts["body"] = codec.decompress(row["body"], size, asbytes=True) if size else b""
+            values["body"] = codec.decompress(row["body"], size, asbytes=True) if size else b""
     except (pa.ArrowException, OSError, ValueError):
         raise ArchiveError(
             "the body of a response is damaged; archive.verify() lists what is"
         ) from None
-    return ArchivedResponse(**facts)
+    return ArchivedResponse(**values)
 
 
 def source_of(row: Mapping[str, Any]) -> Source:
@@ -297,12 +297,12 @@ class ResponseIndex:
         self._months: set[str] = set()
         self._identities: set[Identity] = set()
         self._bodies: set[tuple[str, ...]] = set()
-        self._archived: set[tuple[Question, date]] = set()
+        self._archived_days: set[tuple[Question, date]] = set()
 
     def _load(self, month: str) -> None:
         """Load the index of a month, and of the month before it."""
-        first = date.fromisoformat(f"{month}-01")
-        months = {month, f"{first - timedelta(days=1):%Y-%m}"} - self._months
+        first_day = date.fromisoformat(f"{month}-01")
+        months = {month, f"{first_day - timedelta(days=1):%Y-%m}"} - self._months
         self._months |= months
         if not months or not self._snapshot.has(RESPONSES):
             return
@@ -314,7 +314,7 @@ class ResponseIndex:
             question, moment = (row["host"], row["section"], row["scope"]), row["fetched_at"]
             moment = moment.astimezone(UTC)
             self._identities.add((*question, moment, row["sha256"]))
-            self._archived.add((question, moment.date()))
+            self._archived_days.add((question, moment.date()))
             if row["has_body"]:
                 self._bodies.add((*question, row["sha256"]))
 
@@ -326,7 +326,7 @@ class ResponseIndex:
     def is_archived(self, question: Question, day: date) -> bool:
         """Whether a request has a response of a day."""
         self._load(f"{day:%Y-%m}")
-        return (question, day) in self._archived
+        return (question, day) in self._archived_days
 
     def has_body(self, response: ArchivedResponse) -> bool:
         """Whether an earlier response to the same request has the same body."""
@@ -364,16 +364,18 @@ def groups_of(snapshot: Snapshot, where: str = USABLE) -> Iterator[list[Archived
     """
     if not snapshot.has(RESPONSES):
         return
-    places = snapshot.rows(
+    counts_by_host = snapshot.rows(
         f"SELECT month, host, count(*) AS n FROM responses WHERE {where} "
         "GROUP BY ALL ORDER BY month, host",
         RESPONSES,
     )
     chunks: dict[tuple[str, int], list[str]] = {}
-    count = 0
-    for place in places:
-        chunks.setdefault((place["month"], count // _BATCH_SIZE), []).append(place["host"])
-        count += place["n"]
+    response_count = 0
+    for month_and_host in counts_by_host:
+        chunks.setdefault((month_and_host["month"], response_count // _BATCH_SIZE), []).append(
+            month_and_host["host"]
+        )
+        response_count += month_and_host["n"]
     for (month, _), hosts in chunks.items():
         chunk = f"({where}) AND month = '{month}' AND {in_list('host', hosts)}"
         rows = snapshot.rows(

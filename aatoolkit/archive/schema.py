@@ -48,11 +48,11 @@ CONTEXT_FIELDS = pa.schema(
 """The columns that say where and when rows were read; ``month`` is that of ``fetched_at``."""
 
 FRAMES = "frames"
-_TEXTS = dict.fromkeys(("section", "table", "states"), pa.string())
-_SIGNAL = dict.fromkeys(("section", *SIGNAL), pa.string())
+_TEXT_FIELDS = dict.fromkeys(("section", "table", "states"), pa.string())
+_SIGNAL_FIELDS = dict.fromkeys(("section", *SIGNAL), pa.string())
 STATEMENT_SCHEMAS = {
-    FRAMES: pa.schema({**_TEXTS, "is_whole": pa.bool_(), "rows": pa.int64()}),
-    "availability": pa.schema({**_SIGNAL, "sample_size": pa.int64(), "as_of": MOMENT}),
+    FRAMES: pa.schema({**_TEXT_FIELDS, "is_whole": pa.bool_(), "rows": pa.int64()}),
+    "availability": pa.schema({**_SIGNAL_FIELDS, "sample_size": pa.int64(), "as_of": MOMENT}),
 }
 STATEMENT_TABLES = {
     name: pa.schema([*CONTEXT_FIELDS, *own]) for name, own in STATEMENT_SCHEMAS.items()
@@ -64,11 +64,13 @@ HISTORY_COLUMNS = ("first_seen", "last_seen", "last_changed", "revisions")
 
 CONTEXT = frozenset(CONTEXT_FIELDS.names)
 
-_FOLDER = re.compile(r"\w(?:[\w .-]*[\w-])?")
+_FOLDER_NAME = re.compile(r"\w(?:[\w .-]*[\w-])?")
 _MAX_FOLDER_BYTES = 200
 """The longest name of a folder, in bytes; file systems allow 255."""
 
-ROW = Column("_row", "Int64", "The row's place in its response, where its key is not unique.")
+ROW_COLUMN = Column(
+    "_row", "Int64", "The row's place in its response, where its key is not unique."
+)
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class StoredTable:
     section : str
         The section.
     table : Table
-        The declaration.
+        Its declaration: which columns it has, what they mean, and which of them are the key.
     prefix : str
         The prefix of the table's name in metadata; empty for tables of the default profile.
     """
@@ -91,7 +93,7 @@ class StoredTable:
 
     @property
     def name(self) -> str:
-        """The name of the Delta table."""
+        """The path of the Delta table, such as ``tables/ranking/ranking_history``."""
         return path_of(self.section, self.table.name)
 
     @property
@@ -119,9 +121,11 @@ class StoredTable:
 
     @cached_property
     def _moment(self) -> str | None:
-        """The declared key column with a day or timestamp; None if there is none."""
-        kinds = {name: self.table[name].dtype for name in self.table.key}
-        return next((name for name, kind in kinds.items() if kind in ("date", "timestamp")), None)
+        """The declared name of the key column with a day or timestamp; None if there is none."""
+        dtypes = {name: self.table[name].dtype for name in self.table.key}
+        return next(
+            (name for name, dtype in dtypes.items() if dtype in ("date", "timestamp")), None
+        )
 
     @property
     def moment(self) -> str | None:
@@ -134,7 +138,7 @@ class StoredTable:
         return pa.schema([*CONTEXT_FIELDS, *pa.schema({**types, "_row": pa.int64()})])
 
     def configuration(self) -> dict[str, str]:
-        """Return the Delta properties that store the declaration."""
+        """Return the declaration as properties of a Delta table."""
         return {
             SECTION: self.section,
             PREFIX: self.prefix,
@@ -151,17 +155,17 @@ class StoredTable:
             If the metadata is damaged.
         """
         try:
-            declared = load_table(json.loads(configuration[DECLARATION]))
-            stored = cls(configuration[SECTION], declared, configuration[PREFIX])
+            declaration = load_table(json.loads(configuration[DECLARATION]))
+            stored_table = cls(configuration[SECTION], declaration, configuration[PREFIX])
         except (KeyError, ValueError, TypeError):
             raise ArchiveError(
                 f"the metadata of {path} is damaged; archive.rebuild() makes the tables anew from "
                 "the responses",
                 path=path,
             ) from None
-        if stored.prefix:
-            remember(stored.prefix + declared.name, declared)
-        return stored
+        if stored_table.prefix:
+            remember(stored_table.prefix + declaration.name, declaration)
+        return stored_table
 
 
 def path_of(section: str, table: str) -> str:
@@ -177,10 +181,10 @@ def path_of(section: str, table: str) -> str:
 
 def _folder(name: str) -> str:
     """Return a name if it is a valid folder name, else its letters with a hash."""
-    if _FOLDER.fullmatch(name) and len(name.encode()) <= _MAX_FOLDER_BYTES:
+    if _FOLDER_NAME.fullmatch(name) and len(name.encode()) <= _MAX_FOLDER_BYTES:
         return name
-    words = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
-    return f"{words}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+    stem = re.sub(r"[^\w-]+", "-", name)[:40].strip("-")
+    return f"{stem}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
 def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -191,10 +195,10 @@ def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
     ArchiveError
         If a column is not in the schema, or has values that the schema's type cannot represent.
     """
-    unknown = [name for name in table.column_names if name not in schema.names]
-    problem = f"there is no column {', '.join(unknown)}" if unknown else ""
+    unknown_columns = [name for name in table.column_names if name not in schema.names]
+    problem = f"there is no column {', '.join(unknown_columns)}" if unknown_columns else ""
     columns = []
-    for field in schema if not unknown else ():
+    for field in schema if not unknown_columns else ():
         if field.name not in table.column_names:
             columns.append(pa.nulls(table.num_rows, field.type))
             continue
@@ -217,13 +221,13 @@ def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
 # -- the tables of an archive ------------------------------------------------------------------
 
 CHANGES = "changes"
-_CHANGE = ("section", "table", "column", "change", "before", "after")
-CHANGES_SCHEMA = pa.schema({"at": MOMENT, **dict.fromkeys(_CHANGE, pa.string())})
+_CHANGE_COLUMNS = ("section", "table", "column", "change", "before", "after")
+CHANGES_SCHEMA = pa.schema({"at": MOMENT, **dict.fromkeys(_CHANGE_COLUMNS, pa.string())})
 
 Change = tuple[str, str, str | None, str, str | None, str | None]
 """Section, table, column, change, before, after."""
 
-_NEW = "new table"
+_NEW_TABLE = "new table"
 
 
 def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
@@ -231,7 +235,7 @@ def stored_tables(store: ArchiveStore) -> dict[str, tuple[str, str]]:
 
     The table ``changes`` lists them, since an object store has no folders that could be listed.
     """
-    rows = [row for row in store.rows_of(CHANGES) or [] if row["change"] == _NEW]
+    rows = [row for row in store.rows_of(CHANGES) or [] if row["change"] == _NEW_TABLE]
     rows.sort(key=lambda row: (row["section"], row["at"]))
     return {path_of(row["section"], row["table"]): (row["section"], row["table"]) for row in rows}
 
@@ -252,9 +256,12 @@ def declaration_of(store: ArchiveStore, path: str) -> StoredTable:
 
 def record_new_tables(store: ArchiveStore, tables: Iterable[StoredTable]) -> None:
     """Record new tables in ``changes`` before they are created."""
-    existing = stored_tables(store)
-    new = [table for table in tables if table.name not in existing]
-    add_changes(store, [(table.section, table.table.name, None, _NEW, None, None) for table in new])
+    existing_tables = stored_tables(store)
+    new_tables = [table for table in tables if table.name not in existing_tables]
+    add_changes(
+        store,
+        [(table.section, table.table.name, None, _NEW_TABLE, None, None) for table in new_tables],
+    )
 
 
 def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
@@ -269,39 +276,49 @@ def create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
 
 
 def _create_or_extend(store: ArchiveStore, declared_table: StoredTable) -> Any:
-    declared, facts = declared_table.table, declared_table.configuration()
+    declaration, configuration = declared_table.table, declared_table.configuration()
     table = store.open(declared_table.name)
     if table is None:
         schema = declared_table.schema()
-        return store.create(declared_table.name, schema, configuration=facts)
-    old = StoredTable.load(table.metadata().configuration, declared_table.name)
+        return store.create(declared_table.name, schema, configuration=configuration)
+    old_table = StoredTable.load(table.metadata().configuration, declared_table.name)
     problems = [
-        f"{declared.name}.{difference}: {a} -> {b}"
-        for difference, a, b in differences(old.table, declared)
+        f"{declaration.name}.{difference}: {before} -> {after}"
+        for difference, before, after in differences(old_table.table, declaration)
     ]
     if problems:
         raise ArchiveError(
-            f"the declaration of {declared.name} has changed ({'; '.join(problems[:3])}), and its "
-            "rows cannot stand beside the old ones; archive.rebuild() makes the tables anew from "
-            "the responses",
+            f"the declaration of {declaration.name} has changed ({'; '.join(problems[:3])}), and "
+            "its rows cannot stand beside the old ones; archive.rebuild() makes the tables anew "
+            "from the responses",
             path=store.root,
             problems=tuple(problems),
         )
-    names = {field.name for field in table.schema().fields}
-    new = {name: column for name, column in declared_table.columns.items() if name not in names}
-    if not new and old.prefix == declared_table.prefix:
+    stored_names = {field.name for field in table.schema().fields}
+    new_columns = {
+        name: column for name, column in declared_table.columns.items() if name not in stored_names
+    }
+    if not new_columns and old_table.prefix == declared_table.prefix:
         return table
-    old_columns = (column for column in old.table.columns if column.name not in declared.names)
+    old_columns = (
+        column for column in old_table.table.columns if column.name not in declaration.names
+    )
     extended = replace(
-        declared_table, table=replace(declared, columns=(*declared.columns, *old_columns))
+        declared_table, table=replace(declaration, columns=(*declaration.columns, *old_columns))
     )
     with store.errors(declared_table.name):
-        if new:
-            schema = pa.schema({name: ARROW[column.dtype] for name, column in new.items()})
+        if new_columns:
+            schema = pa.schema({name: ARROW[column.dtype] for name, column in new_columns.items()})
             table.alter.add_columns(engine().Schema.from_arrow(schema).fields)
         table.alter.set_table_properties(extended.configuration(), raise_if_not_exists=False)
-    place = (declared_table.section, declared.name)
-    add_changes(store, [(*place, name, "new column", None, c.dtype) for name, c in new.items()])
+    section_and_table = (declared_table.section, declaration.name)
+    add_changes(
+        store,
+        [
+            (*section_and_table, name, "new column", None, column.dtype)
+            for name, column in new_columns.items()
+        ],
+    )
     return store.open(declared_table.name)
 
 
@@ -319,10 +336,10 @@ def differences(old: Table, new: Table) -> list[tuple[str, str, str]]:
             "aggregation": str(column.aggregate),
         }
 
-    before = {column.name: meaning(column) for column in (*old.columns, ROW)}
+    old_facts = {column.name: meaning(column) for column in (*old.columns, ROW_COLUMN)}
     changes = [("key", ", ".join(old.key), ", ".join(new.key))]
     for column in new.columns:
-        facts = before.get(column.name, {})
+        facts = old_facts.get(column.name, {})
         changes += [
             (f"{column.name}: {name}", facts.get(name, fact), fact)
             for name, fact in meaning(column).items()
@@ -334,8 +351,11 @@ def add_changes(store: ArchiveStore, changes: Iterable[Change]) -> None:
     """Append changes of declarations to the table ``changes``."""
     now = datetime.now(UTC)
     rows = [
-        {"at": now + timedelta(microseconds=number), **dict(zip(_CHANGE, change, strict=True))}
-        for number, change in enumerate(changes)
+        {
+            "at": now + timedelta(microseconds=position),
+            **dict(zip(_CHANGE_COLUMNS, change, strict=True)),
+        }
+        for position, change in enumerate(changes)
     ]
     if rows:
         table = store.create(CHANGES, CHANGES_SCHEMA, is_partitioned=False)

@@ -24,7 +24,7 @@ import pyarrow as pa
 from aatoolkit._util.hosts import canonical_host
 from aatoolkit._util.text import parse_moment
 from aatoolkit.archive.schema import CHANGES, STATEMENT_TABLES, path_of
-from aatoolkit.archive.store import REBUILD, RUNS, ArchiveStore, duckdb, one_line, read_runs
+from aatoolkit.archive.store import REMEDY, RUNS, ArchiveStore, duckdb, one_line, read_runs
 from aatoolkit.errors import ArchiveError, ScopeError, unknown
 from aatoolkit.scope import FILTERS, Scope
 
@@ -65,7 +65,7 @@ def in_list(column: str, values: Iterable[str]) -> str:
 
 
 @cache
-def _database(process: int) -> Any:
+def _database(process_id: int) -> Any:
     """Return the DuckDB connection of this process."""
     atexit.register(_database.cache_clear)
     return _new_database()
@@ -132,7 +132,7 @@ class Selection:
         return cls(names, first, last, scope)
 
     def before(self, limit: datetime | None) -> Selection:
-        """Return the selection limited to responses fetched until a moment."""
+        """Return the selection limited to responses fetched until a moment; unchanged for None."""
         if limit is None:
             return self
         return replace(self, until=limit if self.until is None else min(self.until, limit))
@@ -145,31 +145,33 @@ class Selection:
     @property
     def where(self) -> str:
         """The selection as an SQL condition on the context columns."""
-        parts = [] if self.hosts is None else [in_list("host", self.hosts)]
+        conditions = [] if self.hosts is None else [in_list("host", self.hosts)]
         limits = {">=": self.since, "<=": self.until}
-        parts += [f"month {sign} '{day:%Y-%m}'" for sign, day in limits.items() if day]
-        parts += self.period_conditions("fetched_at")
+        conditions += [f"month {sign} '{limit:%Y-%m}'" for sign, limit in limits.items() if limit]
+        conditions += self.period_conditions("fetched_at")
         if self.scope is not None:
-            parts.append(f"days = {self.scope.days}")
+            conditions.append(f"days = {self.scope.days}")
             for name in FILTERS:
                 values = self.scope._filters.get(name)
-                is_same = f"= {quoted(','.join(values))}" if values else "IS NULL"
-                parts.append(f"filter_{name} {is_same}")
-        return " AND ".join(parts) or "true"
+                comparison = f"= {quoted(','.join(values))}" if values else "IS NULL"
+                conditions.append(f"filter_{name} {comparison}")
+        return " AND ".join(conditions) or "true"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the selection as JSON values, without defaults."""
-        facts = {
+        values = {
             "hosts": self.hosts and [*self.hosts],
             "since": self.since and self.since.isoformat(),
             "until": self.until and self.until.isoformat(),
             "scope": self.scope and self.scope._to_query(),
         }
-        return {name: fact for name, fact in facts.items() if fact is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime | None:
-    """Return the moment of an argument in UTC; for a day its start or, if ``is_last``, its end.
+    """Return the value of an argument in UTC; for a day its start or, if ``is_last``, its end.
+
+    None stays None. ``name`` is the name of the argument, for messages.
 
     Raises
     ------
@@ -256,14 +258,14 @@ class Snapshot:
         """Return the files of a table, and the runs whose rows in them are hidden."""
         if name not in self._files:
             table = self._tables.get(name) or self.store.peek(name)
-            self._files[name] = VisibleFiles(None) if table is None else self._visible(name, table)
+            self._files[name] = VisibleFiles(None) if table is None else self._files_of(name, table)
         return self._files[name]
 
     def has(self, name: str) -> bool:
         """Whether a table exists."""
         return self.files(name).table is not None
 
-    def _visible(self, name: str, table: Any) -> VisibleFiles:
+    def _files_of(self, name: str, table: Any) -> VisibleFiles:
         # Other engines take paths, and the URLs of objects.
         uris = table.file_uris()
         paths = tuple(map(unquote, uris) if self.store.is_local else uris)
@@ -291,11 +293,11 @@ class Snapshot:
         """
         with _database(os.getpid()).cursor() as connection:
             connection.execute("SET TimeZone = 'UTC'")
-            for view, path in {**{name: name for name in names}, **views}.items():
-                if isinstance(path, pa.Table):
-                    connection.register(view, path)
+            for view, source in {**{name: name for name in names}, **views}.items():
+                if isinstance(source, pa.Table):
+                    connection.register(view, source)
                 else:
-                    self._add_view(connection, view, path)
+                    self._add_view(connection, view, source)
             try:
                 return connection.sql(sql, params=values).to_arrow_table()
             except duckdb().Error as error:
@@ -307,7 +309,7 @@ class Snapshot:
         return list(self.query(sql, *names, **options).to_pylist())
 
     def _add_view(self, connection: Any, view: str, path: str, where: str = "true") -> None:
-        """Create an SQL view of a table's visible rows.
+        """Create an SQL view of those visible rows of a table that meet a condition.
 
         Raises
         ------
@@ -323,20 +325,20 @@ class Snapshot:
             )
         if files.hidden_runs:
             where += f" AND NOT {in_list('run', files.hidden_runs)}"
-        sources, is_grown = [], path in self._extended_tables
+        sources, is_extended = [], path in self._extended_tables
         if files.paths and self.store.is_local:
             is_partitioned = bool(files.table.metadata().partition_columns)
             paths = ", ".join(map(quoted, files.paths))
             sources.append(
                 f"read_parquet([{paths}], hive_partitioning={is_partitioned}, "
-                f"hive_types_autocast=false, union_by_name={is_grown})"
+                f"hive_types_autocast=false, union_by_name={is_extended})"
             )
         elif files.paths:
             with self.store.errors(path):
                 rows = self.store.dataset(path, files.table)
             connection.register(f"{view} with rows", rows)
             sources.append(identifier(f"{view} with rows"))
-        if is_grown or not sources:
+        if is_extended or not sources:
             # Files lack columns that were added later, and there may be no file.
             connection.register(f"{view} without rows", files.schema.empty_table())
             sources.append(identifier(f"{view} without rows"))
@@ -350,7 +352,7 @@ class Snapshot:
         except duckdb().Error as error:
             problem = one_line(str(error).partition("LINE 1:")[0])
             raise ArchiveError(
-                f"{path} cannot be read: {problem}; {REBUILD}", path=self.store.root
+                f"{path} cannot be read: {problem}; {REMEDY}", path=self.store.root
             ) from None
 
     @cached_property
@@ -394,21 +396,21 @@ class Snapshot:
                 raise ArchiveError("a query is one SELECT, which changes nothing; write one")
             # Not get_table_names, which binds a query before there are tables, and fails at USING.
             ((tree,),) = connection.execute("SELECT json_serialize_sql($1)", [query]).fetchall()
-            files: list[str] = []
+            allowed_files: list[str] = []
             for name in sorted({*_table_names(json.loads(tree))} & {*tables}):
-                path = tables[name]
-                if isinstance(path, list):
+                source = tables[name]
+                if isinstance(source, list):
                     raise ArchiveError(
                         f"two sections have a table {name}; write SECTION__{name} in the query"
                     )
-                if callable(path):
-                    connection.register(name, path())
+                if callable(source):
+                    connection.register(name, source())
                     continue
-                is_fetched = until and self.has(path) and "host" in self.files(path).schema.names
-                where = Selection(until=until).where if is_fetched else "true"
-                self._add_view(connection, name, path, where)
-                files += self.files(path).paths if self.store.is_local else ()
-            connection.execute("SET allowed_paths = $1", [files])
+                has_host = until and self.has(source) and "host" in self.files(source).schema.names
+                where = Selection(until=until).where if has_host else "true"
+                self._add_view(connection, name, source, where)
+                allowed_files += self.files(source).paths if self.store.is_local else ()
+            connection.execute("SET allowed_paths = $1", [allowed_files])
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")
             # The query is computed now: later, a failure would be DuckDB's own error.
@@ -417,14 +419,16 @@ class Snapshot:
 
     @contextlib.contextmanager
     def typed(self, tables: Iterable[str]) -> Iterator[None]:
-        """Convert the errors of DuckDB to `ArchiveError`."""
+        """Convert the errors of DuckDB to `ArchiveError`; suggest similar names of ``tables``."""
         try:
             yield
         except (duckdb().Error, UnicodeError) as error:
             problem = one_line(error)
             if match := _UNKNOWN_TABLE.search(problem):
                 # DuckDB suggests its own tables, and knows no other yet.
-                problem = unknown("table", match["name"], (n for n in tables if n != match["name"]))
+                problem = unknown(
+                    "table", match["name"], (name for name in tables if name != match["name"])
+                )
             raise ArchiveError(
                 f"the query failed: {problem}; help(Archive.sql) lists what it reads",
                 path=self.store.root,
@@ -436,8 +440,8 @@ _UNKNOWN_TABLE = re.compile(r"Table (?:Function )?with name (?P<name>\S+) does n
 
 def _table_names(tree: Any) -> Iterator[str]:
     """Yield the table names in the syntax tree of a query."""
-    for name, subtree in tree.items() if isinstance(tree, dict) else enumerate(tree):
-        if name == "table_name" and isinstance(subtree, str):
+    for key, subtree in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        if key == "table_name" and isinstance(subtree, str):
             yield subtree.strip('"')
         elif isinstance(subtree, dict | list):
             yield from _table_names(subtree)

@@ -51,7 +51,7 @@ TRIES = 20
 """How often a commit is tried if other writers commit first."""
 
 _FILE_FACTS = ("size_bytes", "num_records", "partition.month")
-REBUILD = "archive.verify() says more, and archive.rebuild() makes tables anew from the responses"
+REMEDY = "archive.verify() says more, and archive.rebuild() makes tables anew from the responses"
 
 
 def engine() -> ModuleType:
@@ -113,8 +113,8 @@ class ArchiveStore:
         self._clear_cache()
 
     def _clear_cache(self) -> None:
-        self._peeked: dict[str, tuple[Any, Any]] = {}
-        self._rows: dict[str, tuple[Any, list[dict[str, Any]]]] = {}
+        self._peeked_tables: dict[str, tuple[Any, Any]] = {}
+        self._cached_rows: dict[str, tuple[Any, list[dict[str, Any]]]] = {}
         self.checksums: dict[str, dict[str, Any]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -168,16 +168,16 @@ class ArchiveStore:
                 return None
 
     def peek(self, name: str) -> Any | None:
-        """Return the latest version of a table from a cache, to be read only; None if none exists.
+        """Return the latest version of a table from a cache, to be read; None if there is no table.
 
         In a folder, the table is opened again only if the name or the time of the last file of its
         log has changed. In an object store it is opened each time.
         """
-        last_identity, table = self._peeked.get(name, (None, None))
+        last_identity, table = self._peeked_tables.get(name, (None, None))
         identity = self._log_identity(name) if self.is_local else None
         if identity is None or last_identity != identity:
             table = self.open(name)
-            self._peeked[name] = identity, table
+            self._peeked_tables[name] = identity, table
         return table
 
     def rows_of(self, name: str) -> list[dict[str, Any]] | None:
@@ -185,11 +185,11 @@ class ArchiveStore:
         table = self.peek(name)
         if table is None:
             return None
-        cached_table, rows = self._rows.get(name, (None, []))
+        cached_table, rows = self._cached_rows.get(name, (None, []))
         if cached_table is not table:
             with self.errors(name):
                 rows = self.dataset(name, table).to_table().to_pylist()
-            self._rows[name] = table, rows
+            self._cached_rows[name] = table, rows
         return list(rows)
 
     def dataset(self, name: str, table: Any) -> ds.Dataset:
@@ -198,12 +198,12 @@ class ArchiveStore:
         return table.to_pyarrow_dataset(filesystem=files)
 
     def _log_identity(self, name: str) -> tuple[Any, ...] | None:
-        """Return the identity of a table's latest log file; None if there is none."""
+        """Return name, inode, time and size of a table's latest log file; None if there is none."""
         folder = Path(self.uri(name), "_delta_log")
         with contextlib.suppress(OSError, ValueError):
-            last = max(file for file in os.listdir(folder) if file.endswith(".json"))
-            facts = (folder / last).stat()
-            return last, facts.st_ino, facts.st_mtime_ns, facts.st_size
+            last_file = max(file for file in os.listdir(folder) if file.endswith(".json"))
+            file_stat = (folder / last_file).stat()
+            return last_file, file_stat.st_ino, file_stat.st_mtime_ns, file_stat.st_size
         return None
 
     def create(
@@ -253,8 +253,8 @@ class ArchiveStore:
         deltalake = engine()
         options = {"mode": "append", "writer_properties": write_options()}
         if transaction is not None:
-            marks = [deltalake.Transaction("aatoolkit", transaction)]
-            options["commit_properties"] = deltalake.CommitProperties(app_transactions=marks)
+            transactions = [deltalake.Transaction("aatoolkit", transaction)]
+            options["commit_properties"] = deltalake.CommitProperties(app_transactions=transactions)
 
         def commit() -> None:
             with self.errors(table.metadata().name or "a table"):
@@ -266,11 +266,11 @@ class ArchiveStore:
             commit()
 
     def actions(self, name: str, table: Any) -> list[dict[str, Any]]:
-        """Return the data files of an open table: their bytes, rows and months."""
+        """Return one dict for each data file of an open table: its bytes, rows and month."""
         with self.errors(name):
             actions = pa.table(table.get_add_actions(flatten=True))
-        names = [name for name in _FILE_FACTS if name in actions.column_names]
-        return list(actions.select(names).to_pylist())
+        fact_names = [name for name in _FILE_FACTS if name in actions.column_names]
+        return list(actions.select(fact_names).to_pylist())
 
     @contextlib.contextmanager
     def errors(self, name: str) -> Iterator[None]:
@@ -294,7 +294,7 @@ class ArchiveStore:
         ) as error:
             raise ArchiveError(
                 f"{name} at {self.root}: {one_line(error)}; what was committed before is whole: "
-                f"{REBUILD}",
+                f"{REMEDY}",
                 path=self.root,
             ) from None
 
@@ -309,9 +309,9 @@ class ArchiveStore:
         except (AAToolkitError, Warning):
             raise
         except Exception as error:
-            words = one_line(f"{type(error).__name__}: {error}")
+            problem = one_line(f"{type(error).__name__}: {error}")
             raise ArchiveError(
-                f"the archive at {self.root} cannot be used ({words}); {REBUILD}", path=self.root
+                f"the archive at {self.root} cannot be used ({problem}); {REMEDY}", path=self.root
             ).with_traceback(error.__traceback__) from None
 
 
@@ -448,7 +448,8 @@ def log(
 ) -> None:
     """Append a row to the log of runs.
 
-    ``check`` is called with the log before that, and may raise an error to prevent it.
+    ``check`` is called with the log before that, and may raise an error to prevent it. ``counts``
+    are the numbers of ``responses`` and of ``failed`` requests.
 
     Raises
     ------
@@ -471,7 +472,7 @@ def log(
 
 # -- checksums -------------------------------------------------------------------------------------
 
-FOLDER = "checksums"
+CHECKSUMS = "checksums"
 
 _BLOCK = 1 << 20
 
@@ -498,36 +499,40 @@ class Checksums:
         The number of files that `problems` could not check, as they have no checksum.
     """
 
-    def __init__(self, store: ArchiveStore, *, is_new: bool = False) -> None:
+    def __init__(self, store: ArchiveStore, *, ignores_cache: bool = False) -> None:
         self._store = store
         self.damaged: list[str] = []
         self.files: dict[str, dict[str, str]] = {}
         self.runs: set[str] = set()
         self.unchecked = 0
-        if is_new:
+        if ignores_cache:
             store.checksums.clear()
-        with store.errors(FOLDER):
-            infos = store.files.get_file_info(FileSelector(FOLDER, allow_not_found=True))
-            self.names = sorted(info.base_name for info in infos if info.is_file)
-            parts = {name: self._read_part(name) for name in self.names if name.endswith(".json")}
-        replaced = {old for part in parts.values() for old in part.get("replaces", ())}
-        for name, part in parts.items():
-            if name not in replaced and part:
-                self.runs.update(part["runs"])
-                for table, sums in part["files"].items():
+        with store.errors(CHECKSUMS):
+            file_infos = store.files.get_file_info(FileSelector(CHECKSUMS, allow_not_found=True))
+            self.names = sorted(info.base_name for info in file_infos if info.is_file)
+            contents = {
+                name: self._read_part(name) for name in self.names if name.endswith(".json")
+            }
+        replaced_names = {
+            old_name for content in contents.values() for old_name in content.get("replaces", ())
+        }
+        for name, content in contents.items():
+            if name not in replaced_names and content:
+                self.runs.update(content["runs"])
+                for table, sums in content["files"].items():
                     self.files.setdefault(table, {}).update(sums)
 
     def _read_part(self, name: str) -> dict[str, Any]:
         """Return the content of one file of checksums; empty if it is damaged."""
-        parts = self._store.checksums
-        if name not in parts:
-            with self._store.files.open_input_stream(f"{FOLDER}/{name}") as stream:
+        cache = self._store.checksums
+        if name not in cache:
+            with self._store.files.open_input_stream(f"{CHECKSUMS}/{name}") as stream:
                 text = stream.read()
             if f"{hashlib.sha256(text).hexdigest()}.json" != name:
                 self.damaged.append(name)
                 return {}
-            parts[name] = json.loads(text)
-        return parts[name]
+            cache[name] = json.loads(text)
+        return cache[name]
 
     def problems(self, name: str) -> Iterator[str]:
         """Yield sentences on the files of a table that differ from their checksums."""
@@ -541,20 +546,22 @@ class Checksums:
             yield str(error)
 
     def _file_problems(self, name: str, table: Any) -> Iterator[str]:
-        recorded, store = self.files.get(name, {}), self._store
-        last = max(map(_version, recorded), default=-1)
-        if table.version() < last:
-            yield f"its last commits are gone: it is at {table.version()}, and was at {last}"
+        recorded_digests, store = self.files.get(name, {}), self._store
+        max_version = max(map(_version, recorded_digests), default=-1)
+        if table.version() < max_version:
+            yield f"its last commits are gone: it is at {table.version()}, and was at {max_version}"
         paths = [*paths_of(store, name, table)]
-        actual = {
+        actual_digests = {
             path: _sha256(store, f"{name}/{path}")
             for path in paths
             # Reading a pipe or a device might never end.
             if store.files.get_file_info(f"{name}/{path}").is_file
         }
-        self.unchecked += len({*paths} - {*recorded})
-        expected = {path: recorded.get(path, actual.get(path, "")) for path in paths}
-        for kind, path in mismatches(expected, actual):
+        self.unchecked += len({*paths} - {*recorded_digests})
+        expected_digests = {
+            path: recorded_digests.get(path, actual_digests.get(path, "")) for path in paths
+        }
+        for kind, path in mismatches(expected_digests, actual_digests):
             state = "missing, or no file" if kind == "missing" else "not what was written"
             yield f"the file {path} is {state}"
 
@@ -562,18 +569,21 @@ class Checksums:
 def add_checksums(
     store: ArchiveStore, tables: Mapping[str, Any | None], runs: Iterable[str] = ()
 ) -> None:
-    """Record the checksums of the files of tables that have none yet, for some runs."""
+    """Record the checksums of those files of tables that have none yet.
+
+    ``runs`` are recorded as runs of which all files have checksums.
+    """
     recorded = Checksums(store).files
     sums = {}
     for name, table in tables.items():
-        before = recorded.get(name, {})
-        new = {
+        recorded_digests = recorded.get(name, {})
+        new_digests = {
             path: digest
-            for path, digest in _hashes(store, name, table, before)
-            if path not in before
+            for path, digest in _hashes(store, name, table, recorded_digests)
+            if path not in recorded_digests
         }
-        if new:
-            sums[name] = new
+        if new_digests:
+            sums[name] = new_digests
     if runs or sums:
         _write(store, {"runs": sorted(runs), "replaces": [], "files": sums})
 
@@ -592,19 +602,21 @@ def replace_checksums(
     new_tables
         The tables that were just rebuilt: the recorded checksums of their files are dropped.
     """
-    committed = read_runs(store)[0].committed
-    old = Checksums(store)
+    committed_runs = read_runs(store)[0].committed
+    old_checksums = Checksums(store)
     sums = {
         name: dict(
-            _hashes(store, name, table, {} if name in new_tables else old.files.get(name, {}))
+            _hashes(
+                store, name, table, {} if name in new_tables else old_checksums.files.get(name, {})
+            )
         )
         for name, table in tables.items()
     }
-    runs = sorted(committed | old.runs)
-    latest = _write(store, {"runs": runs, "replaces": old.names, "files": sums})
-    with store.errors(FOLDER):
-        for name in {*old.names} - {latest}:
-            store.files.delete_file(f"{FOLDER}/{name}")
+    runs = sorted(committed_runs | old_checksums.runs)
+    latest_name = _write(store, {"runs": runs, "replaces": old_checksums.names, "files": sums})
+    with store.errors(CHECKSUMS):
+        for name in {*old_checksums.names} - {latest_name}:
+            store.files.delete_file(f"{CHECKSUMS}/{name}")
 
 
 def _hashes(
@@ -617,10 +629,11 @@ def _hashes(
 
 
 def _write(store: ArchiveStore, content: Mapping[str, Any]) -> str:
+    """Write a file of checksums, and return its name."""
     text = json_text(content).encode()
     name = f"{hashlib.sha256(text).hexdigest()}.json"
-    with store.errors(FOLDER):
-        store.write(f"{FOLDER}/{name}", text)
+    with store.errors(CHECKSUMS):
+        store.write(f"{CHECKSUMS}/{name}", text)
     return name
 
 
@@ -629,8 +642,8 @@ def paths_of(store: ArchiveStore, name: str, table: Any) -> Iterator[str]:
     # Not get_add_actions, which converts the statistics of every column.
     for uri in table.file_uris():
         yield unquote("/".join(uri.rsplit("/", 2)[-2 if "/month=" in unquote(uri) else -1 :]))
-    log = FileSelector(f"{name}/_delta_log", allow_not_found=True)
-    for info in store.files.get_file_info(log):
+    log_files = FileSelector(f"{name}/_delta_log", allow_not_found=True)
+    for info in store.files.get_file_info(log_files):
         if info.is_file and info.base_name[:1].isdigit():
             yield f"_delta_log/{info.base_name}"
 

@@ -31,7 +31,7 @@ from aatoolkit.archive.schema import (
 )
 from aatoolkit.archive.snapshot import Snapshot, identifier, in_list, quoted
 from aatoolkit.archive.store import (
-    FOLDER,
+    CHECKSUMS,
     RUNS,
     ArchiveStore,
     Checksums,
@@ -50,13 +50,13 @@ from aatoolkit.scope import FILTERS
 
 # -- compact and forget -------------------------------------------------------------------------
 
-_LARGE = 1 << 30
+_LARGE_BYTES = 1 << 30
 """If a month of a table has more bytes, its files are joined without being sorted again."""
 
-_ORPHANS = 24 * 7
+_ORPHAN_HOURS = 24 * 7
 """The age in hours at which a file that no commit names is removed."""
 
-_RETENTION = "delta.logRetentionDuration"
+_RETENTION_KEY = "delta.logRetentionDuration"
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class UpkeepReport:
 
 
 def names_of(store: ArchiveStore) -> list[str]:
-    """Return the names of the tables with rows of hosts."""
+    """Return the names of the tables with the responses, and with rows derived from them."""
     return [RESPONSES, *stored_tables(store), *STATEMENT_TABLES]
 
 
@@ -102,54 +102,57 @@ def all_tables(store: ArchiveStore) -> dict[str, Any]:
 
 
 def compact(store: ArchiveStore, *, keep_hours: float, rows: int = 0) -> UpkeepReport:
-    """Remove dead runs (see `RunLog.dead`), join and sort small files, and delete old files."""
-    before = _count_files(store, all_tables(store))
+    """Remove dead runs (see `RunLog.dead`), join and sort small files, and delete old files.
+
+    ``rows`` is the number of rows that were removed before, for the report.
+    """
+    counts_before = _count_files(store, all_tables(store))
     _sweep(store)
-    busy = []
+    busy_tables = []
     for name, table in all_tables(store).items():
         try:
             _compact(store, name, table, keep_hours)
         except ArchiveConflict:
-            busy.append(name)
+            busy_tables.append(name)
     tables = all_tables(store)
     replace_checksums(store, tables)
-    after = _count_files(store, tables)
-    hosts = 0
+    counts_after = _count_files(store, tables)
+    host_count = 0
     if store.peek(RESPONSES) is not None:
         sql = "SELECT count(DISTINCT host) AS n FROM responses"
-        hosts = int(Snapshot(store).rows(sql, RESPONSES)[0]["n"])
-    files, sizes = zip(before, after, strict=True)
-    return UpkeepReport(files, sizes, rows, hosts, tuple(busy))
+        host_count = int(Snapshot(store).rows(sql, RESPONSES)[0]["n"])
+    files, sizes = zip(counts_before, counts_after, strict=True)
+    return UpkeepReport(files, sizes, rows, host_count, tuple(busy_tables))
 
 
 def _sweep(store: ArchiveStore) -> None:
     """Remove the rows of dead runs; these runs can no longer be committed."""
     runs, _ = read_runs(store)
-    dead = sorted(runs.dead(datetime.now(UTC)))
-    for run in dead:
+    dead_runs = sorted(runs.dead(datetime.now(UTC)))
+    for run in dead_runs:
         if run not in runs.removing:
             log(store, run, "removing")
-    if dead:
-        _delete(store, in_list("run", dead))
-    for run in dead:
+    if dead_runs:
+        _delete(store, in_list("run", dead_runs))
+    for run in dead_runs:
         log(store, run, "removed")
 
 
 def _compact(store: ArchiveStore, name: str, table: Any, keep_hours: float) -> None:
-    sizes: dict[str | None, list[int]] = {}
+    sizes_by_month: dict[str | None, list[int]] = {}
     for row in store.actions(name, table):
-        sizes.setdefault(row.get("partition.month"), []).append(row["size_bytes"] or 0)
+        sizes_by_month.setdefault(row.get("partition.month"), []).append(row["size_bytes"] or 0)
     with store.errors(name):
-        for month, files in sizes.items():
+        for month, sizes in sizes_by_month.items():
             partitions = None if month is None else [("month", "=", month)]
-            if len(files) > 1 and (month is None or sum(files) > _LARGE):
+            if len(sizes) > 1 and (month is None or sum(sizes) > _LARGE_BYTES):
                 table.optimize.compact(partitions, writer_properties=write_options())
-            elif len(files) > 1:
+            elif len(sizes) > 1:
                 table.optimize.z_order(["host"], partitions, writer_properties=write_options())
         options = {"dry_run": False, "enforce_retention_duration": False}
         hours = math.ceil(keep_hours)
         table.vacuum(hours, **options)
-        table.vacuum(max(hours, _ORPHANS), full=True, **options)
+        table.vacuum(max(hours, _ORPHAN_HOURS), full=True, **options)
 
 
 def forget(
@@ -160,33 +163,37 @@ def forget(
         raise ArchiveError("say what to forget: hosts, or what was fetched before a moment")
     # From here on no run that began before can be committed: it may refer to deleted bodies.
     log(store, new_run(), "forgotten")
-    parts = [] if hosts is None else [in_list("host", hosts)]
+    conditions = [] if hosts is None else [in_list("host", hosts)]
     if before is not None:
-        parts += [f"month <= '{before:%Y-%m}'", f"fetched_at < {_literal(before)}"]
-    report = compact(store, keep_hours=0, rows=_delete(store, " AND ".join(parts), before))
+        conditions += [f"month <= '{before:%Y-%m}'", f"fetched_at < {_literal(before)}"]
+    report = compact(store, keep_hours=0, rows=_delete(store, " AND ".join(conditions), before))
     # On an object store this may take very long: there, Delta removes old commits after 30 days.
     for name in names_of(store) if store.is_local else ():
         table = store.open(name)
         if table is None:
             continue
         # Old commits name hosts in their statistics.
-        data_interval = table.metadata().configuration.get(_RETENTION, "interval 30 days")
+        retention = table.metadata().configuration.get(_RETENTION_KEY, "interval 30 days")
         with store.errors(name):
-            table.alter.set_table_properties({_RETENTION: "interval 0 seconds"})
+            table.alter.set_table_properties({_RETENTION_KEY: "interval 0 seconds"})
             table.create_checkpoint()
             table.cleanup_metadata()
-            table.alter.set_table_properties({_RETENTION: data_interval})
+            table.alter.set_table_properties({_RETENTION_KEY: retention})
     replace_checksums(store, all_tables(store))
     return report
 
 
 def _literal(moment: datetime) -> str:
-    kind = "'Timestamp(Microsecond, Some(\"UTC\"))'"
-    return f"arrow_cast('{moment.isoformat()}', {kind})"
+    """Format a moment as an SQL literal for deltalake."""
+    arrow_type = "'Timestamp(Microsecond, Some(\"UTC\"))'"
+    return f"arrow_cast('{moment.isoformat()}', {arrow_type})"
 
 
 def _delete(store: ArchiveStore, condition: str, before: datetime | None = None) -> int:
-    """Delete rows from all tables; return their number."""
+    """Delete the rows that meet an SQL condition from all tables; return their number.
+
+    ``before`` is the moment in the condition, if rows are deleted by their age.
+    """
     return sum(
         retry(lambda name=name: _delete_from(store, name, condition, before))  # type: ignore[misc]
         for name in names_of(store)
@@ -194,23 +201,24 @@ def _delete(store: ArchiveStore, condition: str, before: datetime | None = None)
 
 
 def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetime | None) -> int:
-    """Delete rows of one table; return their number.
+    """Delete the rows that meet an SQL condition from one table; return their number.
 
-    If later rows refer to the body in a deleted row, the body is moved to the first of these.
+    If rows from after ``before`` refer to the body in a deleted row, the body is moved to the first
+    of them.
     """
     table = store.open(name)
     if table is None:
         return 0
-    columns = pa.schema(table.schema().to_arrow())
-    rows = columns.empty_table()
+    schema = pa.schema(table.schema().to_arrow())
+    new_rows = schema.empty_table()
     if name == RESPONSES and before is not None:
-        start = read_runs(store)[0].begun
-        rows = _moved_bodies(Snapshot(store, start, {RESPONSES: table}), quoted(before)).cast(
-            columns
-        )
-        if rows.num_rows:
-            later = in_list("sha256", {*rows["sha256"].to_pylist()})
-            condition = f"(({condition}) OR ({later} AND fetched_at >= {_literal(before)}))"
+        begun_runs = read_runs(store)[0].begun
+        new_rows = _moved_bodies(
+            Snapshot(store, begun_runs, {RESPONSES: table}), quoted(before)
+        ).cast(schema)
+        if new_rows.num_rows:
+            same_body = in_list("sha256", {*new_rows["sha256"].to_pylist()})
+            condition = f"(({condition}) OR ({same_body} AND fetched_at >= {_literal(before)}))"
 
     def count() -> int:
         return sum(row["num_records"] for row in store.actions(name, table))
@@ -219,14 +227,21 @@ def _delete_from(store: ArchiveStore, name: str, condition: str, before: datetim
     # Not DeltaTable.delete: the files that it writes have view types, which pyarrow cannot filter.
     with store.errors(name):
         engine().write_deltalake(
-            table, rows, mode="overwrite", predicate=condition, writer_properties=write_options()
+            table,
+            new_rows,
+            mode="overwrite",
+            predicate=condition,
+            writer_properties=write_options(),
         )
         table.update_incremental()
     return count_before - count()
 
 
 def _moved_bodies(snapshot: Snapshot, before: str) -> pa.Table:
-    """Return the later rows that refer to the body of a deleted row, the first with the body."""
+    """Return the rows from after a moment that refer to the body in a row from before it.
+
+    The first of them for each body has the body. ``before`` is the moment as an SQL literal.
+    """
     names = ", ".join(SCHEMA.names)
     return snapshot.query(
         f"""
@@ -311,12 +326,14 @@ class ArchiveCheck:
 
 def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> ArchiveCheck:
     """Verify files, responses and row counts; with ``replay``, also every row."""
-    checksums = Checksums(store, is_new=True)
-    problems = [(FOLDER, f"the file {name} is not what was written") for name in checksums.damaged]
+    checksums = Checksums(store, ignores_cache=True)
+    problems = [
+        (CHECKSUMS, f"the file {name} is not what was written") for name in checksums.damaged
+    ]
     # Files are compared before any is read as a table: reading a damaged file would fail.
     names = dict.fromkeys((RUNS, CHANGES, RESPONSES, *STATEMENT_TABLES, *checksums.files))
     problems += [(name, problem) for name in names for problem in checksums.problems(name)]
-    responses = 0
+    response_count = 0
     if not problems:
         snapshot = Snapshot(store)
         if not snapshot.exists:
@@ -331,26 +348,26 @@ def verify(store: ArchiveStore, options: ReadingOptions, *, replay: bool) -> Arc
             problem = (
                 f"those of {len(missing_runs)} runs are gone; compact() records files as they are"
             )
-            problems.append((FOLDER, problem))
+            problems.append((CHECKSUMS, problem))
         if snapshot.runs.rebuilding:
             problems.append((RUNS, "a rebuild was interrupted; run archive.rebuild() again"))
     if not problems and snapshot.has(RESPONSES):
         try:
-            responses, problems = _check_responses(snapshot)
+            response_count, problems = _check_responses(snapshot)
             problems = problems or [*_compare_counts(snapshot)]
             if replay and not problems:
                 problems = _replay(snapshot, options)
         except ArchiveError as error:
             problems.append(("archive", error.message))
     counts = (len(names) - 2, tuple(problems), checksums.unchecked)
-    return ArchiveCheck(store.root, responses, *counts)
+    return ArchiveCheck(store.root, response_count, *counts)
 
 
 def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
     """Return the number of responses, and the problems: damaged bodies and duplicates."""
-    count, problems = 0, []
+    response_count, problems = 0, []
     for group in groups_of(snapshot):
-        count += len(group)
+        response_count += len(group)
         for row in group:
             try:
                 row.payload()
@@ -364,7 +381,7 @@ def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
     for duplicate in duplicates:
         *response_key, row_count = map(str, duplicate.values())
         problems.append((RESPONSES, f"{' '.join(response_key)}: it is there {row_count} times"))
-    return count, problems
+    return response_count, problems
 
 
 def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
@@ -374,7 +391,7 @@ def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
         f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _RESPONSE_KEY
     )
     tables = stored_tables(snapshot.store).items() if snapshot.has(FRAMES) else ()
-    for name, values in tables:
+    for name, section_and_table in tables:
         rows = snapshot.rows(
             f"WITH f AS (SELECT {response_key}, sum(rows) AS n FROM frames WHERE rows > 0 AND "
             'section = $1 AND "table" = $2 GROUP BY ALL), '
@@ -383,7 +400,7 @@ def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
             f"coalesce(t.n, 0) AS there FROM f FULL JOIN t ON {is_same_response} "
             f"WHERE f.n IS DISTINCT FROM t.n LIMIT {_MAX_LISTED}",
             FRAMES,
-            values=[*values],
+            values=[*section_and_table],
             stored=name,
         )
         for row in rows:
@@ -404,26 +421,26 @@ def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
 
 
 def _differences(snapshot: Snapshot, buffer: TableBuffer) -> Iterator[Problem]:
-    """Yield the tables that lack derived rows, with the hosts of these."""
+    """Yield each table that lacks rows of a buffer, with the hosts of these rows."""
     for name in buffer.declared_tables:
-        table = buffer.rows(name, declaration_of(snapshot.store, name).schema())
-        if table is None:
+        derived_rows = buffer.rows(name, declaration_of(snapshot.store, name).schema())
+        if derived_rows is None:
             continue
-        names = ", ".join(map(identifier, table.column_names))
+        columns = ", ".join(map(identifier, derived_rows.column_names))
         sql = (
-            f"SELECT host FROM (SELECT {names} FROM derived EXCEPT ALL "
-            f"SELECT {names} FROM stored SEMI JOIN derived USING (run, host))"
+            f"SELECT host FROM (SELECT {columns} FROM derived EXCEPT ALL "
+            f"SELECT {columns} FROM stored SEMI JOIN derived USING (run, host))"
         )
-        hosts = snapshot.query(sql, stored=name, derived=table)["host"].to_pylist()
+        hosts = snapshot.query(sql, stored=name, derived=derived_rows)["host"].to_pylist()
         if hosts:
-            place = ", ".join(sorted({*hosts})[:3])
-            yield name, f"{place}: {len(hosts)} rows are others; rebuild()"
+            host_names = ", ".join(sorted({*hosts})[:3])
+            yield name, f"{host_names}: {len(hosts)} rows are others; rebuild()"
 
 
 def derive_stored(
     groups: Iterable[Sequence[ArchivedResponse]], options: ReadingOptions
 ) -> Iterator[tuple[ArchivedResponse, DerivedResponse]]:
-    """Yield each stored response with the tables derived from it."""
+    """Yield each stored response with the tables derived from it, or the error if it is damaged."""
     for group in groups:
         payloads = []
         for row in group:
@@ -447,7 +464,7 @@ def rebuild(
     interruption, another rebuild ends that. Returns the errors of the responses that give no
     tables, by response.
     """
-    before = read_runs(store)[0]
+    runs_before = read_runs(store)[0]
     name = new_run()
     log(store, name, "rebuilding")
     problems: dict[str, AAToolkitError] = {}
@@ -459,13 +476,14 @@ def rebuild(
         def spool() -> None:
             tables.update(buffer.declared_tables)
             rows = [
-                (name, buffer.rows(name, t.schema())) for name, t in buffer.declared_tables.items()
+                (name, buffer.rows(name, table.schema()))
+                for name, table in buffer.declared_tables.items()
             ]
-            for name, part in (*rows, *buffer.statement_tables()):
-                if part is not None and part.num_rows:
+            for name, new_rows in (*rows, *buffer.statement_tables()):
+                if new_rows is not None and new_rows.num_rows:
                     paths = files.setdefault(name, [])
                     paths.append(Path(folder, f"{len(files)}-{len(paths)}.parquet"))
-                    pq.write_table(part, paths[-1], compression="zstd")
+                    pq.write_table(new_rows, paths[-1], compression="zstd")
 
         groups = progress_bar(groups_of(Snapshot(store)), progress, total=0, unit="host")
         for row, derived in derive_stored(groups, options):
@@ -483,7 +501,7 @@ def rebuild(
                 path=store.root,
             )
         _replace(store, tables, files)
-    for run in (*sorted(before.rebuilding), name):
+    for run in (*sorted(runs_before.rebuilding), name):
         log(store, run, "rebuilt")
     archive_tables = all_tables(store)
     replace_checksums(store, archive_tables, new_tables={*archive_tables} - {RESPONSES, RUNS})
@@ -494,43 +512,43 @@ def _replace(
     store: ArchiveStore, tables: Mapping[str, StoredTable], files: Mapping[str, Sequence[Path]]
 ) -> None:
     """Replace the rows of tables, one table after the other."""
-    existing = stored_tables(store)
+    old_tables = stored_tables(store)
     changes: list[Change] = []
     for name, table in tables.items():
         with contextlib.suppress(ArchiveError):  # damaged metadata is replaced
-            changes += _changes(declaration_of(store, name), table) if name in existing else ()
+            changes += _changes(declaration_of(store, name), table) if name in old_tables else ()
         record_new_tables(store, [table])
-        facts = table.configuration()
-        delta = store.create(name, table.schema(), configuration=facts)
-        _overwrite(store, name, delta, table.schema(), files.get(name, ()))
+        configuration = table.configuration()
+        delta_table = store.create(name, table.schema(), configuration=configuration)
+        _overwrite(store, name, delta_table, table.schema(), files.get(name, ()))
         with store.errors(name):
-            delta.update_incremental()
-            delta.alter.set_table_properties(facts, raise_if_not_exists=False)
-    for name, (section, short) in existing.items():
+            delta_table.update_incremental()
+            delta_table.alter.set_table_properties(configuration, raise_if_not_exists=False)
+    for name, (section, table_name) in old_tables.items():
         if name in tables:
             continue
-        changes.append((section, short, None, "no longer declared", None, None))
-        delta = store.open(name)
-        if delta is not None:
+        changes.append((section, table_name, None, "no longer declared", None, None))
+        delta_table = store.open(name)
+        if delta_table is not None:
             with store.errors(name):
-                delta.delete()
+                delta_table.delete()
     for name, schema in STATEMENT_TABLES.items():
         _overwrite(store, name, store.create(name, schema), schema, files.get(name, ()))
     add_changes(store, changes)
 
 
 def _overwrite(
-    store: ArchiveStore, name: str, delta: Any, schema: pa.Schema, files: Sequence[Path]
+    store: ArchiveStore, name: str, delta_table: Any, schema: pa.Schema, files: Sequence[Path]
 ) -> None:
-    """Replace the rows of a table in one commit."""
+    """Replace the rows of a table by those of Parquet files, if any, in one commit."""
     with store.errors(name):
         rows = schema.empty_table()
         if files:
             rows = ds.dataset([*map(str, files)], schema=schema).scanner().to_reader()
         else:
-            delta.delete()  # writing no rows would leave the old ones
+            delta_table.delete()  # writing no rows would leave the old ones
         engine().write_deltalake(
-            delta,
+            delta_table,
             rows,
             mode="overwrite",
             schema_mode="overwrite",
@@ -539,11 +557,12 @@ def _overwrite(
 
 
 def _changes(old: StoredTable, new: StoredTable) -> Iterator[Change]:
-    place = (new.section, new.table.name)
+    """Yield the differences between two declarations of a table, for the table ``changes``."""
+    section_and_table = (new.section, new.table.name)
     for difference, before, after in differences(old.table, new.table):
         column, _, fact = difference.partition(": ")
-        yield *place, column, f"changed {fact or difference}", before, after
+        yield *section_and_table, column, f"changed {fact or difference}", before, after
     for name in new.columns.keys() - old.columns.keys():
-        yield *place, name, "new column", None, new.columns[name].dtype
+        yield *section_and_table, name, "new column", None, new.columns[name].dtype
     for name in old.columns.keys() - new.columns.keys():
-        yield *place, name, "no longer declared", old.columns[name].dtype, None
+        yield *section_and_table, name, "no longer declared", old.columns[name].dtype, None

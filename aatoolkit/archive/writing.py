@@ -89,21 +89,25 @@ def _derive_one(payload: Payload, options: ReadingOptions) -> DerivedResponse:
             )
     except AAToolkitError as error:
         return DerivedResponse(None, error=error)
-    declared, name = tables.declaration, tables.section
-    parts = tables._parts.built
-    statement_rows = [("availability", (name, *row)) for row in signal_rows(tables._parts.signals)]
-    for table, part in parts.items():
-        columns = part.metadata.columns.values()
+    declaration, section = tables.declaration, tables.section
+    built_tables = tables._parts.built
+    statement_rows = [
+        ("availability", (section, *row)) for row in signal_rows(tables._parts.signals)
+    ]
+    for table, built_table in built_tables.items():
+        columns = built_table.metadata.columns.values()
         # Rows that a response lacks were withdrawn only if it could measure all of them.
         is_whole = not any(column.statements for column in columns) and 2 * sum(
             column.availability.status == Status.AVAILABLE for column in columns
         ) > len(columns)
-        states = FrameMetadata(part.metadata.columns).dumps()
-        statement_rows.append((FRAMES, (name, table, states, is_whole, part.size)))
-    arrow_tables = {table: part.arrow for table, part in parts.items() if part.size}
-    is_default = declared is not None and sections.default_profile().get(name) is declared
+        states = FrameMetadata(built_table.metadata.columns).dumps()
+        statement_rows.append((FRAMES, (section, table, states, is_whole, built_table.size)))
+    arrow_tables = {
+        table: built_table.arrow for table, built_table in built_tables.items() if built_table.size
+    }
+    is_default = declaration is not None and sections.default_profile().get(section) is declaration
     return DerivedResponse(
-        name if is_default else declared, tables._prefix, arrow_tables, statement_rows
+        section if is_default else declaration, tables._prefix, arrow_tables, statement_rows
     )
 
 
@@ -111,20 +115,20 @@ class TableBuffer:
     """A buffer of rows that were derived from responses and are not written yet."""
 
     def __init__(self) -> None:
-        self._contexts: list[ArchivedResponse] = []
+        self._responses: list[ArchivedResponse] = []
         self._tables: dict[str, list[tuple[pa.Table, int]]] = {}
         self._statement_rows: list[tuple[int, str, tuple[Any, ...]]] = []
         self.declared_tables: dict[str, StoredTable] = {}
         self.size = 0
 
     def __len__(self) -> int:
-        return len(self._contexts)
+        return len(self._responses)
 
     def add(self, response: ArchivedResponse, derived: DerivedResponse) -> None:
         """Add the rows of one response."""
-        number = len(self)
-        self._contexts.append(replace(response, body=None))  # bodies are stored by now
-        self._statement_rows += ((number, *row) for row in derived.statement_rows)
+        response_number = len(self)
+        self._responses.append(replace(response, body=None))  # bodies are stored by now
+        self._statement_rows += ((response_number, *row) for row in derived.statement_rows)
         section = derived.declaration
         section = sections.get(section) if isinstance(section, str) else section
         for table in section.tables if section is not None else ():
@@ -132,51 +136,64 @@ class TableBuffer:
             self.declared_tables[stored.name] = stored
             if table.name in derived.tables:
                 arrow = derived.tables[table.name]
-                self._tables.setdefault(stored.name, []).append((arrow, number))
+                self._tables.setdefault(stored.name, []).append((arrow, response_number))
                 self.size += arrow.nbytes
 
     def rows(self, name: str, schema: pa.Schema) -> pa.Table | None:
         """Return the rows of a declared table with context columns, converted to a schema.
+
+        Return None if there are none.
 
         Raises
         ------
         ArchiveError
             If they do not fit the schema.
         """
-        parts = self._tables.get(name, [])
-        if not parts:
+        numbered_tables = self._tables.get(name, [])
+        if not numbered_tables:
             return None
-        tables = [part for part, _ in parts]
+        tables = [part for part, _ in numbered_tables]
         if all(table.schema.equals(tables[0].schema) for table in tables):
             tables = [pa.concat_tables(tables)]
-        stored = self.declared_tables[name].stored_name
+        stored_name = self.declared_tables[name].stored_name
         row_schema = pa.schema([field for field in schema if field.name not in CONTEXT])
         converted = pa.concat_tables(
-            fit_to_schema(table.rename_columns([*map(stored, table.column_names)]), row_schema)
+            fit_to_schema(table.rename_columns([*map(stored_name, table.column_names)]), row_schema)
             for table in tables
         )
-        numbers = np.repeat([number for _, number in parts], [part.num_rows for part, _ in parts])
-        return self._with_context(numbers, converted).select(schema.names)
+        response_numbers = np.repeat(
+            [number for _, number in numbered_tables],
+            [part.num_rows for part, _ in numbered_tables],
+        )
+        return self._with_context(response_numbers, converted).select(schema.names)
 
     def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
         """Yield the rows of the tables ``frames`` and ``availability``."""
-        for name, schema_of_table in STATEMENT_SCHEMAS.items():
-            parts = [(number, row) for number, table, row in self._statement_rows if table == name]
-            rows = [dict(zip(schema_of_table.names, row, strict=True)) for _, row in parts]
-            numbers = [number for number, _ in parts]
-            yield name, self._with_context(numbers, pa.Table.from_pylist(rows, schema_of_table))
+        for name, row_schema in STATEMENT_SCHEMAS.items():
+            numbered_rows = [
+                (number, row) for number, table, row in self._statement_rows if table == name
+            ]
+            rows = [dict(zip(row_schema.names, row, strict=True)) for _, row in numbered_rows]
+            response_numbers = [number for number, _ in numbered_rows]
+            yield name, self._with_context(response_numbers, pa.Table.from_pylist(rows, row_schema))
 
     def leave_out(self, stored: StoredTable) -> None:
         """Remove the rows of ``frames`` about a table that cannot be stored."""
-        place = (stored.section, stored.table.name)
+        section_and_table = (stored.section, stored.table.name)
         self._statement_rows = [
-            row for row in self._statement_rows if (row[1], *row[2][:2]) != (FRAMES, *place)
+            row
+            for row in self._statement_rows
+            if (row[1], *row[2][:2]) != (FRAMES, *section_and_table)
         ]
 
-    def _with_context(self, numbers: Any, rows: pa.Table) -> pa.Table:
-        contexts = [response.context for response in self._contexts]
+    def _with_context(self, response_numbers: Any, rows: pa.Table) -> pa.Table:
+        """Return rows with the context columns of their responses.
+
+        ``response_numbers`` are the positions of these responses in the buffer, one per row.
+        """
+        contexts = [response.context for response in self._responses]
         table = pa.Table.from_pylist(contexts, CONTEXT_FIELDS)
-        context = table.take(pa.array(numbers, pa.int64()))
+        context = table.take(pa.array(response_numbers, pa.int64()))
         names = [*context.column_names, *rows.column_names]
         return pa.table([*context.columns, *rows.columns], names)
 
@@ -228,21 +245,21 @@ class RunWriter:
         self._has_begun = False
 
     def put(self, responses: Iterable[ArchivedResponse]) -> list[ArchivedResponse]:
-        """Store responses in one commit; return those that are new."""
+        """Store those responses that are not in the archive yet, in one commit; return them."""
         new_rows = [replace(row, run=self.run) for row in responses if not self.index.has(row)]
         rows = []
         for row in new_rows:
-            is_kept = row.error is None and self.index.has_body(row)
-            rows.append(replace(row, body=None) if is_kept else row)
+            has_stored_body = row.error is None and self.index.has_body(row)
+            rows.append(replace(row, body=None) if has_stored_body else row)
             self.index.add(rows[-1])
         if rows and not self._has_begun:
             log(self.store, self.run, "begun", check=self._check_begin)
             self._has_begun = True
         if rows:
             self.store.append(self._table(RESPONSES, SCHEMA), to_arrow(rows))
-        failed = sum(row.error is not None for row in rows)
-        self.failed += failed
-        self.responses += len(rows) - failed
+        failed_count = sum(row.error is not None for row in rows)
+        self.failed += failed_count
+        self.responses += len(rows) - failed_count
         return new_rows
 
     def _check_begin(self, runs: RunLog) -> None:
@@ -268,13 +285,15 @@ class RunWriter:
     def flush(self) -> None:
         """Write the buffered rows, which are hidden until the run is committed."""
         buffer, self._buffer = self._buffer, TableBuffer()
-        new = (table for name, table in buffer.declared_tables.items() if name not in self._tables)
-        schema.record_new_tables(self.store, new)
+        new_tables = (
+            table for name, table in buffer.declared_tables.items() if name not in self._tables
+        )
+        schema.record_new_tables(self.store, new_tables)
         for name, stored in buffer.declared_tables.items():
             try:
                 table = self._tables.get(name)
-                names = set() if table is None else {f.name for f in table.schema().fields}
-                if table is None or not {*stored.columns} <= names:
+                column_names = set() if table is None else {f.name for f in table.schema().fields}
+                if table is None or not {*stored.columns} <= column_names:
                     table = self._tables[name] = schema.create_or_extend(self.store, stored)
                 rows = buffer.rows(name, pa.schema(table.schema().to_arrow()))
             except ArchiveConflict:
@@ -333,19 +352,21 @@ class RunWriter:
                 "again",
                 path=self.store.root,
             )
-        before = {(row["run"], row["state"]) for row in self._log_at_begin.rows}
-        after = {row["state"] for row in runs.rows if (row["run"], row["state"]) not in before}
-        if after & {"forgotten", "rebuilding", "rebuilt"}:
+        earlier_entries = {(row["run"], row["state"]) for row in self._log_at_begin.rows}
+        new_states = {
+            row["state"] for row in runs.rows if (row["run"], row["state"]) not in earlier_entries
+        }
+        if new_states & {"forgotten", "rebuilding", "rebuilt"}:
             raise ArchiveConflict(
                 "responses were removed from the archive, or its tables made anew, while others "
                 "were added to it; add again, which continues where this ended",
                 path=self.store.root,
             )
-        new = runs.committed - self._last_log.committed
-        if new:
-            committed = self._identities(new)
-            if committed & self._identities(frozenset({self.run})):
-                raise _DuplicateResponses(committed)
+        new_runs = runs.committed - self._last_log.committed
+        if new_runs:
+            committed_identities = self._identities(new_runs)
+            if committed_identities & self._identities(frozenset({self.run})):
+                raise _DuplicateResponses(committed_identities)
             self._last_log = runs
 
     def _identities(self, runs: frozenset[str]) -> set[Identity]:
