@@ -43,7 +43,7 @@ VERSION = "v2"
 FAULTS = (sqlite3.Error, OSError, MemoryError, ValueError, OverflowError)
 """What using a file can raise; a damaged one also by invalid UTF-8 and impossible sizes."""
 
-_APPLICATION = 0x61617463
+_APPLICATION_ID = 0x61617463
 _TABLE = "responses"
 _BUSY_SECONDS = 2.0
 _REST_SECONDS = 60.0
@@ -52,37 +52,38 @@ _REST_SECONDS = 60.0
 _LOG_SIZE = 16 * 2**20
 """The bytes of the write-ahead log at which it is moved to the file."""
 
-_HASH = hashlib.sha256().digest_size
-_HEAD = 1 << 15
-_SPARE = 64
-"""Eviction frees this fraction of the limit in addition, so that it does not run at every write."""
+_HASH_SIZE = hashlib.sha256().digest_size
+_HEAD_SIZE = 1 << 15
+_SPARE_DIVISOR = 64
+"""Eviction frees a 64th of the limit in addition, so that it does not run at every write."""
 
 
 # -- values ----------------------------------------------------------------------------------
 
 
 def _dump(key: str, response: Response) -> bytes:
+    """Serialize a response: a hash, a line of JSON that also has its key, and the body."""
     head = orjson.dumps({"key": key, **response.to_dict()}) + b"\n"
     return hashlib.sha256(head).digest() + head + response.body
 
 
 def _head(value: bytes) -> tuple[dict[str, Any], int]:
-    """Parse the JSON header of a stored value; return it and the start of the body."""
-    body_start = value.index(b"\n", _HASH) + 1
-    if hashlib.sha256(value[_HASH:body_start]).digest() != value[:_HASH]:
+    """Parse the JSON header of a stored value; return it and the position of the body."""
+    body_start = value.index(b"\n", _HASH_SIZE) + 1
+    if hashlib.sha256(value[_HASH_SIZE:body_start]).digest() != value[:_HASH_SIZE]:
         raise ValueError("its head has changed")
-    facts = orjson.loads(value[_HASH:body_start])
-    return facts, body_start
+    header = orjson.loads(value[_HASH_SIZE:body_start])
+    return header, body_start
 
 
 def _load(value: bytes, key: str | None = None, request: Request | None = None) -> Response:
-    """Parse a stored value; raise ValueError if any byte of it has changed."""
+    """Parse the response in a stored value; raise ValueError if it is damaged or of another key."""
     if not isinstance(value, bytes):
         raise ValueError("it is no value of a cache")
-    facts, body_start = _head(value)
-    if key not in (None, facts["key"]):
+    header, body_start = _head(value)
+    if key not in (None, header["key"]):
         raise ValueError("it is the response to another request")
-    return Response.from_dict(facts, value[body_start:], request)
+    return Response.from_dict(header, value[body_start:], request)
 
 
 SERIALIZER = SerializerPipeline(
@@ -95,7 +96,7 @@ SERIALIZER = SerializerPipeline(
 
 
 class _Table(SQLiteDict):
-    """The table in one SQLite file; its column ``expires`` numbers the responses as stored."""
+    """The table in one SQLite file; its column ``expires`` numbers responses in their order."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -141,9 +142,9 @@ class ResponseCache:
         self._token, self._limit = token, limit
         self._lock = threading.Lock()
         self._table: _Table | None = None
-        self._reads_from = self._writes_from = 0.0
+        self._reads_resume_at = self._writes_resume_at = 0.0
         self._has_warned = False
-        _OPEN.add(self)
+        _OPEN_CACHES.add(self)
 
     def get(self, request: Request) -> Response | None:
         """Return the cached response to a request; None if there is none or it is damaged."""
@@ -162,15 +163,15 @@ class ResponseCache:
         return response
 
     def put(self, response: Response) -> None:
-        """Store a response, and return once it is written."""
+        """Store a response, unless it is larger than the limit; return once it is written."""
         key = self._key(response.request)
         value = SERIALIZER.dumps((key, response))
         if len(value) > self._limit:
             return
 
         def store(connection: sqlite3.Connection) -> bool:
-            newest = f"(SELECT coalesce(max(expires), 0) + 1 FROM {_TABLE})"
-            statement = f"INSERT OR REPLACE INTO {_TABLE} VALUES (?, ?, {newest})"
+            next_number = f"(SELECT coalesce(max(expires), 0) + 1 FROM {_TABLE})"
+            statement = f"INSERT OR REPLACE INTO {_TABLE} VALUES (?, ?, {next_number})"
             connection.execute(statement, (key, value))
             return _evict(connection, self._limit)
 
@@ -185,6 +186,7 @@ class ResponseCache:
 
     @cached_property
     def _account(self) -> str:
+        """The account in keys: ``anonymous``, or a hash from which no token can be computed."""
         if self._token is None:
             return "anonymous"
         token = self._token.reveal().encode()
@@ -192,9 +194,9 @@ class ResponseCache:
 
     def _key(self, request: Request) -> str:
         """Return the key of a request and account; it starts with the origin and the host."""
-        parts = orjson.dumps([self._account, *request.key])
+        identity = orjson.dumps([self._account, *request.key])
         origin = "/".join(request.base_url.split("/", 3)[:3])
-        return f"{origin}|{request.host}|{hashlib.sha256(parts).hexdigest()}"
+        return f"{origin}|{request.host}|{hashlib.sha256(identity).hexdigest()}"
 
     def _read(self, query: str, *values: object) -> list[Any]:
         """Return the rows of a query; empty if the file cannot be used."""
@@ -204,10 +206,10 @@ class ResponseCache:
         self, action: Callable[[sqlite3.Connection], T], writes: bool = False, commit: bool = False
     ) -> T | None:
         """Run an action on the file and return its result; None if the file cannot be used."""
-        if time.monotonic() < max(self._reads_from, self._writes_from if writes else 0.0):
+        if time.monotonic() < max(self._reads_resume_at, self._writes_resume_at if writes else 0.0):
             return None
         try:
-            table = self._opened()
+            table = self._open_table()
             # From Python 3.12 on, threads that share a statement can get each other's rows.
             with table._lock, table.connection(commit=commit) as connection:
                 return action(connection)
@@ -215,7 +217,8 @@ class ResponseCache:
             self._fail(error, writes)
             return None
 
-    def _opened(self) -> _Table:
+    def _open_table(self) -> _Table:
+        """Return the table; open the file first if it is not open."""
         with self._lock:
             if self._table is None:
                 make_private(self.folder)
@@ -230,9 +233,9 @@ class ResponseCache:
         is_locked = code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
         retry_at = time.monotonic() + _REST_SECONDS if is_locked else float("inf")
         if writes and code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            self._writes_from = retry_at
+            self._writes_resume_at = retry_at
         else:
-            self._reads_from = retry_at
+            self._reads_resume_at = retry_at
         had_warned, self._has_warned = self._has_warned, True
         if not had_warned:
             warn(
@@ -244,12 +247,12 @@ class ResponseCache:
 
 _DELETE = f"DELETE FROM {_TABLE} WHERE key = ?"
 
-_OPEN: weakref.WeakSet[ResponseCache] = weakref.WeakSet()
+_OPEN_CACHES: weakref.WeakSet[ResponseCache] = weakref.WeakSet()
 
 
 def _close_all() -> None:
     """Close all files before a fork, as SQLite's locks must not be inherited."""
-    for cache in list(_OPEN):
+    for cache in list(_OPEN_CACHES):
         cache.close()
 
 
@@ -277,7 +280,7 @@ def connect(folder: Path) -> sqlite3.Connection:
     try:
         if is_writable:
             _set_up(connection)
-        if _number(connection, "application_id") != _APPLICATION:
+        if _number(connection, "application_id") != _APPLICATION_ID:
             raise sqlite3.DatabaseError("its file is not one of aatoolkit")
     except BaseException:
         connection.close()
@@ -286,6 +289,7 @@ def connect(folder: Path) -> sqlite3.Connection:
 
 
 def _set_up(connection: sqlite3.Connection) -> None:
+    """Create the table in a new file, and set the limits of the write-ahead log."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         try:
@@ -310,23 +314,23 @@ _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS {_TABLE} (key TEXT PRIMARY KEY, value BLOB, expires INTEGER);
 CREATE INDEX IF NOT EXISTS expires_idx ON {_TABLE} (expires);
-PRAGMA application_id={_APPLICATION};
+PRAGMA application_id={_APPLICATION_ID};
 COMMIT;
 """
 """What requests-cache makes, too."""
 
 
 def _evict(connection: sqlite3.Connection, limit: int) -> bool:
-    """Delete the oldest responses until the file is smaller than a limit."""
-    page = _number(connection, "page_size")
-    pages = _number(connection, "page_count") - _number(connection, "freelist_count")
-    if pages * page <= limit:
+    """Delete the oldest responses if the file is larger than a limit; return whether it was."""
+    page_size = _number(connection, "page_size")
+    page_count = _number(connection, "page_count") - _number(connection, "freelist_count")
+    if page_count * page_size <= limit:
         return False
     connection.execute(
         f"DELETE FROM {_TABLE} WHERE key IN (SELECT key FROM (SELECT key, expires,"
-        f" sum(length(value) + {page} / 2) OVER (ORDER BY expires DESC) AS total FROM {_TABLE})"
-        f" WHERE total > ? AND expires < (SELECT max(expires) FROM {_TABLE}))",
-        (limit - limit // _SPARE,),
+        f" sum(length(value) + {page_size} / 2) OVER (ORDER BY expires DESC) AS total"
+        f" FROM {_TABLE}) WHERE total > ? AND expires < (SELECT max(expires) FROM {_TABLE}))",
+        (limit - limit // _SPARE_DIVISOR,),
     )
     return True
 
@@ -338,6 +342,7 @@ def shrink(connection: sqlite3.Connection) -> None:
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:
+    """Return the value of a setting of SQLite that is a number, such as ``page_size``."""
     return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
 
@@ -353,8 +358,8 @@ def folder_of(folder: str | Path | None) -> Path:
 
 def parts_of(folder: Path) -> list[Path]:
     """Return the existing files of a cache: the database, and the temporary files of SQLite."""
-    names = (folder / f"{FILE_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal"))
-    return [path for path in names if path.is_symlink() or path.exists()]
+    paths = (folder / f"{FILE_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal"))
+    return [path for path in paths if path.is_symlink() or path.exists()]
 
 
 def make_private(folder: Path) -> None:
@@ -370,21 +375,23 @@ def make_private(folder: Path) -> None:
         If it cannot be created, belongs to another user, or other users may write there.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    state = folder.stat()
-    if _is_foreign(state):
+    stat_result = folder.stat()
+    if _is_foreign(stat_result):
         raise PermissionError(f"{folder} belongs to another user")
-    if state.st_mode & 0o077 and all(name.startswith(FILE_NAME) for name in os.listdir(folder)):
-        folder.chmod(0o700 & state.st_mode)
-    elif state.st_mode & 0o022:
+    if stat_result.st_mode & 0o077 and all(
+        name.startswith(FILE_NAME) for name in os.listdir(folder)
+    ):
+        folder.chmod(0o700 & stat_result.st_mode)
+    elif stat_result.st_mode & 0o022:
         raise PermissionError(f"other users may write to {folder}")
     for file in parts_of(folder):
-        state = file.lstat()
-        if not stat.S_ISREG(state.st_mode):
+        stat_result = file.lstat()
+        if not stat.S_ISREG(stat_result.st_mode):
             raise PermissionError(f"{file} is no plain file")
-        if _is_foreign(state):
+        if _is_foreign(stat_result):
             raise PermissionError(f"{file} belongs to another user")
-        if state.st_mode & 0o077:
-            file.chmod(0o700 & state.st_mode)
+        if stat_result.st_mode & 0o077:
+            file.chmod(0o700 & stat_result.st_mode)
     # An existing file is not opened: closing it would release the locks that other connections
     # of this process hold on it.
     if not (folder / FILE_NAME).exists():
@@ -392,9 +399,9 @@ def make_private(folder: Path) -> None:
             os.close(os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def _is_foreign(state: os.stat_result) -> bool:
+def _is_foreign(stat_result: os.stat_result) -> bool:
     """Return whether a file belongs to another user; False on systems without owners."""
-    return hasattr(os, "geteuid") and state.st_uid != os.geteuid()
+    return hasattr(os, "geteuid") and stat_result.st_uid != os.geteuid()
 
 
 # -- listing and clearing --------------------------------------------------------------------
@@ -402,7 +409,10 @@ def _is_foreign(state: os.stat_result) -> bool:
 
 @dataclass(frozen=True)
 class HostInfo:
-    """A summary of the cached responses of one host at one service; ``bytes`` is their size."""
+    """A summary of the cached responses of one host at one service; ``bytes`` is their size.
+
+    ``oldest`` and ``newest`` are the times at which the first and the last of them were fetched.
+    """
 
     origin: str
     host: str
@@ -431,9 +441,9 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
         If the file cannot be read.
     """
     path = folder_of(folder)
-    query = f"SELECT key, length(value), substr(value, 1, {_HEAD}) FROM {_TABLE} ORDER BY key"
+    query = f"SELECT key, length(value), substr(value, 1, {_HEAD_SIZE}) FROM {_TABLE} ORDER BY key"
     with _typed(path):
-        rows = _run(path, lambda c: c.execute(query).fetchall()) or []
+        rows = _run(path, lambda connection: connection.execute(query).fetchall()) or []
         hosts = []
         for (origin, host), group in groupby(rows, key=lambda row: row[0].split("|")[:2]):
             rows_of_host = list(group)
@@ -460,9 +470,9 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
     def clear(connection: sqlite3.Connection) -> int:
         connection.execute("PRAGMA secure_delete=ON")
         condition, values = ("", ()) if host is None else (" WHERE instr(key, ?)", (f"|{host}|",))
-        count = connection.execute(f"DELETE FROM {_TABLE}{condition}", values).rowcount
+        deleted_count = connection.execute(f"DELETE FROM {_TABLE}{condition}", values).rowcount
         shrink(connection)
-        return count
+        return deleted_count
 
     with _typed(path):
         try:

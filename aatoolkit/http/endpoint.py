@@ -44,23 +44,23 @@ class BaseUrl:
         text = text.strip()
         try:
             parts = urlsplit(text)
-            name, port = parts.hostname or "", parts.port
+            host_name, port = parts.hostname or "", parts.port
         except ValueError:
             parts = None
         if parts is None or any(character <= " " or character in "\\\x7f" for character in text):
-            raise _refused("is not a URL")
+            raise _refusal("is not a URL")
         if parts.scheme not in _PORTS:
-            raise _refused("does not begin with https://")
+            raise _refusal("does not begin with https://")
         is_dotted = any(map(_is_dot_segment, parts.path.split("/")))
         if is_dotted or any(sign in text for sign in "@?#"):
-            raise _refused("has a user, a query, a fragment or . or .. in its path; leave it out")
-        host = _address(name)
+            raise _refusal("has a user, a query, a fragment or . or .. in its path; leave it out")
+        host = _address(host_name)
         if host is None or port == 0:
-            raise _refused("names no valid host")
-        base = cls(parts.scheme, host, port or _PORTS[parts.scheme], parts.path.rstrip("/"))
-        if base.scheme == "http" and not base.is_loopback:
-            raise _refused("is not encrypted; use https (http is for this machine only)")
-        return base
+            raise _refusal("names no valid host")
+        base_url = cls(parts.scheme, host, port or _PORTS[parts.scheme], parts.path.rstrip("/"))
+        if base_url.scheme == "http" and not base_url.is_loopback:
+            raise _refusal("is not encrypted; use https (http is for this machine only)")
+        return base_url
 
     @property
     def origin(self) -> str:
@@ -92,22 +92,24 @@ def _address(text: str) -> str | None:
 
 
 def _is_dot_segment(segment: str) -> bool:
+    """Return whether a segment of a path is, or hides, ``.``, ``..`` or a slash."""
     decoded = unquote(segment)
     return decoded in (".", "..") or "/" in decoded or "\\" in decoded
 
 
-def _refused(why: str) -> ArgumentError:
+def _refusal(reason: str) -> ArgumentError:
+    """Return the error for a base URL that cannot be used."""
     # The URL is not repeated: somebody may have put a password into it.
     return ArgumentError(
-        f"the base URL {why}; a base URL looks like https://api.example", argument="base_url"
+        f"the base URL {reason}; a base URL looks like https://api.example", argument="base_url"
     )
 
 
 _B64TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
-_PREFIX = re.compile(r"bearer\s+", re.IGNORECASE)
+_BEARER_PREFIX = re.compile(r"bearer\s+", re.IGNORECASE)
 
-_PART = 12
-_CHANCE = 8
+_PART_LENGTH = 12
+_MIN_LENGTH = 8
 
 
 class Secret:
@@ -126,7 +128,7 @@ class Secret:
     __slots__ = ("_pattern", "reveal")
 
     def __init__(self, value: str) -> None:
-        token = _PREFIX.sub("", value.strip(), count=1) if isinstance(value, str) else ""
+        token = _BEARER_PREFIX.sub("", value.strip(), count=1) if isinstance(value, str) else ""
         # Kept in a function: tools that list the attributes of an object show no token.
         self.reveal: Callable[[], str] = lambda: token
         self._pattern = cache(lambda: _pattern(token))
@@ -162,7 +164,7 @@ class Secret:
         (True, True, False)
         """
         token = self.reveal()
-        return len(token) >= _CHANCE and any(form in text for form in _forms(token))
+        return len(token) >= _MIN_LENGTH and any(form in text for form in _forms(token))
 
     def hide_in(self, text: bytes) -> bytes:
         """Replace the token in a text, and long parts of it, by ``***``; case is ignored."""
@@ -190,19 +192,21 @@ def _flaw(token: str) -> str | None:
 
 
 def _forms(token: str) -> set[bytes]:
-    """Return a token as it is, as JSON with escaped slashes, and URL-encoded."""
-    in_url = quote(token, safe="")
-    in_lower_case = re.sub("%..", lambda escape: escape[0].lower(), in_url)
-    return {form.encode() for form in (token, token.replace("/", r"\/"), in_url, in_lower_case)}
+    """Return how a text may spell a token: as it is, as JSON with escaped slashes, URL-encoded."""
+    url_form = quote(token, safe="")
+    lower_case_form = re.sub("%..", lambda escape: escape[0].lower(), url_form)
+    return {form.encode() for form in (token, token.replace("/", r"\/"), url_form, lower_case_form)}
 
 
 def _pattern(token: str) -> re.Pattern[bytes]:
-    """Return a pattern that matches the token, or any part of it of ``_PART`` bytes.
+    """Return a pattern that matches the token, or any part of it of ``_PART_LENGTH`` bytes.
 
     It is matched as it is, JSON-escaped and URL-encoded.
     """
     forms = sorted(_forms(token), key=len, reverse=True)
     parts = {
-        form[start : start + _PART] for form in forms for start in range(len(form) - _PART + 1)
+        form[start : start + _PART_LENGTH]
+        for form in forms
+        for start in range(len(form) - _PART_LENGTH + 1)
     }
     return re.compile(b"|".join(map(re.escape, [*forms, *sorted(parts)])), re.IGNORECASE)

@@ -17,7 +17,7 @@ from aatoolkit.payload import Payload, Request, Response
 
 Error = errors.FetchError | errors.InternalError
 
-_ATTEMPTS, _FIRST_BACKOFF, _RETRIES = 3, 0.5, 20.0
+_MAX_ATTEMPTS, _FIRST_BACKOFF, _RETRY_QUOTA = 3, 0.5, 20.0
 
 
 class Fetcher:
@@ -82,7 +82,7 @@ class Fetcher:
             )
         limit = int(_at_least(1, "cache_size", cache_size))
         self._cache = None if self.folder is None else ResponseCache(self.folder, secret, limit)
-        self._sleep, self._retries = sleep, _RETRIES
+        self._sleep, self._retries = sleep, _RETRY_QUOTA
         self._transport = Transport(
             self.base, secret, max_body=max_body, connections=max(1, workers)
         )
@@ -99,31 +99,28 @@ class Fetcher:
             If no usable response came back.
         """
         request = request.at(self.base.url)
-        age = request.expire_after
-        age = self.expire_after if age is None else _at_least(0, "expire_after", age)
-        cached = self._cache.get(request) if self._cache and not request.refresh else None
-        is_stale = cached is None or not is_fresh(cached, age)
-        if cached is not None and (self.offline or not is_stale):
-            return Payload._of(cached, from_cache=True, stale=is_stale)
+        max_age = request.expire_after
+        max_age = self.expire_after if max_age is None else _at_least(0, "expire_after", max_age)
+        cached_response = self._cache.get(request) if self._cache and not request.refresh else None
+        is_stale = cached_response is None or not is_fresh(cached_response, max_age)
+        if cached_response is not None and (self.offline or not is_stale):
+            return Payload._of(cached_response, from_cache=True, stale=is_stale)
         if self.offline:
             problem = "this response was never cached for this account; ask for it once online"
             problem = "refresh needs a connection; leave it out" if request.refresh else problem
             raise errors.NotCached(
-                f"offline: {problem}",
-                url=request.url,
-                section=request.section,
-                scope=request.scope,
+                f"offline: {problem}", url=request.url, section=request.section, scope=request.scope
             )
         outcome = self._send(request)
         if isinstance(outcome, Payload):
             return outcome
-        if cached is not None and allows_stale(outcome):
+        if cached_response is not None and allows_stale(outcome):
             errors.warn(
-                f"{outcome.message}; a response of {cached.fetched_at:%Y-%m-%d %H:%M} UTC was used "
-                "instead",
+                f"{outcome.message}; a response of "
+                f"{cached_response.fetched_at:%Y-%m-%d %H:%M} UTC was used instead",
                 errors.StaleDataWarning,
             )
-            return Payload._of(cached, from_cache=True, stale=True)
+            return Payload._of(cached_response, from_cache=True, stale=True)
         if isinstance(outcome, errors.DeadlineExceeded):
             outcome.deadline = self.deadline
         outcome.section, outcome.scope = request.section, request.scope
@@ -150,11 +147,11 @@ class Fetcher:
         So a service that fails most calls soon gets no more retries, and is not overloaded.
         """
         deadline = time.monotonic() + self.deadline
-        turn = 0
+        attempt_count = 0
         while True:
             outcome = self._transport.ask(request, deadline - time.monotonic())
             if isinstance(outcome, Response):
-                self._retries = min(_RETRIES, self._retries + 0.2)
+                self._retries = min(_RETRY_QUOTA, self._retries + 0.2)
                 if self._cache is not None and may_be_kept(outcome):
                     self._cache.put(outcome)
                 return Payload._of(outcome)
@@ -163,9 +160,9 @@ class Fetcher:
                 self._transport.close()
             wait = outcome.retry_after
             if wait is None:
-                wait = random.uniform(0, _FIRST_BACKOFF * 2**turn)
-            turn += 1
-            is_last = turn == _ATTEMPTS or time.monotonic() + wait >= deadline
+                wait = random.uniform(0, _FIRST_BACKOFF * 2**attempt_count)
+            attempt_count += 1
+            is_last = attempt_count == _MAX_ATTEMPTS or time.monotonic() + wait >= deadline
             if is_last or not outcome.is_retryable or self._retries < 1:
                 return outcome.error
             self._retries -= 1
@@ -173,6 +170,7 @@ class Fetcher:
 
 
 def _at_least(minimum: float, setting: str, value: float) -> float:
+    """Return the value of a setting; raise ArgumentError if it is less than a minimum."""
     if not value >= minimum:  # as a number that is none is not
         raise errors.ArgumentError(
             f"{setting}={value!r} is too small; the least is {minimum:g}", argument=setting

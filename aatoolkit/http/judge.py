@@ -24,7 +24,7 @@ Mask = Callable[[bytes], bytes]
 SUCCESSES = frozenset({200, 201, 202, 203})
 """The statuses of success; with others a section may still explain why it has no data."""
 
-_SHOWN = 1 << 12
+_SHOWN_BYTES = 1 << 12
 _SECONDS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 
 
@@ -43,22 +43,22 @@ def judge(
     if it explains why a section has no data. ``mask`` hides the token in every part of the body
     that an error repeats. ``has_token`` says whether the request had a token.
     """
-    facts = {"url": url, "status": status}
+    details = {"url": url, "status": status}
     if is_explanation(url, status, body):
         return None
     if status not in SUCCESSES:
-        return _refusal(status, headers, body, mask, facts, has_token)
+        return _refusal(status, headers, body, mask, details, has_token)
     try:
-        value = decode.decode(body)
+        document = decode.decode(body)
     except errors.DecodeError as error:
         message, problem = mask(error.message.encode()).decode(), error.problem
     else:
-        if isinstance(value, dict | list):
+        if isinstance(document, dict | list):
             return None
         problem = "wrong_type"
         message = "the response is neither a JSON object nor a list; check the base URL"
-    text = excerpt(mask(body[:_SHOWN]))
-    return errors.DecodeError(message, problem=problem, excerpt=text, **facts)
+    text = excerpt(mask(body[:_SHOWN_BYTES]))
+    return errors.DecodeError(message, problem=problem, excerpt=text, **details)
 
 
 def is_explanation(url: str, status: int, body: bytes) -> bool:
@@ -88,8 +88,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (aware - datetime.now(UTC)).total_seconds())
+    aware_moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (aware_moment - datetime.now(UTC)).total_seconds())
 
 
 def _refusal(
@@ -97,19 +97,22 @@ def _refusal(
     headers: Mapping[str, str],
     body: bytes,
     mask: Mask,
-    facts: dict[str, Any],
+    details: dict[str, Any],
     has_token: bool,
 ) -> errors.StatusError:
-    """Return the error for an HTTP status, with the service's own message, if any."""
+    """Return the error for an HTTP status, with the service's own message, if any.
+
+    ``details`` are attributes of the error; those that the response gives are added.
+    """
     body = mask(body)
-    words = _words(body, mask)
-    facts |= {"excerpt": excerpt(body), "body": body}
-    facts["code"] = _first_text(words, "code")
-    message = _first_text(words, "message", "detail", "msg", "title", "error", "errors") or ""
+    texts = _error_texts(body, mask)
+    details |= {"excerpt": excerpt(body), "body": body}
+    details["code"] = _first_text(texts, "code")
+    message = _first_text(texts, "message", "detail", "msg", "title", "error", "errors") or ""
     message = message.rstrip(" .;")
     quote = f": {message}" if message else ""
     if 300 <= status < 400:
-        return _redirect(headers, facts)
+        return _redirect(headers, details)
     kind = errors.StatusError
     problem, hint = "the service responded with a status that is not expected", ""
     if status == 401:
@@ -120,36 +123,37 @@ def _refusal(
         kind, problem = errors.NotVisible, "the service shows the account no such host or section"
         hint = "; check the host, and that the account may see it"
     elif status in (400, 422):
-        parameter = facts["parameter"] = _first_text(words, "parameter")
+        parameter = details["parameter"] = _first_text(texts, "parameter")
         subject = f"parameter {parameter}" if parameter else "request"
         kind, problem = errors.BadRequest, f"the service refused the {subject}"
-        suggestions = _texts_in(words, "suggestions")
+        suggestions = _texts_in(texts, "suggestions")
         hint = f"; {did_you_mean(suggestions, 'the scope options list the allowed values')}"
-        facts["suggestions"] = suggestions or _texts_in(words, "allowed")
+        details["suggestions"] = suggestions or _texts_in(texts, "allowed")
     elif status == 429 or status >= 500:
         is_limit = status == 429
         kind = errors.RateLimited if is_limit else errors.ServerFailed
         problem = "too many requests" if is_limit else "the service failed"
-        wait = facts["retry_after"] = retry_after(headers)
+        wait = details["retry_after"] = retry_after(headers)
         hint = f"; try again {'later' if wait is None else f'in {math.ceil(wait)} seconds'}"
-    return kind(f"{problem} ({status}){quote}{hint}", **facts)
+    return kind(f"{problem} ({status}){quote}{hint}", **details)
 
 
-def _redirect(headers: Mapping[str, str], facts: dict[str, Any]) -> errors.StatusError:
+def _redirect(headers: Mapping[str, str], details: dict[str, Any]) -> errors.StatusError:
+    """Return the error for a redirect, which names the host that it leads to."""
     try:
-        target = urlsplit(urljoin(facts["url"], headers.get("location", ""))).hostname
+        target = urlsplit(urljoin(details["url"], headers.get("location", ""))).hostname
     except ValueError:
         target = None
-    name = excerpt(target.encode("utf-8", "backslashreplace")) if target else None
+    target_name = excerpt(target.encode("utf-8", "backslashreplace")) if target else None
     return errors.StatusError(
-        f"the service redirects to {name or 'elsewhere'}, which is refused so that the token "
-        "stays here; if the service has moved, change the base URL",
-        target=name,
-        **facts,
+        f"the service redirects to {target_name or 'elsewhere'}, which is refused so that the "
+        "token stays here; if the service has moved, change the base URL",
+        target=target_name,
+        **details,
     )
 
 
-def _words(body: bytes, mask: Mask) -> dict[str, Any]:
+def _error_texts(body: bytes, mask: Mask) -> dict[str, Any]:
     """Return the texts of an error message by field name, each on one printable line.
 
     They are the texts of the top-level object. Texts of the first error in it (in ``error``, in
@@ -176,13 +180,16 @@ def _words(body: bytes, mask: Mask) -> dict[str, Any]:
     return {name: clean(value) for name, value in fields.items()}
 
 
-def _first_text(words: Mapping[str, Any], *names: str) -> str | None:
-    """Return the first field of these names that is a non-empty text."""
-    return next((words[n] for n in names if isinstance(words.get(n), str) and words[n]), None)
+def _first_text(texts: Mapping[str, Any], *names: str) -> str | None:
+    """Return the text of the first of some fields that has one; None if no field has."""
+    return next(
+        (texts[name] for name in names if isinstance(texts.get(name), str) and texts[name]), None
+    )
 
 
-def _texts_in(words: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    return tuple(text for text in words.get(name) or () if isinstance(text, str))
+def _texts_in(texts: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Return the texts of a field that is a list; empty for any other."""
+    return tuple(text for text in texts.get(name) or () if isinstance(text, str))
 
 
 # --- what may be kept --------------------------------------------------------------------------
@@ -200,7 +207,7 @@ among them are refusals of the account (401, 403), and what is about to change (
 EMPTY_SECONDS = 300.0
 """For how long a response without data is fresh at most."""
 
-_BRIEF = 1 << 12
+_BRIEF_BYTES = 1 << 12
 
 
 def may_be_kept(response: Response) -> bool:
@@ -234,7 +241,7 @@ def is_temporary(body: bytes) -> bool:
     >>> is_temporary(b'{"status": "processing", "jobId": 7}'), is_temporary(b'{"domains": []}')
     (True, False)
     """
-    if len(body) > _BRIEF:
+    if len(body) > _BRIEF_BYTES:
         return False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.SchemaDriftWarning)

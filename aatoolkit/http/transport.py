@@ -96,22 +96,22 @@ class Attempt:
                 raise ConnectionAbortedError
             self.status, self.headers = status, headers
 
-    def watch(self, connected: socket.socket) -> None:
+    def watch(self, open_socket: socket.socket) -> None:
         """Record the socket of the attempt."""
         with self._lock:
             if self._is_ended:
                 raise ConnectionAbortedError
             if self._socket is None:
                 # Another handle, as this one may be closed, and its number taken, at any moment.
-                self._socket = socket.socket(fileno=os.dup(connected.fileno()))
+                self._socket = socket.socket(fileno=os.dup(open_socket.fileno()))
 
     def signed(self, data: bytes) -> bytes:
         """Insert the token into the header bytes of a request, just before they are sent."""
         if self._token is None:
             return data
         header = "\r\nAuthorization: Bearer {}\r\n"
-        signed = header.format(self._token.reveal()).encode()
-        return data.replace(header.format("***").encode(), signed, 1)
+        signed_header = header.format(self._token.reveal()).encode()
+        return data.replace(header.format("***").encode(), signed_header, 1)
 
     def _act(self, action: Callable[[], None]) -> None:
         _CURRENT.attempt = self
@@ -148,7 +148,7 @@ def pause(seconds: float) -> None:
 
 
 class _Response(http.client.HTTPResponse):
-    """An HTTP response whose header lines can be read."""
+    """An HTTP response that raises an error if its header lines cannot be parsed."""
 
     def begin(self) -> None:
         super().begin()
@@ -163,19 +163,19 @@ class _Connection(HTTPConnection):
     response_class = _Response
 
     def _new_conn(self) -> socket.socket:
-        connected = super()._new_conn()
+        new_socket = super()._new_conn()
         try:
-            _CURRENT.attempt.watch(connected)
-            self._check(connected)
+            _CURRENT.attempt.watch(new_socket)
+            self._check(new_socket)
         except BaseException:
-            connected.close()
+            new_socket.close()
             raise
-        return connected
+        return new_socket
 
-    def _check(self, connected: socket.socket) -> None:
+    def _check(self, open_socket: socket.socket) -> None:
         """Raise `NotLoopback` if the peer is another machine: plain HTTP is for loopback only."""
         # The connection may already be reset, and then it has no peer.
-        if not ipaddress.ip_address(connected.getpeername()[0].partition("%")[0]).is_loopback:
+        if not ipaddress.ip_address(open_socket.getpeername()[0].partition("%")[0]).is_loopback:
             raise NotLoopback
 
     def send(self, data: Any) -> None:
@@ -187,7 +187,7 @@ class _Connection(HTTPConnection):
 
 
 class _TLSConnection(_Connection, HTTPSConnection):
-    def _check(self, connected: socket.socket) -> None:
+    def _check(self, open_socket: socket.socket) -> None:
         """Do nothing: the certificate proves the host."""
 
 
@@ -237,8 +237,8 @@ CONNECT_SECONDS = 10.0
 """The longest that one address may take to accept a connection."""
 
 _HEADERS = {"User-Agent": "aatoolkit", "Accept": "application/json", "Accept-Encoding": "gzip"}
-_CHUNK = 1 << 16
-_RETRYABLE = frozenset({429, 502, 503, 504})
+_CHUNK_SIZE = 1 << 16
+_RETRYABLE_STATUSES = frozenset({429, 502, 503, 504})
 
 
 class Unusable(Exception):
@@ -251,7 +251,10 @@ class TooLong(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """The error that explains why there is no usable response, and whether a retry may help."""
+    """The error that explains why there is no usable response, and whether a retry may help.
+
+    ``retry_after`` are the seconds to wait before a retry, if the service says so.
+    """
 
     error: errors.FetchError | errors.InternalError
     is_retryable: bool = False
@@ -376,7 +379,7 @@ class Transport(HTTPAdapter):
         is_error = attempt.status is not None and attempt.status not in SUCCESSES
         if is_error or (fault is None and not is_late):
             try:
-                return self._judged(request, attempt)
+                return self._result_of(request, attempt)
             except Exception as error:
                 fault = _fault_of(error)
         if is_late:
@@ -384,11 +387,13 @@ class Transport(HTTPAdapter):
         return self._failure(fault or _LATE, request, attempt)
 
     def _exchange(self, url: str, attempt: Attempt, seconds: float) -> None:
-        """Send the request, and receive status, headers and body."""
-        signed = {} if self._token is None else {"Authorization": UNSIGNED}
-        prepared = requests.Request("GET", url, headers={**_HEADERS, **signed}).prepare()
+        """Send a request, and record status, headers and body of the response in ``attempt``."""
+        token_header = {} if self._token is None else {"Authorization": UNSIGNED}
+        prepared_request = requests.Request(
+            "GET", url, headers={**_HEADERS, **token_header}
+        ).prepare()
         response = super().send(
-            prepared,
+            prepared_request,
             stream=True,
             timeout=(min(CONNECT_SECONDS, seconds / 4), seconds + 1),
             **_environment(self._base, url),
@@ -403,14 +408,15 @@ class Transport(HTTPAdapter):
             attempt.begin(response.status_code, headers)
             is_success = response.status_code in SUCCESSES
             limit = self._max_body if is_success else ERROR_BODY_LIMIT
-            while chunk := raw.read1(_CHUNK, decode_content=True):
+            while chunk := raw.read1(_CHUNK_SIZE, decode_content=True):
                 attempt.body += chunk
                 if len(attempt.body) > limit:
                     raise TooLong
         finally:
             raw.close()
 
-    def _judged(self, request: Request, attempt: Attempt) -> Response | Failure:
+    def _result_of(self, request: Request, attempt: Attempt) -> Response | Failure:
+        """Return the response that an attempt received, or the failure that it stands for."""
         status, body = attempt.status or 0, bytes(attempt.body)
         is_success = status in SUCCESSES
         if is_success and self.repeats_token(body):
@@ -431,14 +437,16 @@ class Transport(HTTPAdapter):
             )
         if error is not None:
             is_cut_off = isinstance(error, errors.DecodeError) and error.problem == "truncated"
-            return Failure(error, status in _RETRYABLE or is_cut_off, retry_after(attempt.headers))
+            return Failure(
+                error, status in _RETRYABLE_STATUSES or is_cut_off, retry_after(attempt.headers)
+            )
         headers = {name: value for name, value in attempt.headers.items() if name != "location"}
         # Errors may repeat what was sent.
         content = body if is_success else self._masked(body)
         return Response(request, status, headers, datetime.now(UTC), content)
 
     def _failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
-        """Return the failure for a fault, whose error has the facts of the request and response."""
+        """Return the failure for a fault; its error has the URL, the status and the excerpt."""
         facts, message = self._facts(request, attempt), _MESSAGES[fault.kind].format(fault.reason)
         if fault.problem:
             facts["problem"] = fault.problem
@@ -447,7 +455,8 @@ class Transport(HTTPAdapter):
         return Failure(fault.kind(message, **facts), fault.is_retryable)
 
     def _facts(self, request: Request, attempt: Attempt) -> dict[str, Any]:
-        text = excerpt(self._masked(bytes(attempt.body[:_CHUNK])))
+        """Return the URL, the status, and the beginning of the body, for an error."""
+        text = excerpt(self._masked(bytes(attempt.body[:_CHUNK_SIZE])))
         has_status = attempt.status is not None
         return {
             "url": request.url,
@@ -460,6 +469,7 @@ class Transport(HTTPAdapter):
         return self._token is not None and self._token.is_in(text)
 
     def _masked(self, text: bytes) -> bytes:
+        """Return a text with the token replaced by ``***``."""
         return text if self._token is None else self._token.hide_in(text)
 
 
@@ -486,8 +496,8 @@ def _environment(base: BaseUrl, url: str) -> dict[str, Any]:
 def _fault_of(error: Exception) -> Fault:
     """Return the meaning of an exception, or of any exception that caused it."""
     chain = tuple(_chain(error))
-    for kind, fault in _FAULTS.items():
-        if any(isinstance(cause, kind) for cause in chain):
+    for exception_type, fault in _FAULTS.items():
+        if any(isinstance(cause, exception_type) for cause in chain):
             return fault
     if isinstance(error, Unusable):
         return Fault(str(error), False)
@@ -498,12 +508,12 @@ def _fault_of(error: Exception) -> Fault:
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """Yield an exception and all its causes."""
-    pending: list[object] = [error]
-    seen: set[int] = set()
-    while pending:
-        cause = pending.pop()
-        if not isinstance(cause, BaseException) or id(cause) in seen:
+    queue: list[object] = [error]
+    seen_ids: set[int] = set()
+    while queue:
+        cause = queue.pop()
+        if not isinstance(cause, BaseException) or id(cause) in seen_ids:
             continue
-        seen.add(id(cause))
+        seen_ids.add(id(cause))
         yield cause
-        pending += [*cause.args, getattr(cause, "reason", None), cause.__cause__, cause.__context__]
+        queue += [*cause.args, getattr(cause, "reason", None), cause.__cause__, cause.__context__]
