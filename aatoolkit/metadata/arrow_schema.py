@@ -78,12 +78,12 @@ def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
     """Build the key-value metadata of a Parquet file from a schema."""
     if all(field.type in _PARQUET_TYPES and field.nullable for field in schema):
         return dict(schema.metadata)
-    arrow = base64.b64encode(schema.serialize().to_pybytes())
-    return {KEY: schema.metadata[KEY], ARROW: arrow}
+    arrow_schema = base64.b64encode(schema.serialize().to_pybytes())
+    return {KEY: schema.metadata[KEY], ARROW: arrow_schema}
 
 
 def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | None:
-    """Read column metadata from the keys of a file or schema; None if there is none.
+    """Read the metadata of some columns from the keys of a file or schema; None if there is none.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def _body(metadata: FrameMetadata) -> dict[str, Any]:
             for state in states
         ],
         "columns": {
-            name: ({"state": i} if (i := states.index(states_by_name[name])) else {})
+            name: ({"state": position} if (position := states.index(states_by_name[name])) else {})
             | _present(_facts(column))
             for name, column in columns
         },
@@ -139,7 +139,7 @@ def _body(metadata: FrameMetadata) -> dict[str, Any]:
 
 
 def _facts(column: ColumnMetadata) -> dict[str, str | None]:
-    """Return unit, rule and description of a column from its declaration."""
+    """Return unit, rule and description of a column from its declaration; empty without one."""
     declaration = declared(column)
     if declaration is None:
         return {}
@@ -152,7 +152,7 @@ def _facts(column: ColumnMetadata) -> dict[str, str | None]:
 
 
 def _present(facts: Mapping[str, str | None]) -> dict[str, str]:
-    """Drop the facts that are None or empty."""
+    """Return facts without those that are None or empty."""
     return {name: fact for name, fact in facts.items() if fact}
 
 
@@ -160,9 +160,10 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-_TITLE = b"aatoolkit logical hash 1\n"
+_HASH_TITLE = b"aatoolkit logical hash 1\n"
 
 _Encoded = tuple[str, list[bytes | memoryview]]
+"""The kind of an array, such as ``integer``, and its bytes."""
 
 
 def logical_hash(table: pd.DataFrame | pa.Table) -> str:
@@ -227,10 +228,10 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
             raise NotWritten(f"column {name!r} has no logical hash: {error}") from None
         kinds.append([name, kind])
         pieces += encoded
-    total = hashlib.sha256(_TITLE + _json({"columns": kinds, "rows": table.num_rows}) + b"\n")
+    digest = hashlib.sha256(_HASH_TITLE + _json({"columns": kinds, "rows": table.num_rows}) + b"\n")
     for piece in pieces:
-        total.update(piece)
-    return total.hexdigest()
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 def _as_arrow(frame: pd.DataFrame) -> pa.Table:
@@ -245,7 +246,7 @@ def _as_arrow(frame: pd.DataFrame) -> pa.Table:
 
 
 def _encode(values: Any) -> _Encoded:
-    """Return the kind of a column and its bytes: the mask of values that are there, then these."""
+    """Return the kind of a column and its bytes: the mask of values that are there, then values."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_string(values.type):
@@ -260,46 +261,50 @@ def _encode(values: Any) -> _Encoded:
 
 
 def _encode_values(array: pa.Array) -> _Encoded:
-    """Return the kind of an array, whose NaN were made null, and the bytes of its values."""
-    kind, is_a = array.type, pa.types
-    if is_a.is_null(kind) or (is_a.is_nested(kind) and array.null_count == len(array)):
+    """Return the kind of an array and the bytes of its values; NaN must be null already."""
+    arrow_type, types = array.type, pa.types
+    if types.is_null(arrow_type) or (
+        types.is_nested(arrow_type) and array.null_count == len(array)
+    ):
         return "null", []  # a column of Python objects names no kind either
-    if is_a.is_boolean(kind):
+    if types.is_boolean(arrow_type):
         return "boolean", [_encode_numbers(array, pa.uint8())]
-    if is_a.is_integer(kind):
+    if types.is_integer(arrow_type):
         try:
             return "integer", [_encode_numbers(array, pa.int64())]
         except pa.ArrowInvalid:
             return "big integer", _encode_texts(array.cast(pa.large_string()))
-    if is_a.is_floating(kind):
+    if types.is_floating(arrow_type):
         return "float", [_encode_numbers(pc.add(array, 0.0), pa.float64())]
-    if is_a.is_date(kind) or is_a.is_timestamp(kind):
-        zone = None if is_a.is_date(kind) else kind.tz
+    if types.is_date(arrow_type) or types.is_timestamp(arrow_type):
+        zone = None if types.is_date(arrow_type) else arrow_type.tz
         moments = array.cast(pa.timestamp("us", zone)).cast(pa.int64())
         return "instant" if zone else "local", [_encode_numbers(moments, pa.int64())]
-    if is_a.is_large_string(kind):
+    if types.is_large_string(arrow_type):
         return "text", _encode_texts(array)
-    if is_a.is_list(kind) or is_a.is_large_list(kind):
+    if types.is_list(arrow_type) or types.is_large_list(arrow_type):
         items_array = array.flatten()
         items_kind, encoded_items = _encode(items_array if len(items_array) else pa.nulls(0))
         lengths = _encode_numbers(pc.list_value_length(array), pa.int64())
         return f"list<{items_kind}>", [lengths, *encoded_items]
-    raise TypeError(f"{kind} is not of any kind that responses hold")
+    raise TypeError(f"{arrow_type} is not of any kind that responses hold")
 
 
 def _encode_texts(array: pa.Array) -> list[bytes | memoryview]:
     """Encode texts as their lengths in bytes, then their UTF-8."""
     # A null may have bytes in the buffer, which do not count.
     texts = pc.fill_null(array, "")
-    _, buffer, content = texts.buffers()
-    offsets = np.frombuffer(buffer or bytes(8), np.int64)[
+    _, offset_buffer, content = texts.buffers()
+    offsets = np.frombuffer(offset_buffer or bytes(8), np.int64)[
         texts.offset : texts.offset + len(texts) + 1
     ]
     lengths = _encode_numbers(pa.array(np.diff(offsets)), pa.int64())
     return [lengths, b"" if content is None else memoryview(content)[offsets[0] : offsets[-1]]]
 
 
-def _encode_numbers(array: pa.Array, kind: pa.DataType) -> bytes:
+def _encode_numbers(array: pa.Array, arrow_type: pa.DataType) -> bytes:
     """Encode numbers as one type, little-endian, with zero for null."""
-    filled = pc.fill_null(array.cast(kind), pa.scalar(0, kind)).to_numpy(zero_copy_only=False)
-    return np.ascontiguousarray(filled, filled.dtype.newbyteorder("<")).tobytes()
+    numbers = pc.fill_null(array.cast(arrow_type), pa.scalar(0, arrow_type)).to_numpy(
+        zero_copy_only=False
+    )
+    return np.ascontiguousarray(numbers, numbers.dtype.newbyteorder("<")).tobytes()

@@ -116,17 +116,19 @@ class FrameMetadata:
             "grains": self.grains,
             "repeated": sorted(self.repeated),
             "statements": dump_statements(self.columns),
-            "cautions": {name: c.caution for name, c in self.columns.items() if c.caution},
+            "cautions": {
+                name: column.caution for name, column in self.columns.items() if column.caution
+            },
             "recipe": self.recipe and dump_recipe(self.recipe),
             "fingerprint": self.fingerprint and self.fingerprint.to_dict(),
         }
-        body |= {name: part for name, part in optional_fields.items() if part}
+        body |= {name: value for name, value in optional_fields.items() if value}
         return canonical_json(body)
 
     @staticmethod
     @lru_cache(maxsize=256)
     def loads(text: str) -> FrameMetadata:
-        """Parse the JSON text.
+        """Parse the text that `dumps` returned.
 
         Raises
         ------
@@ -151,7 +153,9 @@ class FrameMetadata:
                 )
                 for name, (declared_name, *state) in body["columns"].items()
             }
-            facts = {fact.name for fact in fields(Source)}  # a later version may know more
+            source_fields = {
+                source_field.name for source_field in fields(Source)
+            }  # a later version may know more
             recipe, fingerprint = body.get("recipe"), body.get("fingerprint")
             if recipe is not None:
                 renumbered(recipe, {})  # which reads all of it
@@ -159,7 +163,13 @@ class FrameMetadata:
                 columns,
                 tuple(body["key"]),
                 tuple(
-                    Source(**{n: item[n] for n in facts & item.keys()}) for item in body["sources"]
+                    Source(
+                        **{
+                            field_name: source[field_name]
+                            for field_name in source_fields & source.keys()
+                        }
+                    )
+                    for source in body["sources"]
                 ),
                 {table: tuple(grain) for table, grain in body.get("grains", {}).items()},
                 tuple(body.get("repeated", ())),
@@ -182,7 +192,7 @@ def declared_key(table: str) -> tuple[str, ...]:
 
 
 def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
-    """Group the columns of a frame by the table that declares them."""
+    """Return the names of columns by the table that declares them."""
     tables: dict[str, list[str]] = {}
     for name, column in columns.items():
         if column.table:
@@ -241,27 +251,33 @@ class _MetadataInMemory:
     @cached_property
     def text(self) -> _Text:
         """The metadata as text, with the fingerprint of a sample of rows."""
-        text = _Text(replace(self.metadata, fingerprint=self._hashed(sample=True)).dumps())
+        text = _Text(replace(self.metadata, fingerprint=self._hash_rows(sample=True)).dumps())
         text.in_memory = self
         return text
 
     @cached_property
     def fingerprint(self) -> Fingerprint:
         """The fingerprint of all rows."""
-        return self._hashed(sample=False)
+        return self._hash_rows(sample=False)
 
-    def _hashed(self, *, sample: bool) -> Fingerprint:
-        """Compute the fingerprint; unmeasured columns are left out if they have no value."""
+    def _hash_rows(self, *, sample: bool) -> Fingerprint:
+        """Compute the fingerprint of the columns that have metadata.
+
+        With ``sample`` only some rows are hashed. Columns without any value are left out if the
+        service could not measure them.
+        """
         rows, columns = self.rows(), self.metadata.columns
         arrays = arrays_of(rows)
-        empty = {
+        empty_columns = {
             name
             for name, column in columns.items()
             if column.availability.status in EMPTY
             and (name not in arrays or arrays[name].isna().all())
         }
         names = [
-            name for name, column in columns.items() if column != NOTHING and name not in empty
+            name
+            for name, column in columns.items()
+            if column != NOTHING and name not in empty_columns
         ]
         return fingerprint_of(rows, names, self.metadata.key, sample=sample)
 
@@ -323,7 +339,7 @@ class LazyAttrs(dict[Any, Any]):
         return dict, (self.copy(),)
 
 
-def _filled(method: Callable[..., Any]) -> Any:
+def _filling(method: Callable[..., Any]) -> Any:
     """Wrap a method of dict so that the text is made before it reads values."""
 
     def read(*dicts: Any) -> Any:
@@ -339,7 +355,7 @@ for _name in (
     *("__getitem__", "get", "items", "values", "pop", "popitem", "setdefault", "copy"),
     *("__eq__", "__ne__", "__or__", "__ror__", "__repr__"),
 ):
-    setattr(LazyAttrs, _name, _filled(getattr(dict, _name)))
+    setattr(LazyAttrs, _name, _filling(getattr(dict, _name)))
 
 
 CHECKS: ContextVar[dict[int, tuple[pd.DataFrame, FingerprintCheck]] | None] = ContextVar(
@@ -369,7 +385,8 @@ def frame_with(
 ) -> pd.DataFrame:
     """Make a frame whose metadata and fingerprint are made when they are first needed.
 
-    For the fingerprint ``rows`` is called again, as the frame may have been changed by then.
+    ``rows`` makes the frame, and ``metadata`` its metadata. For the fingerprint ``rows`` is called
+    again, as the frame may have been changed by then.
     """
     frame = rows()
     _put(frame, {}, _MetadataInMemory(rows, metadata, responses))
@@ -416,17 +433,17 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
 
 
 def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:
-    """Return the check of a frame against its fingerprint, cached while a verb runs.
+    """Return the check of a frame against its fingerprint.
 
-    With ``anew`` the cache is not used.
+    It is cached while a method of ``df.aa`` runs; with ``anew`` the cache is not used.
     """
-    shared = CHECKS.get()
-    if shared is not None and id(frame) in shared and not anew:
-        return shared[id(frame)][1]
+    cached_checks = CHECKS.get()
+    if cached_checks is not None and id(frame) in cached_checks and not anew:
+        return cached_checks[id(frame)][1]
     metadata, _ = stored_of(frame)
     check = FingerprintCheck(frame, fingerprint_in(frame, metadata) or Fingerprint(), metadata.key)
-    if shared is not None:
-        shared[id(frame)] = frame, check
+    if cached_checks is not None:
+        cached_checks[id(frame)] = frame, check
     return check
 
 
@@ -465,7 +482,10 @@ def replace_metadata(
 
 
 def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint | None:
-    """Return the fingerprint of all rows of a frame, or of a sample if the frame was pickled."""
+    """Return the fingerprint of all rows of a frame, or of a sample if the frame was pickled.
+
+    None if the metadata of a pickled frame has none.
+    """
     in_memory = _in_memory(frame)
     return metadata.fingerprint if in_memory is None else in_memory.fingerprint
 
@@ -494,6 +514,7 @@ def _put(frame: pd.DataFrame, other_attrs: Mapping[Any, Any], in_memory: _Metada
 
 
 def _other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
+    """Return the attrs of a frame without its metadata."""
     # past the methods of `LazyAttrs`, which would make the text
     return {name: value for name, value in dict.items(frame.attrs) if name != ATTRIBUTE}
 
@@ -501,7 +522,7 @@ def _other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
 def over_rows(
     frame: pd.DataFrame, columns: Mapping[str, ColumnMetadata]
 ) -> dict[str, ColumnMetadata]:
-    """Recompute the availability of columns over the rows of a frame."""
+    """Return the metadata of columns, with their availability computed from a frame's rows."""
     if not any(column.statements or column.absent for column in columns.values()):
         return {**columns}
     rows = rows_of(frame, FrameMetadata(columns))
@@ -512,6 +533,9 @@ def over_rows(
 
 
 def rows_of(frame: pd.DataFrame, metadata: FrameMetadata) -> RowStatus:
-    """Return the `RowStatus` of a frame, by the columns that still hold what was read."""
+    """Return the availability of the rows of a frame, as a `RowStatus`.
+
+    Only columns that still hold the values that were read decide which rows a statement concerns.
+    """
     trusted_columns = [*filter(metadata.holds, metadata.columns)]
     return RowStatus(arrays_of(frame), len(frame), trusted_columns)

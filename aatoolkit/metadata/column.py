@@ -80,7 +80,7 @@ class ColumnMetadata:
         return self.availability if self.other_rows is None else self.other_rows
 
     def combined(self, availability: Availability) -> ColumnMetadata:
-        """Return the column with an availability combined in that may hold of any of its rows."""
+        """Return the metadata combined with an availability that any row of the column may have."""
         return replace(
             self,
             availability=combine([self.availability, availability]),
@@ -88,7 +88,10 @@ class ColumnMetadata:
         )
 
     def renamed(self, names: Mapping[str, str]) -> ColumnMetadata:
-        """Return the column with the columns in its conditions renamed."""
+        """Return the metadata, with columns renamed in the conditions of its statements.
+
+        ``names`` has the new names by the old ones.
+        """
 
         def rename(condition: Condition) -> Condition:
             return replace(condition, column=names.get(condition.column, condition.column))
@@ -100,13 +103,16 @@ class ColumnMetadata:
         return replace(self, statements=tuple(statements))
 
     def with_absent(self, *absent: Availability) -> ColumnMetadata:
-        """Return the column with the availability of further rows that the frame lacks."""
-        new = tuple(dict.fromkeys((*self.absent, *absent)))
+        """Return the metadata with the availability of further rows that the frame lacks."""
+        all_absent = tuple(dict.fromkeys((*self.absent, *absent)))
         total = combine([self.availability, *absent])
-        return replace(self, availability=total, other_rows=self.elsewhere, absent=new)
+        return replace(self, availability=total, other_rows=self.elsewhere, absent=all_absent)
 
     def statements_within(self, *conditions: Condition) -> tuple[Statement, ...]:
-        """Return the column's statements, limited to the rows that match some conditions."""
+        """Return the column's statements, limited to the rows that match some conditions.
+
+        The first of them is about those of these rows that no other statement is about.
+        """
         return (
             Statement(self.elsewhere, conditions),
             *(
@@ -144,17 +150,20 @@ class RowStatus:
     def states(
         self, other_rows: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], Codes]:
-        """Return the distinct states of the rows, and the code of each row's state."""
+        """Return the distinct availabilities of rows, and for each row the position of its own."""
         if not self._rows or not statements:
             return [other_rows], np.zeros(self._rows, np.int64)
         cache_key = (other_rows, tuple(statements))
         if cache_key not in self._states:
             matches = np.column_stack([self._match(statement) for statement in statements])
             packed_rows = np.packbits(matches, axis=1)
-            _, first, codes = np.unique(packed_rows, axis=0, return_index=True, return_inverse=True)
-            matching = [np.flatnonzero(matches[row]).tolist() for row in first]
+            _, first_rows, codes = np.unique(
+                packed_rows, axis=0, return_index=True, return_inverse=True
+            )
+            numbers_by_state = [np.flatnonzero(matches[row]).tolist() for row in first_rows]
             states = [
-                self._state(other_rows, [statements[i] for i in numbers]) for numbers in matching
+                self._state(other_rows, [statements[number] for number in numbers])
+                for numbers in numbers_by_state
             ]
             self._states[cache_key] = states, codes.reshape(-1).astype(np.int64)
         return self._states[cache_key]
@@ -181,16 +190,18 @@ class RowStatus:
 
     def _state(self, other_rows: Availability, matching: Sequence[Statement]) -> Availability:
         """Return the availability of a row by the statements that match it."""
-        columns = [{condition.column for condition in statement.rows} for statement in matching]
-        are_certain = [names <= self._usable_columns for names in columns]
-        sets = [
-            {*s.rows} for s, is_certain in zip(matching, are_certain, strict=True) if is_certain
+        column_sets = [{condition.column for condition in statement.rows} for statement in matching]
+        are_certain = [names <= self._usable_columns for names in column_sets]
+        condition_sets = [
+            {*statement.rows}
+            for statement, is_certain in zip(matching, are_certain, strict=True)
+            if is_certain
         ]
         narrowest_states, possible_states = [], []
         for statement, is_certain in zip(matching, are_certain, strict=True):
             if not is_certain:
                 possible_states.append(statement.availability)
-            elif not any({*statement.rows} < other for other in sets):
+            elif not any({*statement.rows} < conditions for conditions in condition_sets):
                 narrowest_states.append(statement.availability)
         return combine([*(narrowest_states or [other_rows]), *possible_states])
 
@@ -221,6 +232,7 @@ def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
 
 
 def _dump(value: Any) -> Any:
+    """Convert statements, conditions and availabilities to lists."""
     if isinstance(value, Availability):
         return dump_state(value)
     if isinstance(value, tuple):
@@ -229,11 +241,11 @@ def _dump(value: Any) -> Any:
 
 
 def load_statements(body: Mapping[str, Any]) -> dict[str, Stated]:
-    """Parse the statements of columns."""
+    """Parse what `dump_statements` returned: by column a tuple as `Stated` describes."""
 
     def condition(body: Sequence[Any]) -> Condition:
-        column, op, values = body
-        return Condition(column, op, tuple(values))
+        column, operator, values = body
+        return Condition(column, operator, tuple(values))
 
     return {
         name: (

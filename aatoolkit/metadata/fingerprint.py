@@ -36,7 +36,7 @@ Hashes = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 Positions = npt.NDArray[np.intp]
 
-_MISSING = 0x9E3779B97F4A7C15
+_MISSING_HASH = 0x9E3779B97F4A7C15
 
 _MANY_TEXTS = 10_000
 """The number of texts from which on only distinct ones are hashed."""
@@ -44,10 +44,10 @@ _MANY_TEXTS = 10_000
 SAMPLE_SIZE = 32
 """The most rows that are sampled: every day of a month."""
 
-_ROW, _CELL = 0xFFFF_FFFF, 0xFFFF
+_ROW_BITS, _CELL_BITS = 0xFFFF_FFFF, 0xFFFF
 """The bits of the hashes of rows and of cells that a sample keeps."""
 
-_FULL_CELL = 0xFFFF_FFFF
+_FULL_CELL_BITS = 0xFFFF_FFFF
 """The bits of the hashes of cells that are kept of all rows; those of rows are kept whole."""
 
 _MIN_DIFFERENT = 3
@@ -66,19 +66,21 @@ def hash_cells(values: Array) -> Hashes:
     All missing values have the same hash.
     """
     if isinstance(values.dtype, pd.CategoricalDtype):
-        levels: Hashes = np.append(hash_cells(values.categories.array), np.uint64(_MISSING))
-        of_codes: Hashes = levels[values.codes]
-        return of_codes
-    missing = values.isna()
-    present_values = values[~missing] if missing.any() else values
+        level_hashes: Hashes = np.append(
+            hash_cells(values.categories.array), np.uint64(_MISSING_HASH)
+        )
+        cell_hashes: Hashes = level_hashes[values.codes]
+        return cell_hashes
+    is_missing = values.isna()
+    present_values = values[~is_missing] if is_missing.any() else values
     if pd.api.types.is_object_dtype(present_values.dtype):
         present_values = pd.Series(present_values).infer_objects().array
-    hashes: Hashes = np.full(len(values), _MISSING, np.uint64)
-    hashes[~missing] = _hashed(present_values)
+    hashes: Hashes = np.full(len(values), _MISSING_HASH, np.uint64)
+    hashes[~is_missing] = _hash_present(present_values)
     return hashes
 
 
-def _hashed(values: Array) -> Hashes:
+def _hash_present(values: Array) -> Hashes:
     """Hash values that are not missing: numbers as floats, times as integers, others as text."""
     kind = values.dtype.kind
     if kind in "biuf":
@@ -94,6 +96,7 @@ def _hashed(values: Array) -> Hashes:
 
 
 def _text(value: Any) -> str:
+    """Return a value as text, a list as the texts of its items, joined."""
     if isinstance(value, str):
         return value
     is_list = isinstance(value, (list, tuple, np.ndarray))
@@ -107,17 +110,17 @@ class HashedRows:
         self.hashes: Hashes = np.asarray(hashes, dtype=np.uint64)
 
     @cached_property
-    def distinct(self) -> bool:
+    def is_unique(self) -> bool:
         """Whether all hashes are different."""
         return pd.Index(self.hashes).is_unique
 
     def positions(self, hashes: Hashes) -> Positions:
         """Return for each hash the position of a row with this hash; -1 if there is none."""
-        if np.array_equal(hashes, self.hashes) and self.distinct:
+        if np.array_equal(hashes, self.hashes) and self.is_unique:
             return np.arange(len(hashes))
-        first = np.flatnonzero(~pd.Index(self.hashes).duplicated())
-        position = pd.Index(self.hashes[first]).get_indexer(pd.Index(hashes))
-        return np.append(first, -1)[position]
+        first_positions = np.flatnonzero(~pd.Index(self.hashes).duplicated())
+        unique_positions = pd.Index(self.hashes[first_positions]).get_indexer(pd.Index(hashes))
+        return np.append(first_positions, -1)[unique_positions]
 
 
 @dataclass(frozen=True)
@@ -159,14 +162,14 @@ class Fingerprint:
         return all(len(hashes) == self.rows for _, hashes in self.cells.values())
 
     def hashes_of(self, names: Iterable[str]) -> list[Hashes]:
-        """Return the hashes of the cells of some columns."""
+        """Return the hashes of the cells of some columns, an array per column."""
         return [np.asarray(self.cells[name][1], dtype=np.uint64) for name in names]
 
     def to_dict(self) -> dict[str, Any]:
         """Convert the fingerprint to JSON values, with hashes as hexadecimal text."""
 
-        def text(hashes: Any, kind: str) -> str:
-            return np.asarray(hashes).astype(kind).tobytes().hex()
+        def text(hashes: Any, dtype: str) -> str:
+            return np.asarray(hashes).astype(dtype).tobytes().hex()
 
         return {
             "rows": self.rows,
@@ -174,15 +177,17 @@ class Fingerprint:
             "span": self.span and list(self.span),
             "labels": text(self.labels, ">u4"),
             "keys": text(self.keys, ">u4"),
-            "cells": {name: [n, text(cells, ">u2")] for name, (n, cells) in self.cells.items()},
+            "cells": {
+                name: [missing, text(cells, ">u2")] for name, (missing, cells) in self.cells.items()
+            },
         }
 
     @staticmethod
     def from_dict(body: Mapping[str, Any]) -> Fingerprint:
         """Create a fingerprint from its JSON values."""
 
-        def numbers(text: str, kind: str) -> Hashes:
-            return np.frombuffer(bytes.fromhex(text), kind).astype(np.uint64)
+        def numbers(text: str, dtype: str) -> Hashes:
+            return np.frombuffer(bytes.fromhex(text), dtype).astype(np.uint64)
 
         span, cells = body["span"], body["cells"].items()
         return Fingerprint(
@@ -206,11 +211,7 @@ class Fingerprint:
 
 
 def fingerprint_of(
-    rows: pd.DataFrame,
-    names: Iterable[str],
-    key: tuple[str, ...],
-    *,
-    sample: bool = False,
+    rows: pd.DataFrame, names: Iterable[str], key: tuple[str, ...], *, sample: bool = False
 ) -> Fingerprint:
     """Compute the fingerprint of a frame.
 
@@ -227,24 +228,27 @@ def fingerprint_of(
     """
     index, arrays = rows.index, arrays_of(rows)
     names = [name for name in names if name in arrays]
-    positions = _sampled(len(rows)) if sample else slice(None)
+    positions = _sample_positions(len(rows)) if sample else slice(None)
     sampled_arrays = {name: arrays[name][positions] for name in (*names, *key) if name in arrays}
-    labels = _label_hashes(index[positions])
-    hashed = {name: hash_cells(array) for name, array in sampled_arrays.items()}
+    label_hashes = _label_hashes(index[positions])
+    cell_hashes = {name: hash_cells(array) for name, array in sampled_arrays.items()}
     label_columns = [name for name in names if arrays[name].dtype.kind not in "biuf"]
     if sample or index.is_unique:
         label_columns = []
-    keys: Sequence[int] | Hashes = ()
-    if key and {*key} <= {*hashed}:
-        keys = row_hashes([hashed[name] for name in key], sample)
+    key_hashes: Sequence[int] | Hashes = ()
+    if key and {*key} <= {*cell_hashes}:
+        key_hashes = row_hashes([cell_hashes[name] for name in key], sample)
     return Fingerprint(
         len(rows),
         index_names(index),
         label_span(index),
-        row_hashes([*labels, *(hashed[name] for name in label_columns)], sample),
-        keys if HashedRows(keys).distinct else (),
+        row_hashes([*label_hashes, *(cell_hashes[name] for name in label_columns)], sample),
+        key_hashes if HashedRows(key_hashes).is_unique else (),
         {
-            name: (int(arrays[name].isna().sum()), _truncate(hashed[name], sample).astype("u4"))
+            name: (
+                int(arrays[name].isna().sum()),
+                _truncate(cell_hashes[name], sample).astype("u4"),
+            )
             for name in names
         },
         tuple(label_columns),
@@ -266,11 +270,11 @@ def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
     return {name: array for name, array in arrays.items() if name not in repeated_names}
 
 
-def _sampled(rows: int) -> Positions:
+def _sample_positions(size: int) -> Positions:
     """Return the positions of rows to sample: all, or the first ones and evenly spaced others."""
     first_count = SAMPLE_SIZE // 2
-    others = np.linspace(first_count, rows - 1, first_count, dtype=np.intp)
-    return np.arange(rows) if rows <= SAMPLE_SIZE else np.append(np.arange(first_count), others)
+    others = np.linspace(first_count, size - 1, first_count, dtype=np.intp)
+    return np.arange(size) if size <= SAMPLE_SIZE else np.append(np.arange(first_count), others)
 
 
 def index_names(index: pd.Index) -> tuple[str | None, ...]:
@@ -290,20 +294,20 @@ def label_span(index: pd.Index) -> tuple[int, int] | None:
 
 
 def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
-    """Combine the hashes of columns to one hash per row."""
+    """Combine the hashes of columns to one hash per row, which is shorter for a sample."""
     total = np.zeros(len(columns[0]), dtype=np.uint64)
     for hashes in columns:
         total = total * np.uint64(1_000_003) + hashes
-    return total & np.uint64(_ROW) if sample else total
+    return total & np.uint64(_ROW_BITS) if sample else total
 
 
 def _truncate(cells: Hashes, sample: bool = False) -> Hashes:
     """Truncate the hashes of cells to the bits that a fingerprint keeps."""
-    return cells & np.uint64(_CELL if sample else _FULL_CELL)
+    return cells & np.uint64(_CELL_BITS if sample else _FULL_CELL_BITS)
 
 
 def _row_counts(columns: Iterable[Hashes]) -> pd.Series:
-    """Count how often each row occurs."""
+    """Return how often each row occurs, by its hash."""
     hashes = row_hashes([*map(_truncate, columns)])
     return pd.Index(hashes).value_counts()
 
@@ -318,10 +322,8 @@ def has_more_rows(rows: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
     frames : iterable of list of array
         The hashes of the same columns of each frame.
     """
-    counts, counts_read = (
-        _row_counts(rows),
-        pd.concat([*map(_row_counts, frames)]).groupby(level=0).max(),
-    )
+    counts = _row_counts(rows)
+    counts_read = pd.concat([*map(_row_counts, frames)]).groupby(level=0).max()
     return bool((counts > counts_read.reindex(counts.index, fill_value=0)).any())
 
 
@@ -334,7 +336,8 @@ class RowMatch(NamedTuple):
     """The rows that were read."""
     positions: Positions
     """For each row of the frame the position among the rows that were read; -1 if there is none."""
-    by_key: bool
+    is_by_key: bool
+    """Whether rows were matched by key."""
 
     @property
     def mask(self) -> Mask:
@@ -353,7 +356,7 @@ class FingerprintCheck:
         self._index, self._arrays = frame.index, arrays_of(frame)
         self._read, self._key = fingerprint, key
         self._columns = [name for name in fingerprint.cells if name in self._arrays]
-        self._hashed: dict[str, Hashes] = {}
+        self._cell_hashes: dict[str, Hashes] = {}
 
     @property
     def hashed_columns(self) -> set[str]:
@@ -369,18 +372,18 @@ class FingerprintCheck:
         if len(self._index) == 0:
             return np.empty(0, np.intp), {*self._columns}
         is_moved = MOVED in self._changes.values()
-        best: tuple[Positions, set[str]] | None = None
+        best_match: tuple[Positions, set[str]] | None = None
         for match, differing, _ in self._matches if self._read.is_complete else ():
-            if not (match.read_rows.distinct and match.mask.all()) or (
-                is_moved and not match.by_key
+            if not (match.read_rows.is_unique and match.mask.all()) or (
+                is_moved and not match.is_by_key
             ):
                 continue
-            unchanged = {*self._columns} - differing | ({*self._key} if match.by_key else set())
-            if best is None or len(unchanged) > len(best[1]):
-                best = match.positions, unchanged
+            unchanged = {*self._columns} - differing | ({*self._key} if match.is_by_key else set())
+            if best_match is None or len(unchanged) > len(best_match[1]):
+                best_match = match.positions, unchanged
         is_numbered = self._read.index == (None,) and self._read.span == (0, self._read.rows - 1)
         if self._read.is_complete or is_moved or not is_numbered or not self._is_within_span:
-            return best
+            return best_match
         unchanged = {name for name in self._columns if self.change(name) is None}
         return self._index.to_numpy().astype(np.intp), unchanged
 
@@ -394,9 +397,9 @@ class FingerprintCheck:
         """
         if not tables or not len(self._index):
             return set()
-        original = self.original_rows()
-        if original is not None:
-            return {*tables} if np.bincount(original[0]).max() > 1 else set()
+        original_rows = self.original_rows()
+        if original_rows is not None:
+            return {*tables} if np.bincount(original_rows[0]).max() > 1 else set()
         if not self._read.is_complete:
             is_repeated = len(self._index) > self._read.rows or not self._index.is_unique
             return {*tables} if is_repeated else set()
@@ -418,6 +421,7 @@ class FingerprintCheck:
 
     @cached_property
     def _changes(self) -> dict[str, str]:
+        """The columns that do not hold the values that were read, each with the reason."""
         reasons = dict.fromkeys(
             self.hashed_columns.difference(self._columns), "not one column of this name"
         )
@@ -430,15 +434,17 @@ class FingerprintCheck:
 
     @cached_property
     def _matches(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
-        """The matches by label and by key, each with the columns that differ, and further reasons.
+        """The matches by label and by key, each with the columns that differ, and reasons.
 
-        The reasons say by column why it is not accepted although it does not differ.
+        The reasons say of each column that is not accepted why not: it differs, or may be sums.
         """
         matches = []
         for match in filter(None, (find() for find in (self._by_label, self._by_key))):
             differing = {name for name in self._columns if self._differs(name, match)}
-            sums = self._possible_sums(match.mask, differing)
-            matches.append((match, differing, dict.fromkeys(differing, OVERWRITTEN) | sums))
+            possible_sums = self._possible_sums(match.mask, differing)
+            matches.append(
+                (match, differing, dict.fromkeys(differing, OVERWRITTEN) | possible_sums)
+            )
             if not matches[-1][-1]:
                 break
         return matches
@@ -452,18 +458,18 @@ class FingerprintCheck:
         include text or several different numbers. Labels that count from 0 may be those of groups,
         and a sum over missing values may equal the value that was read at its label.
         """
-        agreeing = {*self._columns} - differing
-        if self._key and agreeing >= {*self._key}:
+        equal_columns = {*self._columns} - differing
+        if self._key and equal_columns >= {*self._key}:
             return {}
-        numbers = [name for name in agreeing if self._arrays[name].dtype.kind in "biuf"]
-        has_text = len(numbers) < len(agreeing)
+        number_columns = [name for name in equal_columns if self._arrays[name].dtype.kind in "biuf"]
+        has_text = len(number_columns) < len(equal_columns)
         if len(self._index) == self._read.rows:
             is_accepted = has_text or not differing
             return {} if is_accepted else dict.fromkeys(self._columns, MOVED)
-        zeros = hash_cells(pd.array([0, None], "Int64"))
+        zero_hashes = hash_cells(pd.array([0, None], "Int64"))
         is_varied = any(
-            len(np.setdiff1d(self._hashes(name)[is_matched], zeros)) >= _MIN_DIFFERENT
-            for name in numbers
+            len(np.setdiff1d(self._hashes(name)[is_matched], zero_hashes)) >= _MIN_DIFFERENT
+            for name in number_columns
         )
         if differing or not (has_text or is_varied) or not is_matched.any():
             return dict.fromkeys(self._columns, MOVED)
@@ -473,9 +479,9 @@ class FingerprintCheck:
 
     def _hashes(self, name: str) -> Hashes:
         """Return the hashes of the cells of a column, cached."""
-        if name not in self._hashed:
-            self._hashed[name] = hash_cells(self._arrays[name])
-        return self._hashed[name]
+        if name not in self._cell_hashes:
+            self._cell_hashes[name] = hash_cells(self._arrays[name])
+        return self._cell_hashes[name]
 
     def _differs(self, name: str, match: RowMatch) -> bool:
         """Return whether a column differs in matched rows, or was filled or emptied elsewhere."""
@@ -485,23 +491,26 @@ class FingerprintCheck:
         is_all = self._read.is_complete or mask.all()
         cells = self._hashes(name)[mask] if is_all else hash_cells(self._arrays[name][mask])
         cells = _truncate(cells, self._read.is_sample)
-        if match.read_rows.distinct:
+        if match.read_rows.is_unique:
             return not np.array_equal(hashes[match.positions[mask]], cells)
         rows = _combine(match.read_rows.hashes, hashes)
         return not np.isin(_combine(match.hashes[mask], cells), rows).all()
 
     def _has_likely_missing(self, name: str) -> bool:
-        """Return whether as many values are missing as rows dropped or repeated would leave."""
+        """Return whether dropping or repeating rows can explain how many values are missing.
+
+        If it cannot, values of the column were filled or removed.
+        """
         if self._read.is_complete:
             return True
-        missing = self._read.cells.get(name, (0,))[0]
+        missing_before = self._read.cells.get(name, (0,))[0]
         rows, rows_read = len(self._index), self._read.rows
         missing_now = int(self._arrays[name].isna().sum())
         if rows == rows_read:
-            return missing_now == missing
-        if missing - missing_now > rows_read - rows > 0 and self._index.is_unique:
+            return missing_now == missing_before
+        if missing_before - missing_now > rows_read - rows > 0 and self._index.is_unique:
             return False  # more were missing than rows are gone: some were filled
-        return missing_now * rows_read <= missing * max(rows, rows_read)
+        return missing_now * rows_read <= missing_before * max(rows, rows_read)
 
     def _by_label(self) -> RowMatch | None:
         """Match rows by label; None if the frame has new labels."""
@@ -511,22 +520,25 @@ class FingerprintCheck:
         if read.span is not None and not read.is_complete and not self._is_within_span:
             return None
         parts = [*_label_hashes(self._index), *map(self._hashes, read.label_columns)]
-        match = self._match(parts, read.by_label, by_key=False)
+        match = self._match(parts, read.by_label, is_by_key=False)
         is_numbered = read.span is not None and not read.is_complete
         return match if is_numbered or self._is_match(match) else None
 
     def _by_key(self) -> RowMatch | None:
         """Match rows by key; None if the key is gone or changed."""
-        is_filled = all(n in self._arrays and self._has_likely_missing(n) for n in self._key)
+        is_filled = all(
+            name in self._arrays and self._has_likely_missing(name) for name in self._key
+        )
         if not len(self._read.keys) or not is_filled:
             return None
         parts = [self._hashes(name) for name in self._key]
-        match = self._match(parts, self._read.by_key, by_key=True)
+        match = self._match(parts, self._read.by_key, is_by_key=True)
         return match if self._is_match(match) else None
 
-    def _match(self, parts: list[Hashes], read_rows: HashedRows, *, by_key: bool) -> RowMatch:
+    def _match(self, parts: list[Hashes], read_rows: HashedRows, *, is_by_key: bool) -> RowMatch:
+        """Match rows by the hashes of the columns of their labels or keys."""
         hashes = row_hashes(parts, self._read.is_sample)
-        return RowMatch(hashes, read_rows, read_rows.positions(hashes), by_key)
+        return RowMatch(hashes, read_rows, read_rows.positions(hashes), is_by_key)
 
     def _is_match(self, match: RowMatch) -> bool:
         """Return whether enough rows match: all if all rows were hashed, else at least one."""

@@ -77,7 +77,7 @@ LIMIT = 4000
 
 
 def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
-    """Replace the numbers of sources in a recipe.
+    """Return a recipe with other numbers of its sources; -1 for a source without another number.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
     if kind == READ:
         return [READ, numbers.get(fields[0], -1), fields[1]]
     if kind == DO:
-        return [DO, fields[0], fields[1], [renumbered(source, numbers) for source in fields[2]]]
+        return [DO, fields[0], fields[1], [renumbered(child, numbers) for child in fields[2]]]
     return [VIEW, renumbered(fields[0], numbers), fields[1]] if kind == VIEW else recipe
 
 
@@ -113,8 +113,8 @@ def dump_rows(rows: Numbers) -> list[int]:
     """
     steps = np.diff(rows, prepend=0)
     starts = np.flatnonzero(np.diff(steps, prepend=steps[:1] + 1))
-    counts = np.diff(starts, append=len(steps))
-    return np.column_stack([steps[starts], counts]).ravel().tolist()
+    repeat_counts = np.diff(starts, append=len(steps))
+    return np.column_stack([steps[starts], repeat_counts]).ravel().tolist()
 
 
 def load_rows(runs: Sequence[int]) -> Numbers:
@@ -125,8 +125,8 @@ def load_rows(runs: Sequence[int]) -> Numbers:
     ValueError
         If the runs are damaged.
     """
-    steps, counts = np.array(runs, np.intp).reshape(-1, 2).T
-    return np.cumsum(np.repeat(steps, counts))
+    steps, repeat_counts = np.array(runs, np.intp).reshape(-1, 2).T
+    return np.cumsum(np.repeat(steps, repeat_counts))
 
 
 def dump_values(values: pd.Series) -> list[Any] | None:
@@ -155,6 +155,6 @@ def dump_values(values: pd.Series) -> list[Any] | None:
 
 def load_values(body: list[Any]) -> pd.Series:
     """Parse a column from its dtype and JSON values."""
-    kind, cells = body
-    values: pd.Series = pd.Series(cells, dtype=kind)
+    dtype, cells = body
+    values: pd.Series = pd.Series(cells, dtype=dtype)
     return values

@@ -28,20 +28,8 @@ from aatoolkit.metadata.attrs import (
     stored_of,
     text_of,
 )
-from aatoolkit.metadata.fingerprint import (
-    Fingerprint,
-    arrays_of,
-    index_names,
-)
-from aatoolkit.metadata.recipe import (
-    DO,
-    END,
-    VIEW,
-    Recipe,
-    dump_rows,
-    dump_values,
-    renumbered,
-)
+from aatoolkit.metadata.fingerprint import Fingerprint, arrays_of, index_names
+from aatoolkit.metadata.recipe import DO, END, VIEW, Recipe, dump_rows, dump_values, renumbered
 from aatoolkit.sections.aggregation import Aggregation
 
 P = ParamSpec("P")
@@ -134,7 +122,12 @@ def record(
     }
     metadata = stored_of(result)[0] if has_metadata(result) else FrameMetadata()
     recipes = [current_recipe(frame) for frame in frames]
-    sources = dict.fromkeys((*metadata.sources, *(s for _, read, _ in recipes for s in read)))
+    sources = dict.fromkeys(
+        (
+            *metadata.sources,
+            *(source for _, input_sources, _ in recipes for source in input_sources),
+        )
+    )
     numbers = {source: number for number, source in enumerate(sources)}
     written_arguments, unwritten = {}, []
     for name, value in other_arguments.items():
@@ -142,15 +135,20 @@ def record(
             written_arguments[name] = _serialize(value)
         except TypeError:
             unwritten.append(name)
-    parts = [renumbered(r, {n: numbers[s] for n, s in enumerate(read)}) for r, read, _ in recipes]
-    recipe: Recipe = [DO, verb, written_arguments, parts]
+    input_recipes = [
+        renumbered(
+            input_recipe, {number: numbers[source] for number, source in enumerate(input_sources)}
+        )
+        for input_recipe, input_sources, _ in recipes
+    ]
+    recipe: Recipe = [DO, verb, written_arguments, input_recipes]
     if unwritten:
         recipe = [END, f"{verb} was given {', '.join(unwritten)}, which cannot be written down"]
-    responses = [response for _, _, read in recipes for response in read]
+    responses = [response for _, _, held_responses in recipes for response in held_responses]
     replace_metadata(result, replace(metadata, recipe=recipe, sources=tuple(sources)), responses)
 
 
-_GROUPER = ("key", "closed", "label", "origin", "dropna", "sort", "convention")
+_GROUPER_FIELDS = ("key", "closed", "label", "origin", "dropna", "sort", "convention")
 
 
 def _serialize(value: Any) -> Any:
@@ -164,11 +162,17 @@ def _serialize(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Aggregation):
-        return {"rule": {k: v for k, v in asdict(value).items() if v not in (None, ())}}
+        return {
+            "rule": {name: item for name, item in asdict(value).items() if item not in (None, ())}
+        }
     if isinstance(value, pd.Grouper) and value.key and value.freq:
-        facts = {name: getattr(value, name, None) for name in _GROUPER}
-        facts["freq"] = getattr(value.freq, "freqstr", value.freq)
-        return {"grouper": {k: v for k, v in facts.items() if isinstance(v, bool | str)}}
+        settings = {name: getattr(value, name, None) for name in _GROUPER_FIELDS}
+        settings["freq"] = getattr(value.freq, "freqstr", value.freq)
+        return {
+            "grouper": {
+                name: item for name, item in settings.items() if isinstance(item, bool | str)
+            }
+        }
     if isinstance(value, Mapping):
         return {"map": {str(name): _serialize(item) for name, item in value.items()}}
     if isinstance(value, list | tuple):
@@ -196,7 +200,9 @@ def attach_changed(
     """
     recipe, sources, responses = current_recipe(frame if rows is None else rows)
     numbers = {source: number for number, source in enumerate(metadata.sources)}
-    new_recipe = renumbered(recipe, {n: numbers.get(s, -1) for n, s in enumerate(sources)})
+    new_recipe = renumbered(
+        recipe, {number: numbers.get(source, -1) for number, source in enumerate(sources)}
+    )
     return attach(frame, replace(metadata, recipe=new_recipe), responses=responses)
 
 
@@ -212,9 +218,9 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
     metadata, responses = stored_of(frame)
     changes: dict[str, Any] = {}
     if metadata.recipe is None:
-        why = "it does not say how it was made" if has_metadata(frame) else FOREIGN
+        reason = "it does not say how it was made" if has_metadata(frame) else FOREIGN
         _add_values(frame, map(str, frame.columns), changes)
-        return [VIEW, [END, why], {**changes, "size": len(frame)}], (), ()
+        return [VIEW, [END, reason], {**changes, "size": len(frame)}], (), ()
     fingerprint = fingerprint_in(frame, metadata) or Fingerprint()
     check = check_of(frame)
     positions, unchanged = check.original_rows() or (None, set())
@@ -225,7 +231,9 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
     arrays = arrays_of(frame)
     columns = metadata.columns.items()
     unchanged |= {
-        n for n, column in columns if column.availability.status in EMPTY and check.is_empty(n)
+        name
+        for name, column in columns
+        if column.availability.status in EMPTY and check.is_empty(name)
     }
     changed_columns = [name for name in arrays if name not in unchanged]
     if {*metadata.columns} - {*arrays}:
@@ -247,9 +255,9 @@ def is_changed(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _add_values(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
-    """Add the columns that plain pandas set to the changes of a recipe, by their values.
+    """Add columns that plain pandas has set, with their values, to the ``changes`` of a recipe.
 
-    A column that is too long is added without values.
+    Of a column that is too long only the name is added.
     """
     arrays = arrays_of(frame)
     for name in names:
