@@ -36,14 +36,16 @@ class Chaptered(ABCMeta):
     ``help(Menu.soup)`` has the arguments and examples of one.
     """
 
-    def __init__(cls, name: str, bases: tuple[type, ...], names: dict[str, Any], **_: Any) -> None:
-        super().__init__(name, bases, names)
-        cls.__doc__ = doc = inspect.cleandoc(names.get("__doc__") or "")
+    def __init__(
+        cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: Any
+    ) -> None:
+        super().__init__(name, bases, namespace)
+        cls.__doc__ = doc = inspect.cleandoc(namespace.get("__doc__") or "")
         members = [*members_of(cls)]
         if doc and members:
             lines = [f"{member:{_INDENT}}{line}" for member, line in members]
-            last = f"``help({name}.{members[0][0]})`` has the arguments and examples of one."
-            cls.__doc__ = "\n".join([doc, "", "Members", "-------", *lines, "", last])
+            last_line = f"``help({name}.{members[0][0]})`` has the arguments and examples of one."
+            cls.__doc__ = "\n".join([doc, "", "Members", "-------", *lines, "", last_line])
 
     def __dir__(cls) -> list[str]:
         # ``help`` would print the whole documentation of each member after the chapter.
@@ -54,13 +56,13 @@ class Chaptered(ABCMeta):
 _INDENT = 17
 
 
-def members_of(kind: type) -> list[tuple[str, str]]:
+def members_of(class_: type) -> list[tuple[str, str]]:
     """Return the names of a class's public members, each with the first line of its docstring."""
     members = {}
-    for base in reversed(kind.__mro__):
+    for base in reversed(class_.__mro__):
         for name, member in vars(base).items():
             doc = inspect.getdoc(member) if base.__module__.startswith("aatoolkit.") else ""
-            is_listed = f"\n{name} : " in (kind.__doc__ or "") or isinstance(
+            is_listed = f"\n{name} : " in (class_.__doc__ or "") or isinstance(
                 member, str | int | tuple
             )
             if not name.startswith("_") and doc and not is_listed:

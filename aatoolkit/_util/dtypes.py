@@ -49,8 +49,8 @@ class Reading:
     missing: tuple[str | float | bool, ...] = ()
 
 
-_NUMBERS = ("number", "decimal comma")
-_MOMENTS = (
+_NUMBER_PARSES = ("number", "decimal comma")
+_MOMENT_PARSES = (
     *("YYYYMMDD", "DD/MM/YYYY", "MM/DD/YYYY", "iso week", "month day", "epoch s", "epoch ms"),
     *("month day year", "iso month", "epoch days", "epoch ns", "utc"),
 )
@@ -58,11 +58,11 @@ _MOMENTS = (
 # fmt: off
 DTYPES: Mapping[str, Dtype] = {dtype.name: dtype for dtype in (
     Dtype("string", "text", "str", "string", ("currency", "any")),
-    Dtype("Int64", "whole number", "int", "Int64", _NUMBERS),
-    Dtype("Float64", "number", "float", "Float64", (*_NUMBERS, "money", "duration", "parts")),
+    Dtype("Int64", "whole number", "int", "Int64", _NUMBER_PARSES),
+    Dtype("Float64", "number", "float", "Float64", (*_NUMBER_PARSES, "money", "duration", "parts")),
     Dtype("boolean", "yes or no", "bool", "boolean", ("boolean",)),
-    Dtype("date", "day", "pd.Timestamp", "datetime64[us]", _MOMENTS),
-    Dtype("timestamp", "moment", "pd.Timestamp", "datetime64[us, UTC]", _MOMENTS),
+    Dtype("date", "day", "pd.Timestamp", "datetime64[us]", _MOMENT_PARSES),
+    Dtype("timestamp", "moment", "pd.Timestamp", "datetime64[us, UTC]", _MOMENT_PARSES),
     Dtype("category", "text", "str", None, ("currency",)),
     Dtype("list<string>", "list of texts", "Any", object),
 )}

@@ -36,12 +36,12 @@ try:
 except ImportError:  # Windows, where an unfinished file is recognised by its age alone
     fcntl = None  # type: ignore[assignment]
 
-_UNFINISHED = re.compile(r"\.tmp-[0-9a-f]{16}")
-_ASIDE = re.compile(r"\.old-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
-_ABANDONED = 86_400.0
+_UNFINISHED_NAME = re.compile(r"\.tmp-[0-9a-f]{16}")
+_ASIDE_NAME = re.compile(r"\.old-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
+_ABANDONED_SECONDS = 86_400.0
 """The seconds after which an unfinished file is a dead writer's, where there are no locks."""
 
-_CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP)
+_SYNC_ERRORS = (errno.EINVAL, errno.ENOTSUP)
 """How file systems say that they cannot make a file or folder durable."""
 
 
@@ -137,24 +137,24 @@ def sweep(folder: str | os.PathLike[str]) -> list[Path]:
 
     A folder is moved back if the writer that moved it aside was killed before it replaced it.
     """
-    removed = []
+    removed_paths = []
     for path in [*Path(folder).glob(".tmp-*"), *Path(folder).glob(".old-*")]:
-        match = _ASIDE.fullmatch(path.name)
-        if not match and not _UNFINISHED.fullmatch(path.name):
+        match = _ASIDE_NAME.fullmatch(path.name)
+        if not match and not _UNFINISHED_NAME.fullmatch(path.name):
             continue
-        with contextlib.suppress(OSError), contextlib.ExitStack() as at_end:
+        with contextlib.suppress(OSError), contextlib.ExitStack() as exit_stack:
             if fcntl is None:
-                is_abandoned = time.time() - path.stat().st_mtime > _ABANDONED
+                is_abandoned = time.time() - path.stat().st_mtime > _ABANDONED_SECONDS
             else:
-                is_abandoned = _lock(path, at_end) is True
+                is_abandoned = _lock(path, exit_stack) is True
             if not is_abandoned:
                 continue
             if match and not path.with_name(match["name"]).exists():
                 path.rename(path.with_name(match["name"]))
             else:
                 _remove(path)
-            removed.append(path)
-    return removed
+            removed_paths.append(path)
+    return removed_paths
 
 
 _sweep_once = lru_cache(maxsize=1024)(sweep)
@@ -178,30 +178,32 @@ def _reporting(target: Path, state: str = "was not written") -> Iterator[None]:
     except NotWritten:
         raise
     except OSError as error:
-        why = error.strerror or error
-        raise NotWritten(f"{target} {state}: {why}", path=str(target), errno=error.errno) from error
+        reason = error.strerror or error
+        raise NotWritten(
+            f"{target} {state}: {reason}", path=str(target), errno=error.errno
+        ) from error
 
 
 @contextlib.contextmanager
-def _unfinished(place: Path, *, is_folder: bool) -> Iterator[Path]:
+def _unfinished(folder: Path, *, is_folder: bool) -> Iterator[Path]:
     """Yield a new, locked temporary file or folder, and remove it at the end."""
-    _make(place)
-    _sweep_once(place)
+    _make_folder(folder)
+    _sweep_once(folder)
     while True:
-        path = place / f".tmp-{secrets.token_hex(8)}"
-        with contextlib.ExitStack() as at_end:
-            at_end.callback(_remove, path)
+        path = folder / f".tmp-{secrets.token_hex(8)}"
+        with contextlib.ExitStack() as exit_stack:
+            exit_stack.callback(_remove, path)
             if is_folder:
                 path.mkdir()
             else:
                 path.touch(exist_ok=False)
             # A sweeper may have come between; what it removed, or is about to remove, is given up.
-            if _lock(path, at_end) is not False and path.exists():
+            if _lock(path, exit_stack) is not False and path.exists():
                 yield path
                 return
 
 
-def _lock(path: Path, at_end: contextlib.ExitStack) -> bool | None:
+def _lock(path: Path, exit_stack: contextlib.ExitStack) -> bool | None:
     """Lock a file or folder until the end of the stack; return whether that succeeded.
 
     Return None if the system has no locks.
@@ -209,7 +211,7 @@ def _lock(path: Path, at_end: contextlib.ExitStack) -> bool | None:
     if fcntl is None:
         return None
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-    at_end.callback(os.close, handle)
+    exit_stack.callback(os.close, handle)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -236,14 +238,14 @@ def read_regular_file(path: Path, limit: int) -> str:
 def _mode(target: Path) -> int | None:
     """Return the permissions of the file that will be replaced; None if there is no file."""
     try:
-        facts = target.stat()
+        file_stat = target.stat()
     except FileNotFoundError:
         return None
-    if not stat.S_ISREG(facts.st_mode):
+    if not stat.S_ISREG(file_stat.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "it is write-protected")
-    return stat.S_IMODE(facts.st_mode)
+    return stat.S_IMODE(file_stat.st_mode)
 
 
 def _is_taken(target: Path) -> bool:
@@ -251,11 +253,11 @@ def _is_taken(target: Path) -> bool:
     return target.exists() and any(target.iterdir())
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     """Create a folder and its parents, and sync them to disk."""
     if folder.is_dir():
         return
-    _make(folder.parent)
+    _make_folder(folder.parent)
     folder.mkdir(exist_ok=True)
     _sync(folder.parent)
 
@@ -276,7 +278,7 @@ def _replace(path: Path, target: Path) -> None:
     os.replace(path, target)
 
 
-def _exchange(new: Path, target: Path) -> None:
+def _exchange(new_folder: Path, target: Path) -> None:
     """Replace a folder by another; `sweep` restores it if the process is killed meanwhile.
 
     On Linux ``renameat2`` exchanges the two folders in one step. So one of them is always in place,
@@ -284,13 +286,13 @@ def _exchange(new: Path, target: Path) -> None:
     the temporary name.
     """
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
-    cwd, exchange = -100, 2
-    if swap is not None and swap(cwd, bytes(new), cwd, bytes(target), exchange) == 0:
+    cwd, exchange_flag = -100, 2
+    if swap is not None and swap(cwd, bytes(new_folder), cwd, bytes(target), exchange_flag) == 0:
         return
     old_folder = target.with_name(f".old-{secrets.token_hex(8)}-{target.name}")
     _replace(target, old_folder)
     try:
-        _replace(new, target)
+        _replace(new_folder, target)
     except BaseException:
         _replace(old_folder, target)
         raise
@@ -317,7 +319,7 @@ def _sync(path: Path) -> None:
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in _CANNOT_SYNC:
+        if error.errno not in _SYNC_ERRORS:
             raise
     finally:
         os.close(handle)
@@ -352,5 +354,5 @@ class FileList(list[Path]):
     def __repr__(self) -> str:
         if not self:
             return "<no files>"
-        place = os.path.commonpath([path.parent for path in self])
-        return f"<{counted(len(self), 'file')} in {visible(place or '.')}>"
+        common_folder = os.path.commonpath([path.parent for path in self])
+        return f"<{counted(len(self), 'file')} in {visible(common_folder or '.')}>"

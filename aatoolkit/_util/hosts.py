@@ -39,13 +39,15 @@ def canonical_host(host: str) -> str:
 
 def canonical_name(text: str) -> str | None:
     """Return the canonical form of a host name, or None if it is not one."""
-    folded = text.lower() if text.isascii() else text
-    if not folded.isascii() or any(label.startswith("xn--") for label in folded.split(".")):
+    folded_text = text.lower() if text.isascii() else text
+    if not folded_text.isascii() or any(
+        label.startswith("xn--") for label in folded_text.split(".")
+    ):
         try:
-            folded = idna.encode(folded, uts46=True, std3_rules=True).decode("ascii")
+            folded_text = idna.encode(folded_text, uts46=True, std3_rules=True).decode("ascii")
         except (idna.IDNAError, UnicodeError):
             return None
-    labels = folded.removesuffix(".").split(".")
+    labels = folded_text.removesuffix(".").split(".")
     is_well_formed = all(map(_LABEL.fullmatch, labels)) and not _NUMERIC.fullmatch(labels[-1])
     name = ".".join(labels)
     return name if is_well_formed and len(name) <= _MAX_NAME else None

@@ -13,9 +13,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 _CAMEL_CASE = re.compile(r"([^\W\dA-Z_])([A-Z])|(\d)([A-Z])|([A-Z]+)([A-Z][a-z])")
-_PART = re.compile(r"[^\W_]+")
-_OTHER = re.compile(r"<(\w+)>")
-_PATTERN = re.compile(r"(state|flag|stem|form) (\w+)(?: (weak|strong|plain))?: *(.+)")
+_WORD = re.compile(r"[^\W_]+")
+_REFERENCE = re.compile(r"<(\w+)>")
+_PATTERN_LINE = re.compile(r"(state|flag|stem|form) (\w+)(?: (weak|strong|plain))?: *(.+)")
 
 
 @lru_cache(maxsize=8192)
@@ -30,7 +30,7 @@ def tokens(text: str) -> tuple[str, ...]:
     text = text[:200]
     if not text.islower():
         text = _CAMEL_CASE.sub(r"\1\3\5 \2\4\6", text).lower()
-    return tuple(_PART.findall(text))
+    return tuple(_WORD.findall(text))
 
 
 @lru_cache(maxsize=4096)
@@ -53,7 +53,7 @@ def spaced(name: str, without: Collection[str] = ()) -> str:
 
 @cache
 def words(*concepts: str) -> frozenset[str]:
-    """Return all words of one or several concepts.
+    """Return all words of one or several concepts, i.e. sets of words with one meaning.
 
     Examples
     --------
@@ -127,12 +127,15 @@ def fits(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) ->
 
 @cache
 def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
-    """Return the patterns of a kind (state, flag, stem or form) by name and strength."""
+    """Return the patterns of a kind (state, flag, stem or form) by name and strength.
+
+    The strength is ``weak``, ``strong`` or ``plain``, or None if the pattern has none.
+    """
     texts: dict[tuple[str, str | None], list[str]] = {}
     for row_kind, name, strength, text in _data()[1]:
         if row_kind == kind:
-            texts.setdefault((name, strength or None), []).append(_OTHER.sub(_either, text))
-    return {name: re.compile("|".join(parts)) for name, parts in texts.items()}
+            texts.setdefault((name, strength or None), []).append(_REFERENCE.sub(_either, text))
+    return {name: re.compile("|".join(expressions)) for name, expressions in texts.items()}
 
 
 def _either(concept: re.Match[str]) -> str:
@@ -143,9 +146,11 @@ def _either(concept: re.Match[str]) -> str:
 
 @cache
 def _concepts() -> Mapping[str, str]:
+    """Return the words of each concept, with references to other concepts replaced by words."""
     concepts = _data()[0]
     return {
-        name: _OTHER.sub(lambda match: concepts[match[1]], text) for name, text in concepts.items()
+        name: _REFERENCE.sub(lambda match: concepts[match[1]], text)
+        for name, text in concepts.items()
     }
 
 
@@ -165,7 +170,7 @@ def _data() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
     concepts: dict[str, str] = {}
     rows: list[tuple[str, ...]] = []
     for line in Path(__file__).with_name("lexicon.txt").read_text("utf-8").splitlines():
-        pattern = _PATTERN.fullmatch(line)
+        pattern = _PATTERN_LINE.fullmatch(line)
         concept, _, text = line.partition(":")
         if pattern:
             rows.append(pattern.groups(""))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from aatoolkit._util.units import FRACTION, FRACTION_CHANGE, FRACTION_OF_BEFORE, UNITS
 
 _RATES = (FRACTION, FRACTION_OF_BEFORE)
-_NONE = "–"
+_NO_VALUE = "–"
 
 
 def number(value: float, unit: str | None = None, *, exact: bool = False) -> str:
@@ -27,7 +27,7 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
     ('1,714', '40', '1e−12', '240 ms')
     """
     if not math.isfinite(value):
-        return _NONE
+        return _NO_VALUE
     if unit == FRACTION_CHANGE:
         return signed(value, unit)
     if unit in _RATES:
@@ -69,6 +69,7 @@ def equal_digits(values: Sequence[float], *, is_mixed: bool = False) -> list[str
     """Format the numbers of a table's column with four significant digits of the largest.
 
     NaN is ``<NA>``; a small number that would be rounded to zero has more digits than the others.
+    With ``is_mixed``, for a column of several units, each has three significant digits of its own.
 
     Examples
     --------
@@ -81,9 +82,9 @@ def equal_digits(values: Sequence[float], *, is_mixed: bool = False) -> list[str
     >>> equal_digits([1234.5, float("nan")])
     ['1234', '<NA>']
     """
-    sizes = [abs(value) for value in values if math.isfinite(value)]
-    are_whole = all(size == math.floor(size) for size in sizes)
-    largest = max(sizes, default=0.0)
+    magnitudes = [abs(value) for value in values if math.isfinite(value)]
+    are_whole = all(magnitude == math.floor(magnitude) for magnitude in magnitudes)
+    largest = max(magnitudes, default=0.0)
     digits = 0 if are_whole or not largest else min(max(3 - math.floor(math.log10(largest)), 0), 9)
 
     def text(value: float) -> str:
@@ -126,15 +127,15 @@ def signed(value: float, unit: str | None = None) -> str:
     ('+51', '−0.05', '±0 pp', '–')
     """
     if not math.isfinite(value):
-        return _NONE
+        return _NO_VALUE
     is_rate = unit in (FRACTION, FRACTION_CHANGE)
-    size = abs(100 * value if is_rate else value)
-    size = size if size > 1e-9 else 0.0
+    magnitude = abs(100 * value if is_rate else value)
+    magnitude = magnitude if magnitude > 1e-9 else 0.0
     if is_rate:
-        text = f"{size:.1f} pp" if size >= 0.05 else f"{size:.0g} pp"
+        text = f"{magnitude:.1f} pp" if magnitude >= 0.05 else f"{magnitude:.0g} pp"
     else:
-        text = number(size, unit)
-    return f"{'±' if not size else '+' if value > 0 else '−'}{_minus(text)}"
+        text = number(magnitude, unit)
+    return f"{'±' if not magnitude else '+' if value > 0 else '−'}{_minus(text)}"
 
 
 def p_value(value: float) -> str:
@@ -155,10 +156,11 @@ def _is_whole(value: float) -> bool:
 
 
 def _minus(text: str) -> str:
+    """Replace hyphens by minus signs."""
     return text.replace("-", "−")
 
 
 def _short(unit: str | None) -> str:
-    """Return the text that follows a number: the sign of its unit, or its currency."""
+    """Return the text that follows a number: the sign of its unit, its currency, or nothing."""
     is_currency = unit is not None and len(unit) == 3 and unit.isupper()
     return UNITS[unit].short if unit in UNITS else f" {unit}" * is_currency

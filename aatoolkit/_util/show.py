@@ -26,10 +26,10 @@ from aatoolkit._util.text import (
     wrap_cell,
 )
 
-_ROWS, _LISTED = 60, 200
+_MAX_ROWS, _MAX_LISTED = 60, 200
 """How many rows of numbers are shown, and of a listing."""
 
-_PAGE = 110
+_PAGE_WIDTH = 110
 """How many characters of a table are in sight in a notebook, beside each other."""
 
 _GAP = 2
@@ -37,10 +37,10 @@ _NARROW, _SENTENCE, _PHRASE, _WORD, _NAME = 12, 24, 40, 34, 24
 """The least width of a column of words, and of one of sentences, which are longer than a phrase;
 the longest word that is not broken, and the longest name."""
 
-_NAMED = 12
+_MAX_NAMED = 12
 """How many of the columns that are not in sight are named."""
 
-_TEXT = 150
+_TEXT_LENGTH = 150
 """Longer cells are texts, which take twice the width on a page."""
 
 _MIDNIGHT = " 00:00:00"
@@ -53,6 +53,7 @@ Remarks = Callable[[pd.DataFrame, Collection[str]], tuple[Marks, list[str]]]
 
 
 def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[Marks, list[str]]:
+    """Return neither marks nor remarks."""
     return {}, []
 
 
@@ -113,9 +114,9 @@ class Frame(pd.DataFrame):
         finalize: Any = super().__finalize__  # type: ignore[misc]  # which has no stub
         finalize(other, method, **options)
         sides = (other.left, other.right) if method == "merge" else ()
-        annotated = [frame for frame in sides if frame.attrs]
-        if len(annotated) == 1:
-            finalize(annotated[0])
+        annotated_frames = [frame for frame in sides if frame.attrs]
+        if len(annotated_frames) == 1:
+            finalize(annotated_frames[0])
         return self
 
     def sort_values(self, by: Any, **options: Any) -> Any:
@@ -153,7 +154,7 @@ def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
 
 
 def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
-    """Format a frame for a terminal."""
+    """Format a frame for a terminal, by its display options."""
     width = terminal_width()
     text = repr(pd.DataFrame(frame))
     if _is_left_to_pandas(frame):
@@ -164,35 +165,36 @@ def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
     marks, notes = view.remarks(frame, [*map(str, frame.columns)])
     # pandas keeps a character free.
     is_narrow = max(map(len, text.split("\n"))) < width and "\\\n" not in text
-    if is_narrow and not marks and ".." not in text and len(frame) <= _ROWS:
+    if is_narrow and not marks and ".." not in text and len(frame) <= _MAX_ROWS:
         return "\n\n".join([text, *notes])
-    columns, notes, hidden = _in_sight(frame, view, width)
-    if hidden:
-        notes.append(f"not shown: {some_of(hidden, _NAMED)}")
+    columns, notes, hidden_names = _in_sight(frame, view, width)
+    if hidden_names:
+        notes.append(f"not shown: {some_of(hidden_names, _MAX_NAMED)}")
     lines = (line for note in notes for line in wrap_cell(note, width))
     return "\n".join([_lines(columns, width), *lines])
 
 
 def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
-    """Format a frame for a notebook."""
+    """Format a frame for a notebook, by its display options; None if pandas shows no HTML."""
     if _is_left_to_pandas(frame):
-        page: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
-        return page
+        pandas_html: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
+        return pandas_html
     has_more = False
     if view.details is None:
         (columns, notes), levels = _listing(frame), frame.index.nlevels
     else:
-        (columns, notes, names), levels = _in_sight(frame, view, _PAGE), 1
+        (columns, notes, names), levels = _in_sight(frame, view, _PAGE_WIDTH), 1
         has_more = bool(names)
     table = _table(columns, levels)
     footer = "".join(f"<p>{markup_long(note)}</p>" for note in notes)
     if has_more:
-        all_columns = _columns(frame.head(_ROWS), {})
+        all_columns = _columns(frame.head(_MAX_ROWS), {})
         footer += fold(f"all {frame.shape[1]} columns", _table(all_columns, frame.index.nlevels))
     return block(table + footer)
 
 
 def _is_left_to_pandas(frame: pd.DataFrame) -> bool:
+    """Return whether pandas formats a frame: if it is empty, or names of columns repeat."""
     return frame.empty or not frame.columns.is_unique
 
 
@@ -222,29 +224,29 @@ class _Column(NamedTuple):
     is_number: bool
 
     @property
-    def natural(self) -> int:
+    def natural_width(self) -> int:
         """The width without wrapping."""
         return max(map(len, (self.name, *self.cells)))
 
     @property
-    def least(self) -> int:
-        """The minimum width at which the column is readable."""
+    def min_width(self) -> int:
+        """The smallest width at which the column is readable."""
         if self.is_number:
-            return self.natural
+            return self.natural_width
         words = [word for cell in self.cells for word in cell.split()]
         parts = [part for word in words for part in _name_parts(word)]
-        low = _SENTENCE if self.natural > _PHRASE else _NARROW
+        low = _SENTENCE if self.natural_width > _PHRASE else _NARROW
         longest = min(_WORD, max(map(len, parts), default=0))
-        return min(self.natural, max(len(self.name), low, longest))
+        return min(self.natural_width, max(len(self.name), low, longest))
 
 
 def _listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
     """Return the columns with values, after the index, and notes on the other columns."""
-    is_held = frame.notna().any().to_numpy()
-    is_held = is_held if is_held.any() else ~is_held
-    names = [visible(str(name)) for name in frame.columns[~is_held]]
-    notes = [*_more(frame, _LISTED), *([f"no value in: {', '.join(names)}"] if names else [])]
-    return _columns(frame.loc[:, is_held].head(_LISTED), {}), notes
+    has_value = frame.notna().any().to_numpy()
+    has_value = has_value if has_value.any() else ~has_value
+    names = [visible(str(name)) for name in frame.columns[~has_value]]
+    notes = [*_more(frame, _MAX_LISTED), *([f"no value in: {', '.join(names)}"] if names else [])]
+    return _columns(frame.loc[:, has_value].head(_MAX_LISTED), {}), notes
 
 
 def _in_sight(
@@ -256,36 +258,39 @@ def _in_sight(
     the other columns follow in their order, and last the details (`ShowAs`). A column of texts that
     are the same in all rows becomes a note.
     """
-    rows, details = frame.head(_ROWS), view.details or ()
+    rows, details = frame.head(_MAX_ROWS), view.details or ()
     names = [*map(str, frame.columns)]
     marks, _ = view.remarks(frame, names)
     labels = _Column("", [cell_text(label) for label in rows.index], is_number=False)
     columns = dict(zip(names, _columns(rows, marks)[rows.index.nlevels :], strict=True))
-    required = [name for name in names if name in view.order or name == view.verdict]
-    optional = sorted((name for name in names if name not in required), key=details.__contains__)
+    required_names = [name for name in names if name in view.order or name == view.verdict]
+    optional_names = sorted(
+        (name for name in names if name not in required_names), key=details.__contains__
+    )
     constants = {
         name: f"{visible(name)}: {columns[name].cells[0]}"
-        for name in optional
+        for name in optional_names
         if name not in details
         and not columns[name].is_number
         and len({*columns[name].cells}) == 1 < len(rows)
     }
-    room_left, selected = width - labels.natural, [*required]
-    room_left -= sum(columns[name].least + _GAP for name in required)
-    for name in optional:
-        size = columns[name].least + _GAP
+    room_left, selection = width - labels.natural_width, [*required_names]
+    room_left -= sum(columns[name].min_width + _GAP for name in required_names)
+    for name in optional_names:
+        min_width = columns[name].min_width + _GAP
         is_blank = name in details and {*columns[name].cells} == {"<NA>"}
-        if not is_blank and name not in constants and (size <= room_left or not selected):
-            selected.append(name)
-            room_left -= size
-    order = sorted(selected, key=lambda name: (name == view.verdict, names.index(name)))
-    notes = [*_more(frame, _ROWS), *constants.values(), *view.remarks(frame, selected)[1]]
-    hidden = [visible(name) for name in names if name not in (*selected, *constants)]
-    return [labels, *(columns[name] for name in order)], notes, hidden
+        if not is_blank and name not in constants and (min_width <= room_left or not selection):
+            selection.append(name)
+            room_left -= min_width
+    ordered_names = sorted(selection, key=lambda name: (name == view.verdict, names.index(name)))
+    notes = [*_more(frame, _MAX_ROWS), *constants.values(), *view.remarks(frame, selection)[1]]
+    hidden_names = [visible(name) for name in names if name not in (*selection, *constants)]
+    return [labels, *(columns[name] for name in ordered_names)], notes, hidden_names
 
 
-def _more(frame: pd.DataFrame, most: int) -> list[str]:
-    return [f"… {len(frame) - most:,} more rows"] if len(frame) > most else []
+def _more(frame: pd.DataFrame, max_rows: int) -> list[str]:
+    """Return a note on how many rows are not shown; empty if all are."""
+    return [f"… {len(frame) - max_rows:,} more rows"] if len(frame) > max_rows else []
 
 
 # -- cells as text -----------------------------------------------------------------------------
@@ -311,13 +316,13 @@ def _columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
 
 def _column(name: str, values: pd.Series, is_mixed: bool = False) -> _Column:
     """Convert a column to texts: floats with equal digits, days without midnight."""
-    kind = values.dtype
-    is_number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-    if pd.api.types.is_float_dtype(kind):
+    dtype = values.dtype
+    is_number = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
+    if pd.api.types.is_float_dtype(dtype):
         numbers = values.to_numpy(np.float64, na_value=np.nan).tolist()
         return _Column(visible(name), equal_digits(numbers, is_mixed=is_mixed), is_number)
     cells = [cell_text(value) for value in values]
-    if pd.api.types.is_datetime64_any_dtype(kind) and all(
+    if pd.api.types.is_datetime64_any_dtype(dtype) and all(
         cell.endswith(_MIDNIGHT) or cell == "<NA>" for cell in cells
     ):
         cells = [cell.removesuffix(_MIDNIGHT) for cell in cells]
@@ -339,13 +344,13 @@ def _name_parts(word: str) -> list[str]:
 # -- lines -------------------------------------------------------------------------------------
 
 
-def _blocks(columns: Sequence[_Column], levels: int, width: int) -> list[str]:
+def _blocks(columns: Sequence[_Column], level_count: int, width: int) -> list[str]:
     """Format columns in blocks that fit in a width, one block below the other."""
-    labels, blocks = [*columns[:levels]], [[*columns[:levels]]]
-    for column in columns[levels:]:
+    labels, blocks = [*columns[:level_count]], [[*columns[:level_count]]]
+    for column in columns[level_count:]:
         block = [*blocks[-1], column]
-        size = sum(column.least + _GAP for column in block) - _GAP
-        if size > width and len(block) > levels + 1:
+        block_width = sum(column.min_width + _GAP for column in block) - _GAP
+        if block_width > width and len(block) > level_count + 1:
             blocks.append([*labels, column])
         else:
             blocks[-1] = block
@@ -355,7 +360,7 @@ def _blocks(columns: Sequence[_Column], levels: int, width: int) -> list[str]:
 def _lines(columns: Sequence[_Column], width: int) -> str:
     """Format columns side by side in a width; the widest columns are wrapped first."""
     min_widths, natural_widths = (
-        [getattr(c, size) for c in columns] for size in ("least", "natural")
+        [getattr(column, size) for column in columns] for size in ("min_width", "natural_width")
     )
     room = max(width - _GAP * (len(columns) - 1), sum(min_widths))
     cap = max(natural_widths)
@@ -380,6 +385,7 @@ def _lines(columns: Sequence[_Column], width: int) -> str:
 
 
 def _table(columns: Sequence[_Column], labels: int) -> str:
+    """Format columns as an HTML table; the first ``labels`` of them are row headers."""
     return table_html(
         [column.name for column in columns],
         [*zip(*(column.cells for column in columns), strict=True)],
@@ -428,7 +434,7 @@ def table_html(
         style = f"text-align:{'right' if index in numbers else 'left'};vertical-align:top"
         longest = max((len(row[index]) for row in rows), default=0) if scope == "col" else 0
         if longest > _NAME:
-            style += f";min-width:{12 if longest <= _TEXT else 24}em"
+            style += f";min-width:{12 if longest <= _TEXT_LENGTH else 24}em"
         words = visible(text).split(" ")
         content = " ".join("<wbr>".join(map(html.escape, _name_parts(word))) for word in words)
         if index in codes and scope != "col":
@@ -448,7 +454,7 @@ def table_html(
     return f'<table class="dataframe tex2jax_ignore">{title}{thead}<tbody>{body}</tbody></table>'
 
 
-def row_ranges(index: pd.Index, selected: np.ndarray) -> str:
+def row_ranges(index: pd.Index, mask: np.ndarray) -> str:
     """Format the selected rows as ranges; without a RangeIndex, return their number.
 
     Examples
@@ -458,7 +464,7 @@ def row_ranges(index: pd.Index, selected: np.ndarray) -> str:
     >>> row_ranges(pd.Index(["a", "b"]), np.array([True, False]))
     '1 row'
     """
-    positions = np.flatnonzero(selected)
+    positions = np.flatnonzero(mask)
     runs = np.split(positions, np.flatnonzero(np.diff(positions) != 1) + 1)
     if not index.equals(pd.RangeIndex(len(index))) or len(runs) > 8:
         return counted(len(positions), "row")

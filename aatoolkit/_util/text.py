@@ -14,7 +14,7 @@ from typing import Any
 
 from aatoolkit._util.attributes import Chaptered
 
-_LONG = 300
+_MAX_SHOWN = 300
 """How many characters of a piece of text a display shows."""
 
 _UNSAFE = (
@@ -27,8 +27,8 @@ of a word or the parts of an emoji."""
 plain_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 """Serialize to JSON in UTF-8; `json.dumps` would make an encoder for every value."""
 
-_UPPER = ("ai", "ci", "url", "ttfb", "http", "cname", "dcv", "icc", "id", "sku")
-_SPELT = {word: word.upper() for word in _UPPER} | {"kpis": "KPIs", "urls": "URLs"}
+_UPPER_WORDS = ("ai", "ci", "url", "ttfb", "http", "cname", "dcv", "icc", "id", "sku")
+_SPELLINGS = {word: word.upper() for word in _UPPER_WORDS} | {"kpis": "KPIs", "urls": "URLs"}
 
 _NAME_BREAKS = re.compile(r"(?<=[./?&=])(?=\w)")
 _CONTROLS = re.compile(f"[{_UNSAFE}]")
@@ -96,8 +96,9 @@ def escaped(text: str) -> str:
 
 
 def _escaped(match: re.Match[str]) -> str:
-    units = match[0].encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
+    """Return a matched character as an escape of JSON."""
+    code_units = match[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{code_units[start : start + 4]}" for start in range(0, len(code_units), 4))
 
 
 def joined(text: str) -> str:
@@ -119,7 +120,7 @@ def clipped(text: str) -> str:
     >>> len(clipped("n" * 10_000))
     301
     """
-    return visible(text if len(text) <= _LONG else f"{text[:_LONG]}…")
+    return visible(text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…")
 
 
 def combined_reason(reasons: Iterable[str | None]) -> str | None:
@@ -175,8 +176,8 @@ def humanize(name: str) -> str:
     ('AI session share', 'average position')
     """
     if name[:1].islower() and name.isalnum():
-        name = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
-    return " ".join(_SPELT.get(word, word) for word in visible(name).split("_")).strip()
+        name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+    return " ".join(_SPELLINGS.get(word, word) for word in visible(name).split("_")).strip()
 
 
 def capitalized(text: str) -> str:
@@ -208,7 +209,7 @@ def code(text: str) -> str:
 
 # -- within a width ----------------------------------------------------------------------------
 
-_DEFAULT = 80
+_DEFAULT_WIDTH = 80
 
 
 def terminal_width() -> int:
@@ -223,9 +224,9 @@ def terminal_width() -> int:
     """
     pandas = sys.modules.get("pandas")  # declarations are printed without it
     width: int | None = pandas.get_option("display.width") if pandas else None
-    if width and width != _DEFAULT:  # pandas has 80 where nobody set it
+    if width and width != _DEFAULT_WIDTH:  # pandas has 80 where nobody set it
         return width
-    return shutil.get_terminal_size((_DEFAULT, 24)).columns
+    return shutil.get_terminal_size((_DEFAULT_WIDTH, 24)).columns
 
 
 def wrap_cell(text: str, width: int) -> list[str]:
@@ -324,7 +325,7 @@ def fresh(name: str, used_names: Iterable[str]) -> str:
     >>> fresh("hits", ["hits", "hits_2"])
     'hits_3'
     """
-    names, free_name, number = set(used_names), name, 2
+    names, free_name, suffix = set(used_names), name, 2
     while free_name in names:
-        free_name, number = f"{name}_{number}", number + 1
+        free_name, suffix = f"{name}_{suffix}", suffix + 1
     return free_name

@@ -36,6 +36,7 @@ UNITS: dict[str, Unit] = {}
 
 # fmt: off
 def _unit(name: str, words: str | None = None, **facts: object) -> str:
+    """Add a unit to `UNITS`, and return its name."""
     UNITS[name] = Unit(words, **facts)  # type: ignore[arg-type]
     return name
 
