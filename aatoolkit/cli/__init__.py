@@ -99,11 +99,11 @@ def _interrupted() -> int:
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
     """Print each warning once as a note, without the line of code."""
-    seen = set()
+    seen_messages = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        if str(message) not in seen:
-            seen.add(str(message))
+        if str(message) not in seen_messages:
+            seen_messages.add(str(message))
             shell.note(f"aatoolkit: warning: {message}")
 
     with warnings.catch_warnings():

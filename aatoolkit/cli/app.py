@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from aatoolkit.client.dataset import Dataset
     from aatoolkit.scope import ScopeOptions
     from aatoolkit.service import Accounts
-_END = """\
+_EPILOG = """\
 aatoolkit COMMAND --help says more of each, with examples.
 
 Data goes to standard output, notes and progress to standard error; progress only to a terminal.
@@ -85,7 +85,7 @@ Completion, in the file that your shell starts with:
 app = click.Group(
     "aatoolkit",
     help="How AI assistants mention, rank and cite a brand: the Agent Analytics API.",
-    epilog=_END,
+    epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 click.version_option(aa.__version__, prog_name="aatoolkit", message="%(prog)s %(version)s")(app)
@@ -173,7 +173,7 @@ def _errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
     f"the filters may be. The sections are {', '.join(SECTIONS)}.",
 )
 def read(args: Args) -> int:
-    form, scope = table_format(args, args.out), scope_of(args)
+    format_name, scope = table_format(args, args.out), scope_of(args)
     with project_of(args) as project:
         if args.section is None:
             if args.csv or args.table or args.out:
@@ -186,10 +186,10 @@ def read(args: Args) -> int:
     if name not in tables:
         raise ScopeError(unknown(f"table of {tables.section}", name, tables), parameter="table")
     frame = tables[name]
-    if form == "grid":
+    if format_name == "grid":
         show_frame(args, frame)
     else:
-        write_table(frame, name, form, args.out)
+        write_table(frame, name, format_name, args.out)
     if args.out is not None:
         note(f"{counted(len(frame), 'row')} of {name}: {args.out}")
     note(f"{name}: {counted(tables.rows[name], 'row')}, {visible(tables._words[name])}")
@@ -304,30 +304,24 @@ def cache(args: Args) -> int:
     if args.host is not None and not args.clear:
         raise ArgumentError("--host goes with --clear", argument="host")
     host = None if args.host is None else canonical_host(args.host)
-    removed = clear_cache(args.folder, host) if args.clear else 0
+    removed_count = clear_cache(args.folder, host) if args.clear else 0
     info = cache_info(args.folder)
     hosts = [*map(vars, info.hosts)]
     heads = ("origin", "host", "responses", "bytes", "oldest", "newest")
     lines = grid(heads, ([host[name] for name in heads] for host in hosts))
-    facts = {**vars(info), "hosts": hosts, "removed": removed}
+    facts = {**vars(info), "hosts": hosts, "removed": removed_count}
     show(args, facts, () if args.clear else lines)
-    removal = f"{counted(removed, 'response')} removed; " if args.clear else ""
+    removal = f"{counted(removed_count, 'response')} removed; " if args.clear else ""
     note(f"{removal}{counted(info.responses, 'response')}, {info.bytes:,} bytes in {info.folder}")
     return 0
 
 
-@command(
-    app,
-    "doctor [HOST]",
-    *SERVICE,
-    JSON,
-    examples=["doctor", "doctor acme.example"],
-)
+@command(app, "doctor [HOST]", *SERVICE, JSON, examples=["doctor", "doctor acme.example"])
 def doctor(args: Args) -> int:
     """Check what is installed, configured and reachable."""
     findings = [*_findings(args)]
-    heads, marks = ("what", "good", "finding"), {True: "ok", False: "PROBLEM", None: "-"}
-    lines = grid(heads, ((check, marks[is_good], text) for check, is_good, text in findings))
+    heads, words = ("what", "good", "finding"), {True: "ok", False: "PROBLEM", None: "-"}
+    lines = grid(heads, ((check, words[is_good], text) for check, is_good, text in findings))
     show(args, [dict(zip(heads, row, strict=True)) for row in findings], lines)
     return int(any(is_good is False for _, is_good, _ in findings))
 
@@ -339,7 +333,10 @@ Diagnosis = tuple[str, bool | None, str]
 
 
 def _findings(args: Args) -> Iterator[Diagnosis]:
-    """Check the installation, the settings, the cache and, given a host, the service."""
+    """Check the installation, the settings, the cache and, given a host, the service.
+
+    Yield what was checked, whether it is good, and what was found.
+    """
     from aatoolkit.http import cache_info
 
     token = token_of(args)
@@ -378,6 +375,7 @@ def _findings(args: Args) -> Iterator[Diagnosis]:
 
 
 def _version(name: str) -> str:
+    """Return the version of an installed package; empty if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -412,19 +410,19 @@ def draft(args: Args) -> int:
     """
     options = {"requests": args.requests, "seconds": args.seconds, "hosts": args.beside}
     with project_of(args) as project:
-        drafted = aa.profile.draft(project, standard_names=not args.own_names, **options)
+        profile_draft = aa.profile.draft(project, standard_names=not args.own_names, **options)
         if args.confirm:
-            drafted.resume(args.out)
-        path = drafted.save(args.out)
+            profile_draft.resume(args.out)
+        path = profile_draft.save(args.out)
         if args.confirm:
-            drafted.confirm().ask(keep=lambda: drafted.save(args.out))
-    counts = {name: section.counts() for name, section in drafted.items()}
-    errors = {name: str(error) for name, error in drafted.errors.items()}
-    facts = {"file": str(path), "requests": len(drafted.requests)}
-    text = repr(drafted).replace("<", "", 1).replace(">", "", 1)
+            profile_draft.confirm().ask(keep=lambda: profile_draft.save(args.out))
+    counts = {name: section.counts() for name, section in profile_draft.items()}
+    errors = {name: str(error) for name, error in profile_draft.errors.items()}
+    facts = {"file": str(path), "requests": len(profile_draft.requests)}
+    text = repr(profile_draft).replace("<", "", 1).replace(">", "", 1)
     show(args, {**facts, "sections": counts, "errors": errors}, map(visible, text.splitlines()))
     note(f"the profile is in {path}; review it, and read with --profile {path}")
-    return 1 if drafted.errors or drafted.stopped else 0
+    return 1 if profile_draft.errors or profile_draft.stopped else 0
 
 
 @command(
@@ -498,17 +496,17 @@ def serve(args: Args) -> int:
     try:
         if args.synth:
             service.write_synthetic_store(args.dir, **values_of(args, "seed", "answers", "icc"))
-        allowed, users = _accounts(args)
+        accounts, audience = _accounts(args)
         store = service.Store.open(args.dir)
     except (service.StoreError, ValueError) as error:
         raise ArgumentError(str(error), argument="store") from None
-    serving = f"serving {', '.join(store.hosts)} at {{}} for {users}; Ctrl-C stops it"
+    message = f"serving {', '.join(store.hosts)} at {{}} for {audience}; Ctrl-C stops it"
     try:
         service.run_server(
-            service.Service(store, allowed),
+            service.Service(store, accounts),
             args.address,
             args.port,
-            on_ready=lambda base_url: note(serving.format(base_url)),
+            on_ready=lambda base_url: note(message.format(base_url)),
         )
     except OSError as error:
         raise ArgumentError(
@@ -520,7 +518,10 @@ def serve(args: Args) -> int:
 
 
 def _accounts(args: Args) -> tuple[Accounts, str]:
-    """Read which accounts may see which hosts; errors never repeat what may be a token."""
+    """Return which accounts may see which hosts, and words on who they are.
+
+    Errors never repeat what may be a token.
+    """
     import secrets
 
     from aatoolkit.service import Accounts
@@ -582,17 +583,20 @@ def record(args: Args) -> int:
         else:
             study = aa.Study.resume(folder)
         with study:
-            recorded = study.record(project)
+            recording_project = study.record(project)
             try:
-                recorded.scope_options()
+                recording_project.scope_options()
             except AAToolkitError as error:
                 errors["scope options"] = str(error)
                 note(f"aatoolkit: scope options failed: {error}")
-            dataset = recorded.read_all(args.section or None, scope_of(args))
+            dataset = recording_project.read_all(args.section or None, scope_of(args))
             errors |= _errors(dataset)
     payloads = (tables.payload for tables in dataset.values())
-    if cached := sum(payload is not None and payload.from_cache for payload in payloads):
-        note(f"{counted(cached, 'response')} came from the cache; --no-cache asks the service anew")
+    if cached_count := sum(payload is not None and payload.from_cache for payload in payloads):
+        note(
+            f"{counted(cached_count, 'response')} came from the cache; "
+            "--no-cache asks the service anew"
+        )
     facts = _facts(study)
     show(args, {"digest": study.digest, **facts}, _lines(facts))
     note(f"the study is in {folder}; cite it by its digest, {study.digest}")
@@ -690,11 +694,13 @@ def _study(path: Path) -> aa.Study:
 
 
 def _lines(facts: dict[str, Any]) -> Iterable[str]:
+    """Return the records of a study as lines, from what `_facts` returns."""
     rows = facts["records"]
     return grid(rows[0], (row.values() for row in rows)) if rows else ()
 
 
 def _facts(study: aa.Study) -> dict[str, Any]:
+    """Return the records and the hashes of results of a study, as JSON values."""
     records = [
         {
             "request": record.name,
@@ -739,8 +745,8 @@ def add(args: Args) -> int:
         facts = {name: getattr(report, name) for name in ("run", "responses", "resumed", "skipped")}
         show(args, {**facts, "failures": errors})
     for row in failures:
-        place = " ".join(word for word in (row["host"], row["section"], row["scope"]) if word)
-        note(f"aatoolkit: {visible(place)} failed: {row['message']}")
+        request = " ".join(word for word in (row["host"], row["section"], row["scope"]) if word)
+        note(f"aatoolkit: {visible(request)} failed: {row['message']}")
     note(_first_line(report))
     return 0 if report else 1
 
@@ -772,11 +778,11 @@ def _first_line(report: object) -> str:
 )
 def sql(args: Args) -> int:
     """Run one SELECT over tables by their names; without a QUERY these are listed."""
-    form = table_format(args)
+    format_name = table_format(args)
     archive = aa.Archive(args.dir)
     frame = archive.tables if args.query is None else archive._sql_frame(args.query)
-    if form == "csv":
-        write_table(frame, "query", form, None)
+    if format_name == "csv":
+        write_table(frame, "query", format_name, None)
     else:
         show_frame(args, frame)
     if args.query is None:
@@ -809,10 +815,7 @@ def verify_archive(args: Args) -> int:
     "tidy",
     _DIR,
     option(
-        "--keep-hours N",
-        "How long replaced files are kept for readers.",
-        click.FloatRange(0),
-        168,
+        "--keep-hours N", "How long replaced files are kept for readers.", click.FloatRange(0), 168
     ),
     option("--forget HOST ...", "Remove it; may be repeated."),
     option("--before DAY", "Remove what was fetched before this day."),
@@ -852,8 +855,7 @@ def tidy(args: Args) -> int:
     ),
     option("--host HOST", "The project, where there are several."),
     option(
-        "--scope QUERY",
-        "The filters, where there are several, such as 'days=30&engine=claude'.",
+        "--scope QUERY", "The filters, where there are several, such as 'days=30&engine=claude'."
     ),
     option("-o --out FILE", "Write a page of HTML with folds.", Output(".html", ".htm")),
     JSON,
@@ -868,18 +870,18 @@ def explain(args: Args) -> int:
     from aatoolkit._util.files import write_whole
 
     pairs = [word.partition("=") for word in args.where]
-    if malformed := ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]:
-        raise ArgumentError(f"{malformed[0]!r} is not NAME=VALUE", argument="where")
+    if malformed_words := ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]:
+        raise ArgumentError(f"{malformed_words[0]!r} is not NAME=VALUE", argument="where")
     row = {name: value for name, _, value in pairs} if pairs else args.row
     scope = None if args.scope is None else Scope._from_query(args.scope)
     try:
-        explanation = _opened(args.store).explain(
+        explanation = _open_store(args.store).explain(
             args.table, row, args.column, host=args.host, scope=scope
         )
     except ItemNotFound as error:
         raise ArgumentError(str(error), argument="where") from None
     if args.out is not None:
-        write_whole(args.out, _PAGE.format(explanation._repr_html_()).encode())
+        write_whole(args.out, _PAGE_TEMPLATE.format(explanation._repr_html_()).encode())
         note(f"written: {args.out}")
     else:
         show(args, explanation.to_dict(), [str(explanation)])
@@ -888,7 +890,7 @@ def explain(args: Args) -> int:
     return 0 if explanation.is_complete else 1
 
 
-def _opened(path: Path) -> Any:
+def _open_store(path: Path) -> Any:
     """Open the study, packed study, publication or archive at a path."""
     from aatoolkit.study.files import PACKED
 
@@ -897,7 +899,7 @@ def _opened(path: Path) -> Any:
     return _study(path / PACKED if (path / PACKED).is_file() else path)
 
 
-_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
+_PAGE_TEMPLATE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>How a number is known</title>
 <style>:root{{color-scheme:light dark}}body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;
 margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}}summary{{cursor:pointer;font-weight:600}}

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Args = SimpleNamespace
 """What was typed, by the names of arguments and options."""
 
-Run = Callable[[Args], int]
+CommandFunction = Callable[[Args], int]
 
 SECTIONS = sorted(
     module.name
@@ -69,11 +69,12 @@ def problem_of(error: click.UsageError) -> str:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return "name a command"
     if isinstance(error, click.NoSuchOption):
-        name, names = error.option_name, [n for parameter in command.params for n in parameter.opts]
-        suggestion = did_you_mean(near_matches(name, names))
+        name = error.option_name
+        flags = [flag for parameter in command.params for flag in parameter.opts]
+        suggestion = did_you_mean(near_matches(name, flags))
         # A word that resembles no option may be a token.
-        what = f"option {name!r}" if suggestion or name in _FLAGS else "such option"
-        return f"there is no {what}{suggestion and f'; {suggestion}'}"
+        subject = f"option {name!r}" if suggestion or name in _FLAGS else "such option"
+        return f"there is no {subject}{suggestion and f'; {suggestion}'}"
     if isinstance(error, click.exceptions.NoSuchCommand):
         suggestion = did_you_mean(
             near_matches(error.command_name, command.commands),
@@ -87,12 +88,13 @@ def problem_of(error: click.UsageError) -> str:
     return "too many arguments" if "unexpected extra" in error.message else error.message
 
 
-def _takes(kind: Any) -> str:
-    if isinstance(kind, click.Choice):
-        return f"takes {', '.join(kind.choices)}"
-    upto = "" if kind.max is None else f" to {kind.max}"
-    is_whole = isinstance(kind, click.IntRange)
-    return f"takes {'a whole number' if is_whole else 'a number'} from {kind.min}{upto}"
+def _takes(click_type: Any) -> str:
+    """Describe the values that a click type accepts."""
+    if isinstance(click_type, click.Choice):
+        return f"takes {', '.join(click_type.choices)}"
+    limit = "" if click_type.max is None else f" to {click_type.max}"
+    is_whole = isinstance(click_type, click.IntRange)
+    return f"takes {'a whole number' if is_whole else 'a number'} from {click_type.min}{limit}"
 
 
 # -- how a command is declared -----------------------------------------------------------------
@@ -108,7 +110,7 @@ class Output(click.Path):
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the path, or None for standard output; raise if it cannot be written."""
         path, problem = Path(value), ""
-        place = path if path.exists() else path.absolute().parent
+        folder = path if path.exists() else path.absolute().parent
         if value == "-" and not (self._is_folder or param.required):
             return None
         if path.exists() and path.is_dir() != self._is_folder:
@@ -117,19 +119,19 @@ class Output(click.Path):
         elif self._suffixes and path.suffix.lower() not in self._suffixes:
             suffixes = ", ".join(self._suffixes)
             problem = f"{path} does not end in one of {suffixes}, which says its format; rename it"
-        elif not place.exists():
-            problem = f"there is no folder {place}; make it first"
+        elif not folder.exists():
+            problem = f"there is no folder {folder}; make it first"
         if problem:
             raise ArgumentError(problem, argument="out")
         return path
 
 
-_PATHS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEBOOK")
+_PATH_PLACEHOLDERS = ("FILE", "DIR", "FOLDER", "STORE", "STUDY", "OTHER", "NOTEBOOK")
 
 
 def _click_type(placeholder: str, click_type: Any) -> Any:
     """Return the given click type; without one, `Path` if the placeholder names a path."""
-    return click_type or (Path if placeholder in _PATHS else None)
+    return click_type or (Path if placeholder in _PATH_PLACEHOLDERS else None)
 
 
 _FLAGS: set[str] = set()
@@ -137,30 +139,32 @@ _FLAGS: set[str] = set()
 
 
 def option(
-    line: str, text: str, kind: Any = None, default: Any = None, **more: Any
+    line: str, text: str, click_type: Any = None, default: Any = None, **more: Any
 ) -> click.Option:
-    """Create an option from its line of help, such as ``-o --out FILE``."""
+    """Create an option from its line of help, such as ``-o --out FILE``, and a sentence on it."""
     words = line.split()
     flags = [word for word in words if word.startswith("-")]
     _FLAGS.update(flags)
-    values, name = words[len(flags) :], flags[-1].strip("-").replace("-", "_")
+    placeholders, name = words[len(flags) :], flags[-1].strip("-").replace("-", "_")
     return click.Option(
         [*flags, name],
-        type=_click_type("".join(values[:1]), kind),
-        metavar=values[0] if values and not isinstance(kind, click.Choice) else None,
-        is_flag=not values,
-        multiple=values[1:] == ["..."],
+        type=_click_type("".join(placeholders[:1]), click_type),
+        metavar=placeholders[0]
+        if placeholders and not isinstance(click_type, click.Choice)
+        else None,
+        is_flag=not placeholders,
+        multiple=placeholders[1:] == ["..."],
         help=text,
         **more | ({} if default is None else {"default": default, "show_default": True}),
     )
 
 
-def _argument(word: str, kinds: Mapping[str, Any]) -> click.Argument:
+def _argument(word: str, click_types: Mapping[str, Any]) -> click.Argument:
     """Create an argument from its word in the usage, such as ``[SECTION]`` or ``HOST...``."""
     name = word.strip("[].")
     return click.Argument(
         [name.lower()],
-        type=_click_type(name, kinds.get(name)),
+        type=_click_type(name, click_types.get(name)),
         nargs=-1 if word.endswith("...") else 1,
         required=not word.startswith("["),
     )
@@ -172,8 +176,8 @@ def command(
     *options: click.Option,
     examples: Iterable[str],
     text: str = "",
-    **kinds: Any,
-) -> Callable[[Run], Run]:
+    **click_types: Any,
+) -> Callable[[CommandFunction], CommandFunction]:
     """Add a command to a group.
 
     Parameters
@@ -188,14 +192,14 @@ def command(
         Command lines that its help ends with, and that the tests run.
     text
         Its help; by default the docstring of the function.
-    **kinds
+    **click_types
         The click types of arguments, by name; by default text, or a path by the name.
     """
     name, *arguments = usage.split()
     lines = "\n".join(f"  aatoolkit {line}" for line in examples)
-    note = _TOKEN_NOTE if {*SERVICE} <= {*options} else ""
+    token_note = _TOKEN_NOTE if {*SERVICE} <= {*options} else ""
 
-    def decorate(function: Run) -> Run:
+    def decorate(function: CommandFunction) -> CommandFunction:
         def run(**values: Any) -> int:
             import aatoolkit.frame  # noqa: F401  frames have df.aa, which help does without
 
@@ -209,10 +213,10 @@ def command(
         group.add_command(
             click.Command(
                 name,
-                params=[*(_argument(word, kinds) for word in arguments), *options],
+                params=[*(_argument(word, click_types) for word in arguments), *options],
                 callback=run,
                 help=text or function.__doc__,
-                epilog=f"{note}\n\n\b\nexamples:\n{lines}".strip(),
+                epilog=f"{token_note}\n\n\b\nexamples:\n{lines}".strip(),
             )
         )
         return function
@@ -358,6 +362,7 @@ def grid(heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterable[str]:
 
 
 def _cell(value: Any) -> str:
+    """Format a cell on one line; numbers have four significant digits, lists commas."""
     from pandas import isna
     from pandas.api.types import is_scalar
 
@@ -392,16 +397,16 @@ def table_format(args: Args, out: Path | None = None) -> str:
     return formats[0] if formats else "grid"
 
 
-def write_table(frame: pd.DataFrame, name: str, form: str, out: Path | None) -> None:
+def write_table(frame: pd.DataFrame, name: str, format_name: str, out: Path | None) -> None:
     """Write a table in a format to a file, or to standard output."""
     from aatoolkit._util.files import write_whole
 
-    if form in _FILES:
-        _FILES[form](frame, out)
+    if format_name in _FILE_WRITERS:
+        _FILE_WRITERS[format_name](frame, out)
     elif out is None:
-        write_data(_TEXTS[form](frame, name))
+        write_data(_SERIALIZERS[format_name](frame, name))
     else:
-        write_whole(out, _TEXTS[form](frame, name))
+        write_whole(out, _SERIALIZERS[format_name](frame, name))
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -411,6 +416,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _json_values(values: pd.Series) -> list[Any]:
+    """Convert a column to JSON values; a missing value is None."""
     from pandas.api.types import is_datetime64_any_dtype
 
     from aatoolkit.frame.csv import as_texts
@@ -423,28 +429,33 @@ def _json_values(values: pd.Series) -> list[Any]:
 
 
 def _json_value(cell: Any) -> Any:
+    """Convert a cell, which may be a list, to a JSON value."""
     if isinstance(cell, str) or not hasattr(cell, "__iter__"):
         return cell.item() if hasattr(cell, "item") else cell
     return [_json_value(item) for item in cell]
 
 
 def _csv(frame: pd.DataFrame, _: str) -> bytes:
+    """Serialize a table to CSV."""
     from aatoolkit.frame.csv import csv_bytes
 
     return csv_bytes(frame)
 
 
 def _json(frame: pd.DataFrame, name: str) -> bytes:
+    """Serialize a table to JSON, with its name and the availability of its columns."""
     availability = json.loads(frame.aa.availability.to_json(orient="index"))
     facts = {"table": name, "rows": records(frame), "availability": availability}
     return f"{json_text(facts, indent=2)}\n".encode()
 
 
 def _ndjson(frame: pd.DataFrame, _: str) -> bytes:
+    """Serialize a table to lines of JSON, one per row."""
     return "".join(f"{json_text(row)}\n" for row in records(frame)).encode()
 
 
 def _feather(frame: pd.DataFrame, out: Path) -> None:
+    """Write a table to a Feather file, atomically."""
     import pyarrow as pa
     from pyarrow import feather
 
@@ -454,11 +465,11 @@ def _feather(frame: pd.DataFrame, out: Path) -> None:
         feather.write_feather(pa.table(frame.aa), temporary)
 
 
-_TEXTS = {"csv": _csv, "json": _json, "ndjson": _ndjson}
-_FILES: dict[str, Callable[[Any, Any], Any]] = {
+_SERIALIZERS = {"csv": _csv, "json": _json, "ndjson": _ndjson}
+_FILE_WRITERS: dict[str, Callable[[Any, Any], Any]] = {
     "parquet": lambda frame, out: frame.aa.to_parquet(out),
     "xlsx": lambda frame, out: frame.aa.to_excel(out),
     "feather": _feather,
 }
-SUFFIXES = tuple(f".{name}" for name in (*_FILES, *_TEXTS))
+SUFFIXES = tuple(f".{name}" for name in (*_FILE_WRITERS, *_SERIALIZERS))
 """What the name of a file with a table may end in."""
