@@ -71,9 +71,9 @@ class AAToolkitError(Exception):
     def __init__(self, message: str, **facts: Any) -> None:
         super().__init__(message)
         self.message = message
-        unknown = set(facts) - set(self.facts)
-        if unknown:
-            raise TypeError(f"{type(self).__name__} has no fact {', '.join(sorted(unknown))}")
+        unknown_facts = set(facts) - set(self.facts)
+        if unknown_facts:
+            raise TypeError(f"{type(self).__name__} has no fact {', '.join(sorted(unknown_facts))}")
         for name in self.facts:
             setattr(self, name, facts.get(name))
 
@@ -312,8 +312,8 @@ class StaleDataWarning(AAToolkitWarning):
 def warn(message: str, category: type[Warning] = AAToolkitWarning) -> None:
     """Issue a warning at the line outside this package that made the call, once per line."""
     level, frame = 1, sys._getframe()
-    internal = ("aatoolkit", "contextlib")  # whose decorators are between
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in internal:
+    inner_packages = ("aatoolkit", "contextlib")  # whose decorators are between
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in inner_packages:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
@@ -328,14 +328,14 @@ def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:
     """
     import difflib  # only errors need it
 
-    folded: dict[str, str] = {}
+    names_by_folded: dict[str, str] = {}
     for candidate in names:
-        folded.setdefault(str(candidate).casefold(), candidate)
-    matches = difflib.get_close_matches(str(name).casefold()[:_LONGEST], folded)
-    return tuple(folded[match] for match in matches)
+        names_by_folded.setdefault(str(candidate).casefold(), candidate)
+    matches = difflib.get_close_matches(str(name).casefold()[:_MAX_LENGTH], names_by_folded)
+    return tuple(names_by_folded[match] for match in matches)
 
 
-_LONGEST = 200
+_MAX_LENGTH = 200
 """Longer texts are no names; comparing them takes time in proportion to their length squared."""
 
 
@@ -370,7 +370,7 @@ def unknown(kind: str, name: object, names: Iterable[str]) -> str:
 def missing_attribute(
     owner: str, name: str, names: Sequence[str], hint: str = ""
 ) -> AttributeError:
-    """Make the error for a name that a module or object does not have, with near matches.
+    """Return the error for a name that a module or object does not have, with near matches.
 
     Examples
     --------
@@ -390,8 +390,8 @@ __all__: list[str] = []  # ``help`` would print every class in full after the tr
 def __dir__() -> list[str]:
     return [
         name
-        for name, kind in globals().items()
-        if isinstance(kind, type) and issubclass(kind, AAToolkitError | AAToolkitWarning)
+        for name, value in globals().items()
+        if isinstance(value, type) and issubclass(value, AAToolkitError | AAToolkitWarning)
     ]
 
 

@@ -115,12 +115,12 @@ class Request:
         >>> Request("agent-analytics", "a.example", params={"engine": "b,a"}).key[-1]
         'engine=a,b'
         """
-        question = (
+        parameters = (
             f"{name}={','.join(sorted(set(value.split(','))))}"
             for name, value in sorted(self.params.items())
             if name != "refresh"
         )
-        return self.base_url, self.host, self.resource, *question
+        return self.base_url, self.host, self.resource, *parameters
 
     def to_dict(self) -> dict[str, Any]:
         """Return the request as JSON values, as stores write it."""
@@ -375,16 +375,17 @@ def window_of(document: Any) -> tuple[str | None, str | None]:
     (None, None)
     """
     window = document.get("window") if isinstance(document, Mapping) else None
-    days = window if isinstance(window, Mapping) else {}
+    bounds = window if isinstance(window, Mapping) else {}
 
     def day(*names: str) -> str | None:
-        return next((days[name] for name in names if _is_day(days.get(name))), None)
+        return next((bounds[name] for name in names if _is_day(bounds.get(name))), None)
 
     return day("start", "from"), day("end", "to")
 
 
-def _is_day(word: object) -> bool:
+def _is_day(value: object) -> bool:
+    """Return whether a value is a day such as ``2026-11-20``."""
     try:
-        return isinstance(word, str) and date.fromisoformat(word).isoformat() == word
+        return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
     except ValueError:
         return False

@@ -96,9 +96,9 @@ class Scope(NamesNear):
             object.__setattr__(self, name, _filter_values(name, values))
 
     def __repr__(self) -> str:
-        parts = [f"days={self.days}"]
-        parts += [f"{name}={value!r}" for name, value in self._filters.items()]
-        return f"Scope({', '.join(parts)})"
+        arguments = [f"days={self.days}"]
+        arguments += [f"{name}={value!r}" for name, value in self._filters.items()]
+        return f"Scope({', '.join(arguments)})"
 
     @property
     def _filters(self) -> dict[str, tuple[str, ...]]:
@@ -252,14 +252,14 @@ class ScopeOptions(NamesNear):
         self.host = host
         self.untagged: dict[str, int | None] = {}
         for name, plural in FILTERS.items():
-            setattr(self, plural, self._tagged(tables[plural], name))
+            setattr(self, plural, self._tagged_rows(tables[plural], name))
         self.own_terms: tuple[str, ...] = tuple(own_terms)
         self.days: tuple[int, ...] = tuple(days)
         self.unknown: tuple[str, ...] = tuple(unknown)
         self.has_runs = True
         """Whether the response says when engines ran."""
 
-    def _tagged(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    def _tagged_rows(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
         """Return the rows of filter values; count the prompts of other rows in `untagged`."""
         if name not in frame:
             return frame
@@ -289,8 +289,8 @@ class ScopeOptions(NamesNear):
         sizes = [f"{self._size(name)} {plural}" for name, plural in FILTERS.items()]
         engines = self.engines
         if engines.filter(["configured", "last_run_day"]).notna().any(axis=None):
-            ran = int(engines["last_run_day"].notna().sum()) if "last_run_day" in engines else 0
-            sizes[0] += f" ({ran} have run)"
+            count = int(engines["last_run_day"].notna().sum()) if "last_run_day" in engines else 0
+            sizes[0] += f" ({count} have run)"
         return (
             f"<ScopeOptions of {visible(self.host)}: {', '.join(sizes)}, "
             f"{len(self.own_terms)} terms for the own brand, "
