@@ -106,7 +106,8 @@ def section(name: str, *, filters: Collection[str] = FILTERS) -> Callable[[Ask],
 
 
 @cache
-def _snake(name: str) -> str:
+def _snake_case(name: str) -> str:
+    """Convert a name such as ``mentionRate`` to ``mention_rate``."""
     return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
 
 
@@ -115,7 +116,7 @@ def fields(row: Mapping[str, Any], names: str, **renamed: str) -> dict[str, Any]
 
     ``mentionRate`` is the cell ``mention_rate``, unless ``renamed`` has another cell for the name.
     """
-    return {name: row.get(renamed.get(name) or _snake(name)) for name in names.split()}
+    return {name: row.get(renamed.get(name) or _snake_case(name)) for name in names.split()}
 
 
 def json_text(value: object) -> str:
@@ -157,12 +158,12 @@ def answers_availability(
         As in :class:`SectionAvailability`.
     """
     engines = _engine_runs(obs).values()
-    answers = sum(row["answer_count"] for row in engines)
+    answer_count = sum(row["answer_count"] for row in engines)
     silent_states = _silent_engines(obs)
     status = "unavailable"
     if not obs.has_rows("answers"):
         notes = [why_no_rows("answers")]
-    elif not answers:
+    elif not answer_count:
         notes = [NONE_ANSWERED if engines else NO_ANSWERS]
     else:
         notes = [reason for reason in reasons if reason]
@@ -176,7 +177,7 @@ def answers_availability(
     return SectionAvailability(
         status=status,
         reason=" ".join(notes) or None,
-        sample_count=answers if sample_count is None else sample_count,
+        sample_count=answer_count if sample_count is None else sample_count,
         as_of=last_run(obs),
         fields=fields or {},
         engines=silent_states,

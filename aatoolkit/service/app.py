@@ -75,8 +75,10 @@ class Accounts:
         if not all(map(_DIGEST.fullmatch, hosts)):
             raise ValueError("A token_sha256 is 64 hexadecimal digits in lower case.")
         self._hosts = {
-            token_sha256: None if visible is None else frozenset(map(_canonical_host, visible))
-            for token_sha256, visible in hosts.items()
+            token_sha256: None
+            if visible_hosts is None
+            else frozenset(map(_canonical_host, visible_hosts))
+            for token_sha256, visible_hosts in hosts.items()
         }
 
     @classmethod
@@ -166,15 +168,15 @@ class ApiError(Exception):
         self.body = {"error": {"status": status, "code": code, "message": message, **details}}
 
 
-def _invalid(parameter: str, flaw: str, **details: object) -> ApiError:
+def _invalid_value(parameter: str, flaw: str, **details: object) -> ApiError:
     """Return the error for a parameter with an invalid value."""
     message = f"The parameter {parameter} {flaw}"
     return ApiError(400, "invalid_parameter", message, None, parameter=parameter, **details)
 
 
-def _unknown(parameter: str, unknown: Sequence[str], allowed: Sequence[str]) -> ApiError:
+def _unknown_values(parameter: str, unknown: Sequence[str], allowed: Sequence[str]) -> ApiError:
     """Return the error for a parameter with unknown values."""
-    return _invalid(
+    return _invalid_value(
         parameter,
         f"knows no {_quoted(unknown)}.",
         unknown=[*unknown],
@@ -184,11 +186,12 @@ def _unknown(parameter: str, unknown: Sequence[str], allowed: Sequence[str]) -> 
 
 
 def _near_matches(values: Sequence[str], allowed: Sequence[str]) -> list[str]:
-    folded = {value.casefold(): value for value in reversed(allowed)}
+    """Return the allowed values that look like any of some values, ignoring case."""
+    values_by_folded = {value.casefold(): value for value in reversed(allowed)}
     matches = (
-        folded[match]
+        values_by_folded[match]
         for value in values
-        for match in difflib.get_close_matches(value.casefold(), folded)
+        for match in difflib.get_close_matches(value.casefold(), values_by_folded)
     )
     return list(dict.fromkeys(matches))
 
@@ -212,7 +215,7 @@ def _parameters(query: str, supported: Sequence[str]) -> dict[str, str]:
             )
         if name in parameters:
             comma = "several values of a filter are written in one parameter, separated by commas."
-            raise _invalid(name, f"is given twice; {comma}")
+            raise _invalid_value(name, f"is given twice; {comma}")
         parameters[name] = value
     return parameters
 
@@ -222,21 +225,22 @@ def _question(host: str, query: str, sections: Sequence[str]) -> tuple[str | Non
     parameters = _parameters(query, ("section", "days", *FILTERS))
     section, days = parameters.get("section"), parameters.get("days", "30")
     if section is not None and section not in sections:
-        raise _unknown("section", [section], sections)
+        raise _unknown_values("section", [section], sections)
     if days not in map(str, DAYS):
         flaw = f"is one of {', '.join(map(str, DAYS))}; {_quoted([days])} is not."
-        raise _invalid("days", flaw, unknown=[days], allowed=list(DAYS))
+        raise _invalid_value("days", flaw, unknown=[days], allowed=list(DAYS))
     filters = {name: values for name in FILTERS if (values := _values(name, parameters))}
     return section, Question(host, int(days), filters)
 
 
 def _values(name: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the values of a filter, sorted; a blank value raises ApiError."""
     text = parameters.get(name, "")
     # Only spaces are trimmed: another blank, such as a line break, is part of a value.
     items = text.split(",")
     values = {item.strip(" ") for item in items} - {""}
     if any(item and not item.strip() for item in items) or (text and not values):
-        raise _invalid(name, "has a blank value; without a value, leave the parameter out.")
+        raise _invalid_value(name, "has a blank value; without a value, leave the parameter out.")
     return tuple(sorted(values))
 
 
@@ -246,7 +250,7 @@ def _check_values(question: Question, options: Mapping[str, Any]) -> None:
         entries, key = FILTERS[name]
         allowed = [entry[key] for entry in options[entries] if entry[key] is not None]
         if unknown := [value for value in values if value not in {*allowed}]:
-            raise _unknown(name, unknown, allowed)
+            raise _unknown_values(name, unknown, allowed)
 
 
 # --- the application -------------------------------------------------------------------------
@@ -293,6 +297,8 @@ class Service:
         self.asgi.router.redirect_slashes = False
 
     def _route(self, name: str, answer: Callable[[Request, str], dict[str, Any]]) -> Route:
+        """Return the route of an address, whose requests a function answers in a thread."""
+
         def reply(request: Request) -> Response:
             try:
                 # An answer belongs to one account and holds until the store is read again, which
@@ -313,10 +319,11 @@ class Service:
         return Route(f"/api/domains/{{host}}/{name}", endpoint, methods=["GET"])
 
     def _scope_options(self, request: Request, host: str) -> dict[str, Any]:
+        """Return the scope options of a host, after a refresh if the request asks for one."""
         try:
             refresh = _parameters(request.url.query, ("refresh",)).get("refresh")
             if refresh not in (None, "1"):
-                raise _unknown("refresh", [refresh], ["1"])
+                raise _unknown_values("refresh", [refresh], ["1"])
             if refresh:
                 # Requests under way keep the store that they began with.
                 self.store = self.store.reload()
@@ -329,6 +336,7 @@ class Service:
             ) from error
 
     def _agent_analytics(self, request: Request, host: str) -> dict[str, Any]:
+        """Return the answer to a request for one section, or for the combined view."""
         store = self.store
         name, question = _question(host, request.url.query, list(self.sections))
         if question.filters:
@@ -385,21 +393,24 @@ def _without_other_filters(question: Question, section: ServiceSection) -> Quest
 
 
 def _envelope(section: str | None, obs: Observations) -> dict[str, Any]:
-    days = {"start": obs.window.start, "end": obs.window.end, "days": obs.window.days}
+    """Return the fields with which every answer begins."""
+    window = {"start": obs.window.start, "end": obs.window.end, "days": obs.window.days}
     return {
         "section": section,
         "domain": obs.question.host,
-        "window": {**days, "timezone": "UTC"},
+        "window": {**window, "timezone": "UTC"},
         "filters": _filters(obs.question),
         "generatedAt": obs.as_of,
     }
 
 
 def _filters(question: Question) -> dict[str, list[str] | None]:
+    """Return the values of every filter; None for a filter that is not set."""
     return {name: list(question.filter(name)) or None for name in FILTERS}
 
 
 def _answer(section: ServiceSection, question: Question, obs: Observations) -> dict[str, Any]:
+    """Return the availability and the own fields of a section."""
     answer = section.ask(obs)
     notes = (answer.availability.reason, _filters_note(section, question))
     reason = " ".join(note for note in notes if note) or None
@@ -407,11 +418,13 @@ def _answer(section: ServiceSection, question: Question, obs: Observations) -> d
 
 
 def _filters_note(section: ServiceSection, question: Question) -> str | None:
+    """Return a sentence on the filters that do not apply to a section; None if all apply."""
     names = [name for name in question.filters if name not in section.filters]
     return f"Filters that do not apply to this section: {', '.join(names)}." if names else None
 
 
 async def _refuse_route(_request: Request, error: Exception) -> Response:
+    """Return the response to a request for another address, or by another method than GET."""
     if isinstance(error, HTTPException) and error.status_code == 405:
         message, allow = "The service is read-only: GET is the method.", {"Allow": "GET, HEAD"}
         return error_reply(ApiError(405, "method_not_allowed", message, allow))

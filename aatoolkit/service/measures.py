@@ -37,7 +37,7 @@ NO_SUBJECT = "It is not known which brand is the project's own."
 _NOT_MEASURES = ("brand", "own", "answer_count")
 _TONES = ("positive", "neutral", "negative")
 
-_COUNTS = """count(*) AS voice_count, sum(position) AS position_sum,
+_COUNT_AGGREGATES = """count(*) AS voice_count, sum(position) AS position_sum,
   count(position) AS position_count, count(sentiment_score) AS scored_count,
   count(sentiment) AS labelled_count, """ + ", ".join(
     f"count(*) FILTER (sentiment = '{tone}') AS {tone}_count" for tone in _TONES
@@ -45,9 +45,9 @@ _COUNTS = """count(*) AS voice_count, sum(position) AS position_sum,
 
 # Sums of fractions are taken in order of size: the sum of a set of numbers then never
 # depends on how the work was divided among threads.
-_SCORES = "sum(sentiment_score ORDER BY sentiment_score) AS score_sum"
+_SCORE_AGGREGATE = "sum(sentiment_score ORDER BY sentiment_score) AS score_sum"
 
-_POSITION_COUNTS = """count(*) FILTER (position = 1) AS first_count,
+_POSITION_AGGREGATES = """count(*) FILTER (position = 1) AS first_count,
   count(*) FILTER (position <= 3) AS top_three_count"""
 
 _COUNT_NAMES = "mention voice position first top_three scored labelled positive neutral negative"
@@ -56,7 +56,7 @@ _ZERO_COUNTS = dict.fromkeys(
 )
 """The counts of a brand that no answer mentions."""
 
-_CITATIONS = """count(*) AS citation_count,
+_CITATION_AGGREGATES = """count(*) AS citation_count,
   count(*) FILTER (source_domain IN (SELECT source_domain FROM own_domains)) AS own_citation_count
 """
 
@@ -70,12 +70,15 @@ class Grouping(NamedTuple):
     def rows(
         self, obs: Observations, aggregates: str, source: str, **values: object
     ) -> dict[Any, dict[str, Any]]:
-        """Return the rows of aggregates of a table, by the key of their group."""
+        """Compute aggregates of a table; return the row of each group, by its key.
+
+        The key is the value of the column, or a tuple unless there is exactly one column.
+        """
         rows = obs.rows(
             f"SELECT {', '.join((*self.keys, aggregates))} FROM {source} {self.sql}", **values
         )
-        by_keys = {tuple(row.pop(key) for key in self.keys): row for row in rows}
-        return {key[0] if len(key) == 1 else key: row for key, row in by_keys.items()}
+        rows_by_keys = {tuple(row.pop(key) for key in self.keys): row for row in rows}
+        return {key[0] if len(key) == 1 else key: row for key, row in rows_by_keys.items()}
 
 
 WHOLE = Grouping((), "")
@@ -112,19 +115,22 @@ def focus_brands(obs: Observations) -> list[str]:
 def focus(
     obs: Observations, grouping: Grouping, is_previous: bool = False
 ) -> dict[Any, dict[str, Any]]:
-    """Return the measures of the brands in focus, by group of answers."""
+    """Return the measures of the brands in focus together, by group of answers.
+
+    They are the brands of the brand filter, or else the project's own.
+    """
     mentions = f"{_prefix(is_previous)}mentions"
-    voices = grouping.rows(obs, "count(*) AS n", mentions)
+    voice_rows = grouping.rows(obs, "count(*) AS n", mentions)
     rows = grouping.rows(
         obs,
-        f"count(DISTINCT chat_id) AS mention_count, {_COUNTS}, {_SCORES}",
+        f"count(DISTINCT chat_id) AS mention_count, {_COUNT_AGGREGATES}, {_SCORE_AGGREGATE}",
         f"{mentions} WHERE list_contains($about, brand)",
         about=focus_brands(obs),
     )
     is_measured = why_no_subject(obs) is None
     return {
         key: _with_rates(
-            _ZERO_COUNTS | rows.get(key, {}), count, voices.get(key, {"n": 0})["n"], is_measured
+            _ZERO_COUNTS | rows.get(key, {}), count, voice_rows.get(key, {"n": 0})["n"], is_measured
         )
         for key, count in answer_counts(obs, grouping, is_previous).items()
     }
@@ -138,12 +144,14 @@ def brand_measures(obs: Observations, is_previous: bool = False) -> list[dict[st
     mentioned has none. For the previous window ``sentiment_score`` is left out: no section compares
     it, and sorting the scores takes longer than everything else.
     """
-    aggregates = ", ".join([_COUNTS, _POSITION_COUNTS, *([] if is_previous else [_SCORES])])
+    aggregates = ", ".join(
+        [_COUNT_AGGREGATES, _POSITION_AGGREGATES, *([] if is_previous else [_SCORE_AGGREGATE])]
+    )
     by_brand = Grouping(("brand",), "GROUP BY brand")
     mentions = by_brand.rows(obs, aggregates, f"{_prefix(is_previous)}mentions")
-    answers = answer_counts(obs, WHOLE, is_previous)[()]
-    voices = sum(row["voice_count"] for row in mentions.values())
-    requested, is_measured = obs.question.filter("brand"), obs.has_rows("mentions")
+    answer_count = answer_counts(obs, WHOLE, is_previous)[()]
+    voice_count = sum(row["voice_count"] for row in mentions.values())
+    requested_brands, is_measured = obs.question.filter("brand"), obs.has_rows("mentions")
     brands = obs.rows("SELECT brand, own FROM store.brands WHERE host = $host")
     rows = [brand | _ZERO_COUNTS | mentions.get(brand["brand"], {}) for brand in brands]
     rows.sort(key=lambda row: (-row["voice_count"], row["brand"]))
@@ -153,9 +161,9 @@ def brand_measures(obs: Observations, is_previous: bool = False) -> list[dict[st
         row["first_position_rate"] = ratio(row["first_count"], row["position_count"])
         row["top_three_rate"] = ratio(row["top_three_count"], row["position_count"])
     return [
-        _with_rates(row, answers, voices, is_measured)
+        _with_rates(row, answer_count, voice_count, is_measured)
         for row in rows
-        if not requested or row["brand"] in requested
+        if not requested_brands or row["brand"] in requested_brands
     ]
 
 
@@ -164,10 +172,10 @@ def own_citations_missing(obs: Observations) -> str | None:
     """Return the reason why own citations cannot be counted; None if they can."""
     if not obs.has_rows("citations"):
         return why_no_rows("citations")
-    uncounted = obs.column(
+    brands = obs.column(
         "SELECT brand FROM focus WHERE domain IS NULL AND own IS NOT TRUE ORDER BY brand"
     )
-    return f"The domain of {', '.join(uncounted)} is not known." if uncounted else None
+    return f"The domain of {', '.join(brands)} is not known." if brands else None
 
 
 @shared
@@ -178,7 +186,9 @@ def citations(
 
     Both are None if nothing was measured.
     """
-    counts = grouping.rows(obs, _CITATIONS, f"{_prefix(is_previous)}citations WHERE cited")
+    counts = grouping.rows(
+        obs, _CITATION_AGGREGATES, f"{_prefix(is_previous)}citations WHERE cited"
+    )
     measured_by_name = {
         "citation_count": obs.has_rows("citations"),
         "own_citation_count": own_citations_missing(obs) is None,
@@ -198,22 +208,22 @@ def ratio(part: float | None, total: int | None) -> float | None:
 
 
 def _with_rates(
-    row: dict[str, Any], answers: int, voices: int, is_measured: bool
+    row: dict[str, Any], answer_count: int, voice_count: int, is_measured: bool
 ) -> dict[str, Any]:
     """Return a brand's counts with totals over answers and brands, and with rates.
 
     All of them are None if nothing was measured.
     """
-    row["answer_count"], row["all_voice_count"] = answers, voices
+    row["answer_count"], row["all_voice_count"] = answer_count, voice_count
     if not row["voice_count"]:
         row["position_sum"] = 0
-    row["mention_rate"] = ratio(row["mention_count"], answers)
-    row["share_of_voice"] = ratio(row["voice_count"], voices)
+    row["mention_rate"] = ratio(row["mention_count"], answer_count)
+    row["share_of_voice"] = ratio(row["voice_count"], voice_count)
     row["average_position"] = ratio(row["position_sum"], row["position_count"])
     row["sentiment_score"] = ratio(row.pop("score_sum", None), row["scored_count"])
     for tone in _TONES:
         row[tone] = ratio(row[f"{tone}_count"], row["labelled_count"])
-    if is_measured and answers:
+    if is_measured and answer_count:
         return row
     return {name: value if name in _NOT_MEASURES else None for name, value in row.items()}
 

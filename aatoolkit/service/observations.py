@@ -230,16 +230,16 @@ WHERE host = $host AND outcome = 'answered' AND CAST(ran_at AS DATE) BETWEEN (
 """,
 }
 _TABLES["previous_runs"] = _TABLES["runs"]
-for _rows in ("runs", "answers", "fanouts"):
-    _TABLES[f"named_{_rows}"] = f"SELECT * FROM {_rows} WHERE {_MENTIONS_BRAND}"
-for _window in ("", "previous_"):
-    _TABLES[f"{_window}answers"] = f"SELECT * FROM {_window}runs WHERE outcome = 'answered'"
-for _window in ("", "previous_", "trial_"):
-    for _rows, _columns in _ANSWER_COLUMNS.items():
-        _TABLES[f"{_window}{_rows}"] = f"""
+for _name in ("runs", "answers", "fanouts"):
+    _TABLES[f"named_{_name}"] = f"SELECT * FROM {_name} WHERE {_MENTIONS_BRAND}"
+for _prefix in ("", "previous_"):
+    _TABLES[f"{_prefix}answers"] = f"SELECT * FROM {_prefix}runs WHERE outcome = 'answered'"
+for _prefix in ("", "previous_", "trial_"):
+    for _name, _columns in _ANSWER_COLUMNS.items():
+        _TABLES[f"{_prefix}{_name}"] = f"""
 SELECT host, chat_id, {_columns}, said.engine, said.prompt_id, said.day
-FROM store.{_rows} AS seen JOIN {_window}answers AS said USING (host, chat_id)
-WHERE host = $host{" AND cited" if _window and _rows == "citations" else ""}
+FROM store.{_name} AS seen JOIN {_prefix}answers AS said USING (host, chat_id)
+WHERE host = $host{" AND cited" if _prefix and _name == "citations" else ""}
 """
 
 
@@ -268,13 +268,13 @@ class Observations:
         self.question = question
         self.project = project
         self.as_of: datetime = project["as_of"]
-        last = self.as_of.date()
-        self.window = Window(last - timedelta(days=question.days - 1), last)
+        last_day = self.as_of.date()
+        self.window = Window(last_day - timedelta(days=question.days - 1), last_day)
         self.results: dict[object, Any] = {}
         """The results that sections share for this scope; see `shared`."""
         self._observed = observed
         self._cursor = cursor
-        self._created: set[str] = set()
+        self._created_tables: set[str] = set()
 
     def rows(self, sql: str, **values: object) -> list[dict[str, Any]]:
         """Run a query over the tables in scope; return one dict per row."""
@@ -320,16 +320,17 @@ class Observations:
     def _execute(
         self, sql: str, window: Window, values: dict[str, object]
     ) -> duckdb.DuckDBPyConnection:
+        """Run a query, after creating the tables in scope that it reads."""
         tables, parameters = _names_in(sql)
         for name in tables:
-            if name in self._created:
+            if name in self._created_tables:
                 continue
             period = self.window.previous if name.startswith("previous_") else self.window
-            rows = _TABLES[name]
+            table_sql = _TABLES[name]
             if not self.question.filter("brand"):
-                rows = rows.replace(_MENTIONS_BRAND, "true")
-            self._execute(f"CREATE TEMP TABLE {name} AS {rows}", period, {})
-            self._created.add(name)
+                table_sql = table_sql.replace(_MENTIONS_BRAND, "true")
+            self._execute(f"CREATE TEMP TABLE {name} AS {table_sql}", period, {})
+            self._created_tables.add(name)
         values |= {
             "host": self.question.host,
             "window_start": window.start,
@@ -383,7 +384,10 @@ def scope_options(obs: Observations) -> dict[str, Any]:
         ),
         "topics": obs.rows(_LABELS.format(label="topic")),
         "categories": obs.rows(_LABELS.format(label="category")),
-        "brands": [{n: v for n, v in row.items() if n != "own" or v is not None} for row in brands],
+        "brands": [
+            {name: value for name, value in row.items() if name != "own" or value is not None}
+            for row in brands
+        ],
         "ownTerms": obs.column("SELECT term FROM store.own_terms WHERE host = $host ORDER BY term"),
         "days": DAYS,
     }

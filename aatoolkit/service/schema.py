@@ -32,9 +32,9 @@ KINDS: dict[str, pa.DataType] = {
 }
 """The kinds of columns, and the Arrow type that each kind has in memory."""
 
-_TABLE = re.compile(r"(\w+)\((.*?)\): (.*)")
-_COLUMN = re.compile(r"  (\w+)(!?): (\w+)(?: \[(.*?)\])? ?(.*)")
-_PARENT = re.compile(r"  -> (\w+)\((.*)\)")
+_TABLE_LINE = re.compile(r"(\w+)\((.*?)\): (.*)")
+_COLUMN_LINE = re.compile(r"  (\w+)(!?): (\w+)(?: \[(.*?)\])? ?(.*)")
+_PARENT_LINE = re.compile(r"  -> (\w+)\((.*)\)")
 
 
 @dataclass(frozen=True)
@@ -71,19 +71,22 @@ class StoreTable:
     @property
     def arrow(self) -> pa.Schema:
         """The Arrow schema of the table."""
-        return pa.schema([pa.field(c.name, c.type, not c.is_required) for c in self.columns])
+        return pa.schema(
+            [pa.field(column.name, column.type, not column.is_required) for column in self.columns]
+        )
 
 
 def _read_tables() -> Iterator[StoreTable]:
+    """Yield the tables that ``schema.txt`` declares."""
     text = Path(__file__).with_suffix(".txt").read_text("utf-8")
     for block in text.split("\n\n")[1:]:
-        head, *lines = block.splitlines()
-        name, key, doc = _TABLE.fullmatch(head).groups()  # type: ignore[union-attr]
+        first_line, *lines = block.splitlines()
+        name, key, doc = _TABLE_LINE.fullmatch(first_line).groups()  # type: ignore[union-attr]
         table = StoreTable(name, tuple(key.split()), doc)
         for line in lines:
-            if parent := _PARENT.fullmatch(line):
+            if parent := _PARENT_LINE.fullmatch(line):
                 table.parents.append((parent[1], tuple(parent[2].split())))
-            elif column := _COLUMN.fullmatch(line):
+            elif column := _COLUMN_LINE.fullmatch(line):
                 values = tuple((column[4] or "").split("/")) if column[4] else ()
                 table.columns.append(
                     StoreColumn(column[1], column[2] == "!", column[3], values, column[5])

@@ -13,7 +13,7 @@ import uvicorn
 
 from aatoolkit.service.app import Service
 
-_SECONDS = 10.0
+_MAX_SECONDS = 10.0
 """The longest time that starting or stopping may take."""
 _DRAIN_SECONDS = 5
 """How long requests may run when the server is stopping, and how long a connection may be idle."""
@@ -48,7 +48,7 @@ class RunningServer:
             target=self._server.run, args=([listener],), name="aatoolkit-service", daemon=True
         )
         self._thread.start()
-        deadline = time.monotonic() + _SECONDS
+        deadline = time.monotonic() + _MAX_SECONDS
         while not self._server.started:
             time.sleep(0.002)
             if not self.is_alive or time.monotonic() > deadline:
@@ -75,7 +75,7 @@ class RunningServer:
             If the server has not ended within ten seconds.
         """
         self._server.should_exit = True
-        self._thread.join(_SECONDS)
+        self._thread.join(_MAX_SECONDS)
         if self.is_alive:
             raise TimeoutError(f"The service at {self.base_url} did not stop.")
 
@@ -134,6 +134,7 @@ def run_server(
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at an address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family)
     # asyncio turns Nagle's algorithm off for sockets that say they are TCP. create_server
@@ -144,5 +145,6 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _base_url(listener: socket.socket) -> str:
+    """Return the URL of the address at which a socket listens."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -13,6 +13,8 @@ _ROUNDING = 1e-24
 def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float]:
     """Return the 95 % interval of a proportion, clustered by prompt.
 
+    Each prompt is the number of its answers that count, and the number of all its answers.
+
     Wilson's interval on the effective sample size, with the linearised variance over prompts and
     Student's t.
 
@@ -20,17 +22,17 @@ def clustered_interval(prompts: Sequence[tuple[int, int]]) -> tuple[float, float
     Franco, C., Little, R., Louis, T. and Slud, E. (2019), Journal of Survey Statistics and
     Methodology 7.
     """
-    count, trials = len(prompts), sum(size for _, size in prompts)
+    prompt_count, trials = len(prompts), sum(size for _, size in prompts)
     rate = sum(hits for hits, _ in prompts) / trials
     variance = fsum((hits - rate * size) ** 2 for hits, size in prompts) / trials**2
-    variance *= count / (count - 1)
+    variance *= prompt_count / (prompt_count - 1)
     # If prompts do not differ, each of them counts as one observation.
-    size = rate * (1 - rate) / variance if variance > _ROUNDING else float(count)
-    n, quantile = min(size, float(trials)), _t95(count - 1)
+    size = rate * (1 - rate) / variance if variance > _ROUNDING else float(prompt_count)
+    n, quantile = min(size, float(trials)), _t95(prompt_count - 1)
     spread = 1 + quantile**2 / n
     centre = (rate + quantile**2 / (2 * n)) / spread
-    half = quantile / spread * sqrt(rate * (1 - rate) / n + quantile**2 / (4 * n**2))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    half_width = quantile / spread * sqrt(rate * (1 - rate) / n + quantile**2 / (4 * n**2))
+    return max(0.0, centre - half_width), min(1.0, centre + half_width)
 
 
 def _t95(degrees: int) -> float:
@@ -65,8 +67,9 @@ def windows_differ(prompts: Iterable[Sequence[float]]) -> float:
         return 1.0
     mean = sum(row[0] + row[2] for row in rows) / sum(sizes)
     scores = [
-        (second - mean * second_size) / sizes[1] - (first - mean * first_size) / sizes[0]
-        for first, first_size, second, second_size in rows
+        (second_total - mean * second_size) / sizes[1]
+        - (first_total - mean * first_size) / sizes[0]
+        for first_total, first_size, second_total, second_size in rows
     ]
     variance = fsum(score**2 for score in scores)
     return erfc(abs(fsum(scores)) / sqrt(2 * variance)) if variance > _ROUNDING else 1.0

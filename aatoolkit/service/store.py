@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     Tabular: TypeAlias = pa.Table | pd.DataFrame
 
-_ROW_GROUP = 32_768
-_CHECKED = "checked.json"
+_ROW_GROUP_SIZE = 32_768
+_HASHES_FILE = "checked.json"
 """The file with the hashes of a store's files, as they were written."""
 
 _KEPT_SCOPES = 4
@@ -74,24 +74,24 @@ def write_store(folder: str | os.PathLike[str], tables: Mapping[str, Tabular]) -
     StoreError
         If there are problems, which it lists, or the folder has a table of another store.
     """
-    converted = _convert_tables(tables)
-    _load(converted).close()
+    converted_tables = _convert_tables(tables)
+    _load(converted_tables).close()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    stale_names = sorted({path.stem for path in folder.glob("*.parquet")} - converted.keys())
+    stale_names = sorted({path.stem for path in folder.glob("*.parquet")} - converted_tables.keys())
     if stale_names:
         raise StoreError(
             f"{name}.parquet: the folder holds this file already and it is not among the tables"
             " given; give it too, or write to an empty folder"
             for name in stale_names
         )
-    for name, table in converted.items():
-        temporary = folder / f".{name}.part"
-        pq.write_table(table, temporary, compression="zstd", row_group_size=_ROW_GROUP)
-    for name in converted:
+    for name, table in converted_tables.items():
+        temporary_path = folder / f".{name}.part"
+        pq.write_table(table, temporary_path, compression="zstd", row_group_size=_ROW_GROUP_SIZE)
+    for name in converted_tables:
         os.replace(folder / f".{name}.part", folder / f"{name}.parquet")
-    hashes = _hashes({name: folder / f"{name}.parquet" for name in converted})
-    Path(folder, _CHECKED).write_text(json.dumps(hashes, indent=0), encoding="utf-8")
+    hashes = _hashes({name: folder / f"{name}.parquet" for name in converted_tables})
+    Path(folder, _HASHES_FILE).write_text(json.dumps(hashes, indent=0), encoding="utf-8")
 
 
 class Store:
@@ -112,8 +112,8 @@ class Store:
         self.connection = connection
         self._folder = folder
         projects = connection.execute("SELECT * FROM store.projects ORDER BY host")
-        names = [column[0] for column in projects.description or ()]
-        rows = [dict(zip(names, row, strict=True)) for row in projects.fetchall()]
+        column_names = [column[0] for column in projects.description or ()]
+        rows = [dict(zip(column_names, row, strict=True)) for row in projects.fetchall()]
         self._projects = {row["host"]: row for row in rows}
         self.hosts: list[str] = list(self._projects)
         self.options: dict[str, dict[str, Any]] = {}
@@ -155,17 +155,19 @@ class Store:
     def observe(self, question: Question) -> Iterator[Observations]:
         """Yield the observations in the scope of a question, on a cursor of their own."""
         with self._lock:
-            scope = next(
+            observations = next(
                 (candidate for candidate in self._scopes if candidate.question == question), None
             )
-            if scope is not None:
-                self._scopes.remove(scope)
-        if scope is None:
+            if observations is not None:
+                self._scopes.remove(observations)
+        if observations is None:
             host, cursor = question.host, self.connection.cursor()
-            scope = Observations(question, self._projects[host], self._observed[host], cursor)
-        yield scope
+            observations = Observations(
+                question, self._projects[host], self._observed[host], cursor
+            )
+        yield observations
         with self._lock:
-            self._scopes.append(scope)
+            self._scopes.append(observations)
 
     def close(self) -> None:
         """Release the database."""
@@ -193,6 +195,7 @@ def describe_store() -> str:
 
 
 def _hashes(files: Mapping[str, Path]) -> dict[str, str]:
+    """Return the SHA-256 of files, by name."""
     return {name: sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
 
@@ -209,10 +212,10 @@ def _read_folder(folder: Path) -> Mapping[str, pa.Table | Path]:
         if path.suffix != ".parquet" or path.stem not in TABLES or not path.is_file():
             problems.append(f"{path.name}: the file is no table of a store")
         files[path.stem] = path
-    checked = folder / _CHECKED
-    if not problems and checked.is_file():
+    hashes_path = folder / _HASHES_FILE
+    if not problems and hashes_path.is_file():
         with suppress(ValueError):
-            if json.loads(checked.read_bytes()) == _hashes(files):
+            if json.loads(hashes_path.read_bytes()) == _hashes(files):
                 return files
     for name, path in files.items() if not problems else ():
         try:
@@ -235,20 +238,21 @@ def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
     problems = []
     if "projects" not in tables:
         problems.append("projects.host: the table is missing; a store has at least its projects")
-    converted: dict[str, pa.Table] = {}
+    converted_tables: dict[str, pa.Table] = {}
     for name, table in tables.items():
         if name not in TABLES:
             problems.append(f"{name}: the store has no such table; it has {', '.join(TABLES)}")
             continue
-        declared = TABLES[name]
+        declared_table = TABLES[name]
         names = [str(column) for column in getattr(table, "column_names", table.columns)]
         problems += [
-            f"{name}.{column}: the table has no such column; it has {', '.join(declared.names)}"
+            f"{name}.{column}: the table has no such column; "
+            f"it has {', '.join(declared_table.names)}"
             for column in names
-            if column not in declared.names
+            if column not in declared_table.names
         ]
         columns = []
-        for column in declared.columns:
+        for column in declared_table.columns:
             columns.append(pa.nulls(len(table), column.type))
             try:
                 if column.name in names:
@@ -257,10 +261,10 @@ def _convert_tables(tables: Mapping[str, Tabular]) -> dict[str, pa.Table]:
                     raise ValueError("the required column is missing")
             except (ValueError, OverflowError, pa.ArrowException) as error:
                 problems.append(f"{name}.{column.name}: {error}")
-        converted[name] = pa.table(columns, schema=declared.arrow)
+        converted_tables[name] = pa.table(columns, schema=declared_table.arrow)
     if problems:
         raise StoreError(problems)
-    return converted
+    return converted_tables
 
 
 def _convert_column(column: StoreColumn, values: Any) -> Any:
@@ -297,7 +301,7 @@ _KINDS = {
 
 
 def _kind(type_: pa.DataType) -> str:
-    """Return the kind of store column that an Arrow type can be converted to."""
+    """Return the kind of store column that an Arrow type can be converted to; empty if none."""
     if pt.is_list(type_) or pt.is_large_list(type_):
         is_words = pt.is_null(type_.value_type) or _kind(type_.value_type) == "text"
         return "words" if is_words else ""
@@ -306,25 +310,25 @@ def _kind(type_: pa.DataType) -> str:
 
 
 def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
-    """Return a database with tables; those that are not files are validated."""
+    """Return a connection to a new database with tables; those that are not files are validated."""
     connection = duckdb.connect()
     connection.execute("SET GLOBAL TimeZone = 'UTC'; SET GLOBAL threads = 1; CREATE SCHEMA store")
     problems: list[str] = []
-    for name, declared in TABLES.items():
+    for name, declared_table in TABLES.items():
         # Instants lose their zone: DuckDB gives out zoned ones only through pytz.
-        instants = (column.name for column in declared.columns if column.kind == "instant")
+        instants = (column.name for column in declared_table.columns if column.kind == "instant")
         casts = ", ".join(f"CAST({column} AS TIMESTAMP) AS {column}" for column in instants)
         columns = f"* REPLACE ({casts})" if casts else "*"
         # Schema.empty_table would import pandas, which a service has no other use for.
-        absent = [pa.nulls(0, column.type) for column in declared.columns]
-        incoming = tables.get(name, pa.table(absent, schema=declared.arrow))
+        empty_columns = [pa.nulls(0, column.type) for column in declared_table.columns]
+        incoming = tables.get(name, pa.table(empty_columns, schema=declared_table.arrow))
         is_file = isinstance(incoming, Path)
         if not is_file:
             connection.register("incoming", incoming)
         rows, values = ("read_parquet($1)", [str(incoming)]) if is_file else ("incoming", [])
         connection.execute(f"CREATE TABLE store.{name} AS SELECT {columns} FROM {rows}", values)
         if name in tables and not is_file:
-            problems += _problems(connection, declared)
+            problems += _problems(connection, declared_table)
     if problems:
         connection.close()
         raise StoreError(problems)
@@ -345,8 +349,10 @@ def _problems(connection: duckdb.DuckDBPyConnection, table: StoreTable) -> Itera
     """Yield a sentence on the first invalid value of a table for each check."""
     for names, sql, problem in _checks(table):
         for values in connection.execute(f"{sql} LIMIT 1").fetchall():
-            place = ", ".join(f"{n}={v!r}" for n, v in zip(names, values, strict=True))
-            yield f"{table.name}.{'+'.join(names)}: {place} {problem}"
+            cells = ", ".join(
+                f"{name}={value!r}" for name, value in zip(names, values, strict=True)
+            )
+            yield f"{table.name}.{'+'.join(names)}: {cells} {problem}"
 
 
 def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:

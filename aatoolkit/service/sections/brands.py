@@ -95,21 +95,22 @@ def _missing_figures(obs: Observations) -> dict[str, State]:
     if not obs.has_previous:
         states |= {f"kpis.{name}.previous": State("unavailable", NO_PREVIOUS) for name in _KPIS}
         states |= {f"topBrands[].{name}": State("unavailable", NO_PREVIOUS) for name in _CHANGES}
-    if missing := why_no_subject(obs):
-        states |= {f"kpis.{name}": State("unavailable", missing) for name in _BRAND_FIGURES}
-    if missing := own_citations_missing(obs):
-        states["kpis.citationShare"] = State("unavailable", missing)
+    if reason := why_no_subject(obs):
+        states |= {f"kpis.{name}": State("unavailable", reason) for name in _BRAND_FIGURES}
+    if reason := own_citations_missing(obs):
+        states["kpis.citationShare"] = State("unavailable", reason)
     return states
 
 
 def _kpis(obs: Observations) -> dict[str, Any]:
+    """Return the key figures as JSON objects, with those of the previous window."""
     figures = _figures(obs, is_previous=False)
-    previous = _figures(obs, is_previous=True) if obs.has_previous else dict.fromkeys(figures)
+    figures_before = _figures(obs, is_previous=True) if obs.has_previous else dict.fromkeys(figures)
 
     def kpi(name: str, unit: str, **parts: str) -> dict[str, Any]:
         counts = {part: figures[source] for part, source in parts.items()}
-        counts |= as_previous({part: previous[source] for part, source in parts.items()})
-        return {"value": figures[name], "previous": previous[name], **counts, "unit": unit}
+        counts |= as_previous({part: figures_before[source] for part, source in parts.items()})
+        return {"value": figures[name], "previous": figures_before[name], **counts, "unit": unit}
 
     def rate(name: str, numerator: str, denominator: str, unit: str = "fraction") -> dict[str, Any]:
         return kpi(name, unit, numerator=numerator, denominator=denominator)
@@ -126,6 +127,7 @@ def _kpis(obs: Observations) -> dict[str, Any]:
 
 
 def _figures(obs: Observations, *, is_previous: bool) -> dict[str, Any]:
+    """Return the key figures of one window, and the counts that they are computed from."""
     figures = focus(obs, WHOLE, is_previous)[()] | citations(obs, WHOLE, is_previous)[()]
     rate = figures["mention_rate"]
     figures["visibility_score"] = None if rate is None else 100.0 * rate
@@ -136,7 +138,7 @@ def _figures(obs: Observations, *, is_previous: bool) -> dict[str, Any]:
 def _points(obs: Observations) -> list[dict[str, Any]]:
     """Return the key figures of every day; a day without answers has only their number, 0."""
     mentions, citation_counts = focus(obs, DAYS), citations(obs, DAYS)
-    days = (obs.window.start + timedelta(days=n) for n in range(obs.window.days))
+    days = (obs.window.start + timedelta(days=offset) for offset in range(obs.window.days))
     return [
         {
             "date": day,
@@ -160,10 +162,11 @@ def _previous_by_brand(obs: Observations) -> dict[str, dict[str, Any]]:
 
 
 def _top_brands(obs: Observations) -> list[dict[str, Any]]:
+    """Return the listed brands, with the change of their mention rates."""
     previous_by_brand, brands = _previous_by_brand(obs), []
     for row in brand_measures(obs):
-        previous = previous_by_brand.get(row["brand"], {})
-        rates = previous.get("mention_rate"), row["mention_rate"]
+        previous_row = previous_by_brand.get(row["brand"], {})
+        rates = previous_row.get("mention_rate"), row["mention_rate"]
         brands.append(
             {
                 **fields(
@@ -173,7 +176,7 @@ def _top_brands(obs: Observations) -> list[dict[str, Any]]:
                     allMentionCount="all_voice_count",
                 ),
                 "mentionRateChange": None if None in rates else rates[1] - rates[0],
-                **as_previous(fields(previous, "mentionCount answerCount")),
+                **as_previous(fields(previous_row, "mentionCount answerCount")),
             }
         )
     return brands
@@ -271,19 +274,22 @@ def ranking(obs: Observations) -> SectionAnswer:
     if not obs.has_previous:
         names = [f"leaderboard[].{name}" for name in as_previous(fields({}, _RANKED))]
         names += ["byPrompt[].previousMentionCount"]
-        names += [f"byPrompt[].brands{{}}.previous{n}" for n in ("MentionCount", "ShareOfVoice")]
+        names += [
+            f"byPrompt[].brands{{}}.previous{measure}"
+            for measure in ("MentionCount", "ShareOfVoice")
+        ]
         states = dict.fromkeys(names, State("unavailable", NO_PREVIOUS))
     brands = [row["brand"] for row in leaderboard]
     matrix = obs.rows(_MATRIX, brands=brands, observed=is_observed)
-    nothing: list[Any] = [[]] * len(brands)
+    empty_rows: list[Any] = [[]] * len(brands)
     body = {
         "leaderboard": leaderboard,
         "matrix": {
             "metric": "averagePosition",
             "brands": brands,
             "engines": obs.column("SELECT DISTINCT engine FROM answers ORDER BY engine"),
-            "values": [row["means"] for row in matrix] or nothing,
-            "sampleCounts": [row["counts"] for row in matrix] or nothing,
+            "values": [row["means"] for row in matrix] or empty_rows,
+            "sampleCounts": [row["counts"] for row in matrix] or empty_rows,
         },
         "positionCounts": {row["brand"]: row["bands"] for row in obs.rows(_BANDS)},
         "history": obs.rows(_HISTORY) if is_observed else [],
@@ -298,7 +304,8 @@ _RANKED = "rank shareOfVoice mentionCount allMentionCount"
 
 
 def _leaderboard(obs: Observations) -> list[dict[str, Any]]:
-    before = _previous_by_brand(obs)
+    """Return the listed brands by rank, with measures of the previous window."""
+    previous_by_brand = _previous_by_brand(obs)
     return [
         {
             **fields(
@@ -309,7 +316,11 @@ def _leaderboard(obs: Observations) -> list[dict[str, Any]]:
                 allMentionCount="all_voice_count",
             ),
             **as_previous(
-                fields(before.get(row["brand"], {}), _RANKED, allMentionCount="all_voice_count")
+                fields(
+                    previous_by_brand.get(row["brand"], {}),
+                    _RANKED,
+                    allMentionCount="all_voice_count",
+                )
             ),
         }
         for row in brand_measures(obs)
@@ -356,7 +367,7 @@ ORDER BY occurrences DESC, claim_id
 def perception(obs: Observations) -> SectionAnswer:
     """Return the sentiment of each brand, its trend, attributes and claims."""
     sentiment = _sentiment(obs)
-    missing = _missing_parts(obs)
+    missing_states = _missing_parts(obs)
     return SectionAnswer(
         {
             "sentiment": sentiment,
@@ -367,8 +378,8 @@ def perception(obs: Observations) -> SectionAnswer:
         answers_availability(
             obs,
             sum(row["scoredCount"] for row in sentiment if row["scoredCount"] is not None),
-            reasons=dict.fromkeys(state.reason for state in missing.values()),
-            fields=missing,
+            reasons=dict.fromkeys(state.reason for state in missing_states.values()),
+            fields=missing_states,
         ),
     )
 
@@ -385,6 +396,7 @@ def _missing_parts(obs: Observations) -> dict[str, State]:
 
 
 def _sentiment(obs: Observations) -> list[dict[str, Any]]:
+    """Return the sentiment of each listed brand."""
     return [
         {"brand": row["brand"], **_tones(row), **fields(row, "own mentionCount")}
         for row in brand_measures(obs)
@@ -454,7 +466,7 @@ FROM store.prompts WHERE host = $host
 @section("prompts")
 def prompts(obs: Observations) -> SectionAnswer:
     """Return the prompts with their measures, and the account's allowance."""
-    rows = _rows(obs)
+    rows = _prompt_rows(obs)
     account = _account(obs)
     states = {
         f"account.{name}": State("unavailable", "This is not known of the account.")
@@ -492,9 +504,10 @@ def _account(obs: Observations) -> dict[str, Any]:
     }
 
 
-def _rows(obs: Observations) -> list[dict[str, Any]]:
+def _prompt_rows(obs: Observations) -> list[dict[str, Any]]:
+    """Return the prompts in scope with their measures."""
     mentions, counts = focus(obs, PROMPTS), citations(obs, PROMPTS)
-    runs_by_prompt = _prompts_engines(obs)
+    runs_by_prompt = _runs_by_prompt(obs)
     rows = []
     for row in obs.rows(_PROMPTS):
         prompt = row["prompt_id"]
@@ -506,21 +519,23 @@ def _rows(obs: Observations) -> list[dict[str, Any]]:
                     "promptId prompt topic category intent branded country language active topBrand"
                     " createdAt",
                 ),
-                "volume": volume if any(v is not None for v in volume.values()) else None,
+                "volume": volume if any(value is not None for value in volume.values()) else None,
                 **fields(
                     {"answer_count": 0, **mentions.get(prompt, {}), **counts.get(prompt, {})},
                     f"{_COUNTS} averagePosition sentimentScore positionCount scoredCount"
                     " ownCitationCount",
                 ),
                 "engines": runs_by_prompt.get(prompt, []),
-                **_previous(obs, PROMPTS, prompt, f"{_COUNTS} {_MEANS}"),
+                **_previous_measures(obs, PROMPTS, prompt, f"{_COUNTS} {_MEANS}"),
             }
         )
     return rows
 
 
-def _previous(obs: Observations, grouping: Grouping, key: Any, names: str) -> dict[str, Any]:
-    """Return the measures of the previous window; without answers, only their number, 0."""
+def _previous_measures(
+    obs: Observations, grouping: Grouping, key: Any, names: str
+) -> dict[str, Any]:
+    """Return a group's measures in the previous window; without answers, only their number, 0."""
     if not obs.has_previous:
         return as_previous(fields({}, names))
     return as_previous(
@@ -528,7 +543,7 @@ def _previous(obs: Observations, grouping: Grouping, key: Any, names: str) -> di
     )
 
 
-def _prompts_engines(obs: Observations) -> dict[str, list[dict[str, Any]]]:
+def _runs_by_prompt(obs: Observations) -> dict[str, list[dict[str, Any]]]:
     """Return, by prompt, the latest run on each engine with counts of the engine's answers."""
     is_measured = why_no_subject(obs) is None
     measures = focus(obs, PROMPT_ENGINES)
@@ -542,7 +557,7 @@ def _prompts_engines(obs: Observations) -> dict[str, list[dict[str, Any]]]:
                 "position": row["position"],
                 "lastRunDay": row["day"],
                 **fields({"answer_count": 0, **measures.get(key, {})}, _COUNTS),
-                **_previous(obs, PROMPT_ENGINES, key, _COUNTS),
+                **_previous_measures(obs, PROMPT_ENGINES, key, _COUNTS),
             }
         )
     return runs_by_prompt
@@ -599,33 +614,39 @@ def chats(obs: Observations) -> SectionAnswer:
 
     With a brand filter, only answers that mention one of the brands are returned.
     """
-    matched = obs.value("SELECT count(*) FROM named_runs")
+    matched_count = obs.value("SELECT count(*) FROM named_runs")
     rows = obs.rows(_CHATS, limit=MAX_CHATS)
-    chats = [row["chatId"] for row in rows]
+    chat_ids = [row["chatId"] for row in rows]
     for name, sql in _CHAT_PARTS.items():
-        items: dict[str, list[Any]] = {chat: [] for chat in chats}
-        for item in obs.rows(sql, chats=chats):
+        items_by_chat: dict[str, list[Any]] = {chat: [] for chat in chat_ids}
+        for item in obs.rows(sql, chats=chat_ids):
             chat = item.pop("chat_id")
-            items[chat].append(item["query"] if name == "fanouts" else item)
+            items_by_chat[chat].append(item["query"] if name == "fanouts" else item)
         for row in rows:
             # An engine that hides its query expansions leaves them unknown, not empty.
-            row[name] = items[row["chatId"]] or (None if row[name] else [])
-    sampling = {"returned": len(rows), "matched": matched, "method": "most_recent"}
+            row[name] = items_by_chat[row["chatId"]] or (None if row[name] else [])
+    sampling = {"returned": len(rows), "matched": matched_count, "method": "most_recent"}
     return SectionAnswer(
-        {"sampling": sampling, "chats": rows}, _availability(obs, len(rows), matched)
+        {"sampling": sampling, "chats": rows}, _availability(obs, len(rows), matched_count)
     )
 
 
-def _availability(obs: Observations, returned: int, matched: int) -> SectionAvailability:
-    reason = f"Sampled answers: {returned} of {matched} matching answers returned."
+def _availability(
+    obs: Observations, returned_count: int, matched_count: int
+) -> SectionAvailability:
+    """Return the availability, which is partial if not all matching answers are returned."""
+    reason = f"Sampled answers: {returned_count} of {matched_count} matching answers returned."
     fields = {
         f"chats[].{table}": State("unavailable", why_no_rows(table))
         for table in ("mentions", "citations", "fanouts")
         if not obs.has_rows(table)
     }
     availability = answers_availability(
-        obs, sample_count=matched, reasons=[reason] if returned < matched else (), fields=fields
+        obs,
+        sample_count=matched_count,
+        reasons=[reason] if returned_count < matched_count else (),
+        fields=fields,
     )
-    if matched and availability.status == "unavailable":
+    if matched_count and availability.status == "unavailable":
         return replace(availability, status="partial")
     return availability

@@ -136,14 +136,15 @@ def ads(obs: Observations) -> SectionAnswer:
 def _availability(
     obs: Observations, engines: list[dict[str, Any]], body: dict[str, Any]
 ) -> SectionAvailability:
-    missed_labels, unexamined = [], "Answers of {} were not examined for advertisements."
+    """Return the availability, with the engines whose answers were not examined."""
+    missed_labels, template = [], "Answers of {} were not examined for advertisements."
     states = {}
     for engine in engines:
         name, label, support = engine["engine"], engine["label"], engine["support"]
         if support == "not_applicable":
             states[name] = State(support, f"{label} carries no advertisements.")
         elif support == "not_checked":
-            states[name] = State("unavailable", unexamined.format(label))
+            states[name] = State("unavailable", template.format(label))
             missed_labels += [label] if engine["answered"] else []
     if engines and all(engine["support"] == "not_applicable" for engine in engines):
         reason = " ".join(str(state.reason) for state in states.values())
@@ -151,7 +152,7 @@ def _availability(
     if not obs.has_rows("ads"):
         return SectionAvailability("unavailable", why_no_rows("ads"), engines=states)
     answer_count = body["totals"]["answersChecked"]
-    reasons = [unexamined.format(", ".join(missed_labels))] if missed_labels else ()
+    reasons = [template.format(", ".join(missed_labels))] if missed_labels else ()
     availability = answers_availability(obs, sample_count=answer_count, reasons=reasons)
     availability = replace(availability, engines={**availability.engines, **states})
     if answer_count:
@@ -290,8 +291,8 @@ def shopping(obs: Observations) -> SectionAnswer:
             body, SectionAvailability("unavailable", why_no_rows("product_mentions"))
         )
     totals = obs.row(_SHOPPING_TOTALS)
-    missed = obs.column(_MISSED)
-    reasons = [f"Answers of {', '.join(missed)} were not examined."] if missed else ()
+    missed_labels = obs.column(_MISSED)
+    reasons = [f"Answers of {', '.join(missed_labels)} were not examined."] if missed_labels else ()
     availability = answers_availability(
         obs, sample_count=totals["answersWithShopping"], reasons=reasons
     )
@@ -331,22 +332,27 @@ listed AS (
 
 
 def _count(condition: str = "true") -> str:
+    """Return the SQL of the number of conversions."""
     return f"CAST(coalesce(sum(made) FILTER (complete AND {condition}), 0) AS BIGINT)"
 
 
 def _conversions(condition: str = "true") -> str:
+    """Return the SQL of the number of conversions; null if they are not measured."""
     return f"CASE WHEN $measured THEN {_count(condition)} END"
 
 
 def _visits(condition: str = "true") -> str:
+    """Return the SQL of the number of visits; null if conversions are not measured."""
     return f"CASE WHEN $measured THEN count(visit_id) FILTER (complete AND {condition}) END"
 
 
 def _rate(condition: str = "true") -> str:
+    """Return the SQL of the number of conversions per visit."""
     return f"{_count(condition)} / nullif(count(visit_id) FILTER (complete AND {condition}), 0)"
 
 
 def _revenue(condition: str = "true") -> str:
+    """Return the SQL of the revenue; null if it is not measured."""
     return f"""CASE WHEN $measured AND $priced THEN CASE WHEN {_count(condition)} = 0 THEN 0.0
       ELSE sum(revenue ORDER BY visit_id) FILTER (complete AND {condition}) END END"""
 
@@ -458,24 +464,24 @@ def conversions(obs: Observations) -> SectionAnswer:
     last_day: date | None = source["conversions_through"]
     if last_day is None and obs.has_rows("conversions"):
         last_day = obs.window.end
-    recorded: dict[str, Any] = {"days": 0}
+    record: dict[str, Any] = {"days": 0}
     if obs.has_rows("visits"):
-        recorded = obs.row(_RECORDED, through=last_day)
-    if not recorded["days"]:
+        record = obs.row(_RECORDED, through=last_day)
+    if not record["days"]:
         none = "No visits were recorded in this window."
         reason = none if obs.has_rows("visits") else why_no_rows("visits")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    is_priced, is_measured = source["currency"] is not None, recorded["measured"]
-    facts = {"through": last_day, "priced": is_priced, "measured": is_measured}
-    body["totals"] = obs.row(_CONVERSIONS_TOTALS, **facts)
-    body["engines"] = obs.rows(_ENGINES, **facts)
-    body["landingPages"] = obs.rows(_PAGES, **facts, counted=citations_are_counted(obs))
+    is_priced, is_measured = source["currency"] is not None, record["measured"]
+    parameters = {"through": last_day, "priced": is_priced, "measured": is_measured}
+    body["totals"] = obs.row(_CONVERSIONS_TOTALS, **parameters)
+    body["engines"] = obs.rows(_ENGINES, **parameters)
+    body["landingPages"] = obs.rows(_PAGES, **parameters, counted=citations_are_counted(obs))
     body["daily"] = obs.rows(_DAILY, through=last_day)
     reasons, fields, engines = [], {}, {}
-    if recorded["days"] < obs.window.days:
-        missing = obs.window.days - recorded["days"]
-        reasons.append(f"{missing} of {obs.window.days} days in the window have no record.")
-    if last_day is None or last_day < recorded["last_day"]:
+    if record["days"] < obs.window.days:
+        missing_days = obs.window.days - record["days"]
+        reasons.append(f"{missing_days} of {obs.window.days} days in the window have no record.")
+    if last_day is None or last_day < record["last_day"]:
         lag = "Conversions are not recorded."
         if last_day is not None:
             lag = f"Conversions are complete up to {last_day.isoformat()}; later days are left out."
@@ -485,18 +491,18 @@ def conversions(obs: Observations) -> SectionAnswer:
     if not is_priced:
         state = State("unavailable", "The analytics property records no revenue.")
         fields |= dict.fromkeys(_REVENUE_FIELDS.split(), state)
-    mixed_labels, traffic = [], "{} traffic cannot be separated from other traffic."
+    mixed_labels, template = [], "{} traffic cannot be separated from other traffic."
     for row in obs.rows(_BY_ENGINE, through=last_day):
         if row["inseparable"]:
             mixed_labels.append(row["label"])
-            state = State("not_applicable", traffic.format(row["label"]))
+            state = State("not_applicable", template.format(row["label"]))
             engines[row["engine"]] = state
         elif not row["told_apart"]:
             reason = f"It is not known whether {row['label']} traffic can be distinguished."
             engines[row["engine"]] = State("unavailable", reason)
     if mixed_labels:
-        reasons.append(traffic.format(", ".join(mixed_labels)))
-    complete_until = datetime.combine(recorded["last_day"] + timedelta(days=1), time())
+        reasons.append(template.format(", ".join(mixed_labels)))
+    complete_until = datetime.combine(record["last_day"] + timedelta(days=1), time())
     availability = SectionAvailability(
         status="partial" if reasons else "available",
         reason=" ".join(reasons) or None,

@@ -130,7 +130,7 @@ FROM (
 ) LEFT JOIN (SELECT * FROM store.gateways WHERE host = $host) ON TRUE
 """
 
-_REQUIRED = {
+_REQUIRED_STATES = {
     "cname": ("connected", "CNAME gateway is not connected."),
     "dcv": ("valid", "Domain control validation is not complete."),
 }
@@ -152,18 +152,20 @@ def crawl(obs: Observations) -> SectionAnswer:
         "series": {"bucket": bucket, "timestamps": [], "requests": {}},
         "paths": [],
     }
-    is_held = obs.has_rows("crawler_hits") or obs.has_rows("crawler_hours")
-    if not obs.has_rows("gateways") and not is_held:
+    has_records = obs.has_rows("crawler_hits") or obs.has_rows("crawler_hours")
+    if not obs.has_rows("gateways") and not has_records:
         gateway["cname"]["state"] = "not_configured"
-    if obs.has_rows("gateways") or not is_held:
-        missing = [
+    if obs.has_rows("gateways") or not has_records:
+        missing_settings = [
             name
-            for name, (required_state, _) in _REQUIRED.items()
+            for name, (required_state, _) in _REQUIRED_STATES.items()
             if gateway[name]["state"] != required_state
         ]
-        if missing:
-            reason = " ".join(_REQUIRED[name][1] for name in missing)
-            availability = SectionAvailability("not_connected", reason, requires=tuple(missing))
+        if missing_settings:
+            reason = " ".join(_REQUIRED_STATES[name][1] for name in missing_settings)
+            availability = SectionAvailability(
+                "not_connected", reason, requires=tuple(missing_settings)
+            )
             return SectionAnswer(body, availability)
     totals = obs.row(_TOTALS)
     availability = _availability(obs, totals)
@@ -183,16 +185,17 @@ def crawl(obs: Observations) -> SectionAnswer:
 
 
 def _availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvailability:
-    requested = obs.question.filter("engine")
-    if requested and not obs.value(
+    """Return the availability, which is partial if hours of the window were not recorded."""
+    requested_engines = obs.question.filter("engine")
+    if requested_engines and not obs.value(
         "SELECT count(*) > 0 FROM store.bots WHERE list_contains($engine, engine)"
     ):
-        reason = f"No crawler of {', '.join(requested)} is known."
+        reason = f"No crawler of {', '.join(requested_engines)} is known."
         return SectionAvailability("unavailable", reason)
-    recorded = obs.row(_RECORDED)
-    expected = 24 * obs.window.days
-    missing = expected - recorded["hours"]
-    if missing == expected:
+    record = obs.row(_RECORDED)
+    expected_hours = 24 * obs.window.days
+    missing_hours = expected_hours - record["hours"]
+    if missing_hours == expected_hours:
         return SectionAvailability("unavailable", "No hour in the window has a record.")
     states = {}
     for name, paths in _RECORDING.items():
@@ -201,9 +204,11 @@ def _availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvaila
             reason = f"Not recorded for {count} of {totals['requests']} requests."
             states.update(dict.fromkeys(paths, State(status, reason)))
     return SectionAvailability(
-        "partial" if missing else "available",
-        f"{missing} of {expected} hours in the window have no record." if missing else None,
-        as_of=totals["last_seen"] or recorded["last_hour"],
+        "partial" if missing_hours else "available",
+        f"{missing_hours} of {expected_hours} hours in the window have no record."
+        if missing_hours
+        else None,
+        as_of=totals["last_seen"] or record["last_hour"],
         fields=states,
     )
 
@@ -270,7 +275,7 @@ FROM store.page_audits LEFT JOIN assisted USING (url) LEFT JOIN checked USING (u
 WHERE host = $host AND checked_at = $checked_at ORDER BY url
 """
 
-_PARTS = {
+_PART_WORDS = {
     "robots.agents": "the rules for crawlers",
     "files": "well-known files",
     "pages": "pages",
@@ -291,27 +296,27 @@ def crawlability(obs: Observations) -> SectionAnswer:
         "files": {},
         "pages": [],
     }
-    latest = next(iter(obs.rows(_LATEST)), None)
-    if latest is None:
+    latest_check = next(iter(obs.rows(_LATEST)), None)
+    if latest_check is None:
         late = "The site was not examined up to the end of this window."
         reason = late if obs.has_rows("site_checks") else why_no_rows("site_checks")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    checked_at = body["checkedAt"] = latest["checked_at"]
+    checked_at = body["checkedAt"] = latest_check["checked_at"]
     body["score"] = obs.row(_SCORE, checked_at=checked_at)
     body["robots"] = {
-        "url": latest["robots_url"],
-        "httpStatus": latest["robots_status"],
+        "url": latest_check["robots_url"],
+        "httpStatus": latest_check["robots_status"],
         "agents": obs.rows(_AGENTS, checked_at=checked_at),
     }
     body["files"] = {row.pop("file"): row for row in obs.rows(_FILES, checked_at=checked_at)}
     body["pages"] = obs.rows(_PAGES, checked_at=checked_at)
     # The examination may lack some of its parts.
-    rows = {"robots.agents": body["robots"]["agents"], **body}
-    rows["score"] = any(cell is not None for cell in body["score"].values())
+    values_by_path = {"robots.agents": body["robots"]["agents"], **body}
+    values_by_path["score"] = any(cell is not None for cell in body["score"].values())
     states = {
         path: State("unavailable", f"This examination did not look at {text}.")
-        for path, text in _PARTS.items()
-        if not rows[path]
+        for path, text in _PART_WORDS.items()
+        if not values_by_path[path]
     }
     availability = SectionAvailability(
         sample_count=len(body["pages"]), as_of=checked_at, fields=states

@@ -49,14 +49,14 @@ _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 
 def _retrieval_states(obs: Observations, *paths: str) -> dict[str, State]:
     """Return the availability of the fields about retrieval, which some engines do not report."""
-    silent = obs.column(
+    silent_labels = obs.column(
         "SELECT coalesce(label, engine) FROM scoped_engines"
         " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"
         " ORDER BY 1"
     )
-    if not silent:
+    if not silent_labels:
         return {}
-    reason = " ".join(f"{label} shows cited sources only." for label in silent)
+    reason = " ".join(f"{label} shows cited sources only." for label in silent_labels)
     is_alone = not obs.value(
         "SELECT count(*) > 0 FROM named_answers LEFT JOIN scoped_engines USING (host, engine)"
         " WHERE exposes_retrieval IS NOT FALSE"
@@ -177,6 +177,7 @@ def domains(obs: Observations) -> SectionAnswer:
 
 
 def _empty_body() -> dict[str, Any]:
+    """Return the fields of the section ``domains`` without any value."""
     totals = dict.fromkeys(("citationCount", "uniqueDomains", "answerCount", "ownCitationShare"))
     return {"totals": totals, "domains": [], "typeBreakdown": []}
 
@@ -371,15 +372,16 @@ def _why_not_comparable(
 
 
 def _availability(obs: Observations) -> SectionAvailability:
-    untagged = obs.row(
+    """Return the availability, with a note on answers to prompts without a topic."""
+    untagged_row = obs.row(
         "SELECT count(*) FILTER (topic IS NULL) AS n, count(*) AS answers FROM answers"
     )
     reason = (
-        f"Answers to prompts without a topic, {untagged['n']} of {untagged['answers']},"
+        f"Answers to prompts without a topic, {untagged_row['n']} of {untagged_row['answers']},"
         " are in none of the topics."
     )
     return answers_availability(
-        obs, fields={"topicGaps": State("partial", reason)} if untagged["n"] else {}
+        obs, fields={"topicGaps": State("partial", reason)} if untagged_row["n"] else {}
     )
 
 
@@ -462,11 +464,14 @@ def fanouts(obs: Observations) -> SectionAnswer:
 
 
 def _fanouts_availability(obs: Observations) -> SectionAvailability:
+    """Return the availability, with the engines that do not expose their queries."""
     engines = obs.rows(_ENGINES)
-    hidden = {row["engine"]: row["label"] for row in engines if row["hides"]}
-    states = {engine: State("not_applicable", _reason([name])) for engine, name in hidden.items()}
-    if engines and len(hidden) == len(engines):
-        reason = _reason(hidden.values())
+    hiding_engines = {row["engine"]: row["label"] for row in engines if row["hides"]}
+    states = {
+        engine: State("not_applicable", _reason([name])) for engine, name in hiding_engines.items()
+    }
+    if engines and len(hiding_engines) == len(engines):
+        reason = _reason(hiding_engines.values())
         return SectionAvailability("not_applicable", reason, engines=states)
     if not obs.has_rows("fanouts"):
         return SectionAvailability("unavailable", why_no_rows("fanouts"), engines=states)
@@ -478,4 +483,5 @@ def _fanouts_availability(obs: Observations) -> SectionAvailability:
 
 
 def _reason(labels: Iterable[str]) -> str:
+    """Return sentences that engines do not expose their queries."""
     return " ".join(f"{label} does not expose its query expansions." for label in labels)

@@ -102,8 +102,8 @@ GROUP BY "group" ORDER BY "group"
 def actions(obs: Observations) -> SectionAnswer:
     """Return the optimisation actions by group, and their number by state."""
     if not obs.has_rows("actions"):
-        nothing = SectionAvailability("unavailable", why_no_rows("actions"), 0, last_run(obs))
-        return SectionAnswer({"stateCounts": dict.fromkeys(_STATES), "groups": []}, nothing)
+        availability = SectionAvailability("unavailable", why_no_rows("actions"), 0, last_run(obs))
+        return SectionAnswer({"stateCounts": dict.fromkeys(_STATES), "groups": []}, availability)
     groups = obs.rows(_ACTIONS)
     states = [action["state"] for group in groups for action in group["actions"]]
     reason = None if states else "No action concerns what these filters select."
@@ -169,48 +169,50 @@ ORDER BY day, label
 def impact(obs: Observations) -> SectionAnswer:
     """Return completed actions with the change that followed, and events of the window."""
     missing = {"mentionRate": why_no_subject(obs), "citationCount": own_citations_missing(obs)}
-    countable = {name for name, reason in missing.items() if reason is None}
+    countable_metrics = {name for name, reason in missing.items() if reason is None}
     experiments = (
         obs.rows(_EXPERIMENTS, about=focus_brands(obs)) if obs.has_rows("experiments") else []
     )
-    outcomes = [_outcome(row, countable) for row in experiments]
+    outcomes = [_outcome(row, countable_metrics) for row in experiments]
     body = {"actions": outcomes, "annotations": obs.rows(_ANNOTATIONS)}
-    reasons = [*_shortages(outcomes, bool(countable)), *filter(None, missing.values())]
-    status, count = "partial" if reasons else "available", 0
+    reasons = [*_shortages(outcomes, bool(countable_metrics)), *filter(None, missing.values())]
+    status, sample_count = "partial" if reasons else "available", 0
     if not outcomes:
         none = "No completed action is measured in this window."
         reasons = [none if obs.has_rows("experiments") else why_no_rows("completed actions")]
         status = "unavailable"
     elif not any(outcome["metrics"] for outcome in outcomes):
-        status = "insufficient_sample" if countable else "unavailable"
+        status = "insufficient_sample" if countable_metrics else "unavailable"
     for outcome in outcomes:
         for metric in outcome["metrics"][:1]:
-            count += metric["before"]["sampleCount"] + metric["after"]["sampleCount"]
+            sample_count += metric["before"]["sampleCount"] + metric["after"]["sampleCount"]
     reason = " ".join(reasons) or None
-    return SectionAnswer(body, SectionAvailability(status, reason, count, last_run(obs)))
+    return SectionAnswer(body, SectionAvailability(status, reason, sample_count, last_run(obs)))
 
 
-def _outcome(experiment: Row, countable: set[str]) -> Row:
-    def windows(treated: bool) -> list[list[Row]]:
-        rows = [row for row in experiment["samples"] if row["treated"] is treated]
-        return [[row for row in rows if row["later"] is later] for later in (False, True)]
+def _outcome(experiment: Row, countable_metrics: set[str]) -> Row:
+    """Return a completed action with its metrics before and after, and its verdict."""
+
+    def windows(is_treated: bool) -> list[list[Row]]:
+        rows = [row for row in experiment["samples"] if row["treated"] is is_treated]
+        return [[row for row in rows if row["later"] is is_later] for is_later in (False, True)]
 
     samples = windows(True)
-    sizes = [_sum(rows, "answers") for rows in samples]
-    is_early = experiment["days_after"] < _LEAST_DAYS or sizes[1] < _LEAST_ANSWERS
-    is_measured = not is_early and sizes[0] >= _LEAST_ANSWERS
-    names = [name for name in experiment["metrics"] or _COUNTS if is_measured and name in countable]
-    metrics = [_metric(name, samples) for name in names]
+    sample_sizes = [_sum(rows, "answers") for rows in samples]
+    is_early = experiment["days_after"] < _LEAST_DAYS or sample_sizes[1] < _LEAST_ANSWERS
+    is_measured = not is_early and sample_sizes[0] >= _LEAST_ANSWERS
+    metric_names = [
+        name
+        for name in experiment["metrics"] or _COUNTS
+        if is_measured and name in countable_metrics
+    ]
+    metrics = [_metric(name, samples) for name in metric_names]
     control = None
-    is_compared = is_measured and "mentionRate" in countable
+    is_compared = is_measured and "mentionRate" in countable_metrics
     if is_compared and experiment["prompt_ids"] is not None and experiment["control"] is not None:
         rates = [_sum(rows, "mentions") / _sum(rows, "answers") for rows in windows(False) if rows]
         change = rates[1] - rates[0] if len(rates) == 2 else None
-        control = {
-            "description": experiment["control"],
-            "metric": "mentionRate",
-            "change": change,
-        }
+        control = {"description": experiment["control"], "metric": "mentionRate", "change": change}
     return {
         "actionId": experiment["action_id"],
         "title": experiment["title"],
@@ -224,26 +226,27 @@ def _outcome(experiment: Row, countable: set[str]) -> Row:
 
 
 def _sum(rows: list[Row], name: str) -> int:
+    """Return the sum of a column."""
     return sum(row[name] for row in rows)
 
 
 def _metric(name: str, samples: list[list[Row]]) -> Row:
     """Return a metric in both windows: a rate with intervals, or a count."""
-    count, is_rate = _COUNTS[name], name == "mentionRate"
+    column, is_rate = _COUNTS[name], name == "mentionRate"
     prompts: dict[str, list[int]] = {}
     sides: list[Row] = []
     rates: list[float] = []
 
     for window, rows in enumerate(samples):
-        total, size, low, high = _sum(rows, count), _sum(rows, "answers"), None, None
+        total, size, low, high = _sum(rows, column), _sum(rows, "answers"), None, None
         if is_rate and len(rows) >= _LEAST_PROMPTS:
-            low, high = clustered_interval([(row[count], row["answers"]) for row in rows])
+            low, high = clustered_interval([(row[column], row["answers"]) for row in rows])
         rates.append(total / size)
         value = rates[-1] if is_rate else total
         sides.append({"value": value, "sampleCount": size, "ciLow": low, "ciHigh": high})
         for row in rows:
-            pair = prompts.setdefault(row["prompt"], [0, 0, 0, 0])
-            pair[2 * window : 2 * window + 2] = row[count], row["answers"]
+            cells = prompts.setdefault(row["prompt"], [0, 0, 0, 0])
+            cells[2 * window : 2 * window + 2] = row[column], row["answers"]
     is_tested = len(prompts) >= _LEAST_PROMPTS
     p_value = windows_differ(prompts.values()) if is_tested else 1.0
     before, after = (side["value"] for side in sides)
@@ -260,10 +263,10 @@ def _metric(name: str, samples: list[list[Row]]) -> Row:
     }
 
 
-def _shortages(outcomes: list[Row], countable: bool) -> list[str]:
+def _shortages(outcomes: list[Row], is_countable: bool) -> list[str]:
     """Return sentences on how many actions lack answers or prompts."""
     verdicts = [outcome["verdict"] for outcome in outcomes]
-    untested = sum(
+    untested_count = sum(
         metric["metric"] == "mentionRate" and metric["confidence"] is None
         for outcome in outcomes
         for metric in outcome["metrics"]
@@ -271,12 +274,12 @@ def _shortages(outcomes: list[Row], countable: bool) -> list[str]:
     shortage = f"about fewer than {_LEAST_PROMPTS} prompts, too few to detect a change."
     shortages = (
         (verdicts.count("too_early"), "has", "have", "too little data after completion."),
-        (verdicts.count(None) * countable, "has", "have", "too little data before completion."),
-        (untested, "is", "are", shortage),
+        (verdicts.count(None) * is_countable, "has", "have", "too little data before completion."),
+        (untested_count, "is", "are", shortage),
     )
     return [
-        f"{count} of {len(outcomes)} completed actions {is_ if count == 1 else are} {text}"
-        for count, is_, are, text in shortages
+        f"{count} of {len(outcomes)} completed actions {singular if count == 1 else plural} {text}"
+        for count, singular, plural, text in shortages
         if count
     ]
 
@@ -468,6 +471,7 @@ def insights(obs: Observations) -> SectionAnswer:
 
 
 def _comparability(obs: Observations) -> SectionAvailability:
+    """Return the availability: whether the window can be compared with the one before."""
     missing = [why_no_subject(obs), own_citations_missing(obs)]
     if not obs.has_rows("source_page_brands"):
         missing.append("It is not known which brands the cited pages mention.")
@@ -502,18 +506,18 @@ def _change(row: Row) -> Row | None:
     thresholds = zip(_SEVERITIES, kind.minimum_effects, strict=True)
     severity = next((name for name, minimum in thresholds if abs(effect) >= minimum), None)
     sign = 1 if effect > 0 else -1
-    changes = {
+    gains = {
         prompt: sign * (total[2] / size1 - total[0] / size0)
         for prompt, total in zip(row["prompt_ids"], row["prompts"], strict=True)
     }
-    evidence = sorted(changes, key=lambda prompt: (-changes[prompt], prompt))
+    sorted_prompts = sorted(gains, key=lambda prompt: (-gains[prompt], prompt))
     return row | {
         "values": values,
         "effect": effect,
         "size": size,
         "count": int(total1 if is_count and not is_loss else size1),
         "severity": None if is_small else severity,
-        "evidence": [prompt for prompt in evidence if changes[prompt] > 0][:_EVIDENCE],
+        "evidence": [prompt for prompt in sorted_prompts if gains[prompt] > 0][:_EVIDENCE],
     }
 
 
@@ -522,12 +526,12 @@ def _insight(obs: Observations, change: Row, p_value: float) -> Row:
     kind, brand, engine, domain = (change[name] for name in ("kind", "brand", "engine", "domain"))
     kind_facts, (before, after) = _KINDS[kind], change["values"]
     labels = {row["engine"]: row["label"] or row["engine"] for row in scoped_engines(obs)}
-    names = "|".join(part or "" for part in (kind, engine, brand, domain))
+    identity = "|".join(part or "" for part in (kind, engine, brand, domain))
     urls = change["urls"] or []
     if kind == "visibility_change" and len(focus_brands(obs)) == 1:
         # With several brands in focus, it is not known to which of them a page belongs.
         urls = obs.column(_TURNED_PAGES, on_engine=engine, lost=change["effect"] < 0)
-    facts = {
+    words = {
         "brand": brand,
         "domain": domain,
         "before": before,
@@ -539,20 +543,20 @@ def _insight(obs: Observations, change: Row, p_value: float) -> Row:
     is_fall = after <= before
     why = _WHY[is_fall].format(url=urls[0]) if kind_facts.key == "mentionRate" and urls else None
     is_firm = change["size"] >= _FIRM_SAMPLE
-    words = (word for level, word in _CONFIDENCES if is_firm and p_value <= level)
+    confidences = (word for level, word in _CONFIDENCES if is_firm and p_value <= level)
     filters = {name: obs.question.filter(name) for name in ("engine", "topic", "category")}
     single_values = {
         name: values[0] if len(values) == 1 else None for name, values in filters.items()
     }
     return {
-        "insightId": f"ins_{md5(names.encode(), usedforsecurity=False).hexdigest()[:12]}",
+        "insightId": f"ins_{md5(identity.encode(), usedforsecurity=False).hexdigest()[:12]}",
         "type": kind,
         "severity": change["severity"],
-        "confidence": next(words, "provisional"),
-        "title": kind_facts.title.format(**facts),
-        "what": kind_facts.text.format(**facts),
+        "confidence": next(confidences, "provisional"),
+        "title": kind_facts.title.format(**words),
+        "what": kind_facts.text.format(**words),
         "why": why,
-        "recommendation": (kind_facts.fall if is_fall else kind_facts.rise).format(**facts),
+        "recommendation": (kind_facts.fall if is_fall else kind_facts.rise).format(**words),
         "metric": {
             "key": kind_facts.key,
             "unit": kind_facts.unit,

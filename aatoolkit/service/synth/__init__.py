@@ -67,11 +67,11 @@ def synthesize(seed: int = 0, answers: int = 5000, icc: float = 0.3) -> dict[str
         raise ValueError("seed and answers cannot be negative")
     if not 0 <= icc < 1:
         raise ValueError(f"icc={icc!r} is not from 0 to below 1")
-    parts = list(_parts(seed, answers, icc))
+    host_tables = list(_host_tables(seed, answers, icc))
     return {
-        name: pa.concat_tables([part[name] for part in parts if name in part])
+        name: pa.concat_tables([tables[name] for tables in host_tables if name in tables])
         for name in TABLES
-        if any(name in part for part in parts)
+        if any(name in tables for tables in host_tables)
     }
 
 
@@ -100,8 +100,8 @@ def write_synthetic_store(
     Path(folder, "README.md").write_text(note, encoding="utf-8", newline="\n")
 
 
-def _parts(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]:
-    """Yield the tables of each host; the first host gets the answers that rounding leaves over."""
+def _host_tables(seed: int, answers: int, icc: float) -> Iterator[dict[str, pa.Table]]:
+    """Yield the tables of each host, by name; the first host gets what rounding leaves over."""
     yield fixed_tables("")
     counts = [int(plan.share * answers) for plan in HOSTS]
     counts[0] += answers - sum(counts)

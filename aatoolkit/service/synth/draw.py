@@ -96,6 +96,7 @@ class Runs:
         return mask
 
     def _draw_mentions(self) -> None:
+        """Draw which brands each answer mentions, and in which order."""
         rng = self.generator(1)
         rates = self.plan.array("brands", "rate", 0.0)
         size = (len(self), len(rates))
@@ -172,11 +173,12 @@ def draw_answers(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _answers(runs: Runs) -> pa.Table:
+    """Return random answers, one for each run."""
     rng, is_failed = runs.generator(3), ~runs.answered
     text = null_where(is_failed, _texts(runs))
     is_truncated = chance(rng, 0.3, len(runs))
-    search = 1 + chance(rng, 0.7, len(runs)).astype(np.int64)
-    hides = runs.has("exposes_retrieval", None)
+    feature = 1 + chance(rng, 0.7, len(runs)).astype(np.int64)
+    hides_retrieval = runs.has("exposes_retrieval", None)
     engines = runs.plan.values("engines", "engine")
     models = [f"{engine}-synthetic-{n}" for engine in engines for n in (1, 2)]
     return store_table(
@@ -193,7 +195,8 @@ def _answers(runs: Runs) -> pa.Table:
         answer_characters=pc.add(pc.utf8_length(text), pa.array(np.where(is_truncated, 900, 0))),
         answer_truncated=null_where(is_failed, is_truncated),
         features=pick(
-            CHOICES["features"], np.where(hides | is_failed, 0, np.where(runs.shopping, 3, search))
+            CHOICES["features"],
+            np.where(hides_retrieval | is_failed, 0, np.where(runs.shopping, 3, feature)),
         ),
     )
 
@@ -214,6 +217,7 @@ def _texts(runs: Runs) -> pa.Array:
 
 
 def _mentions(runs: Runs) -> pa.Table:
+    """Return the mentions of brands in answers, with a random sentiment."""
     rng, count, brands = runs.generator(4), len(runs.run), runs.plan.values("brands", "brand")
     tone = runs.plan.array("brands", "tone", 0.5)[runs.brand]
     tone = tone + np.where((runs.brand == 0) & (runs.age[runs.run] < TURN), 0.15, 0.0)
@@ -238,11 +242,12 @@ def _mentions(runs: Runs) -> pa.Table:
 
 
 def _attributes(runs: Runs) -> pa.Table:
+    """Return random attributes that answers give to the brands they mention."""
     rng, count = runs.generator(5), len(runs.run)
     owner, place = spread(draw_weighted(rng, (0.65, 0.25, 0.1), count))
-    first, _ = draw_choices(rng, "attributes", count)
+    first_attribute, _ = draw_choices(rng, "attributes", count)
     attributes = [attribute for attribute, _ in CHOICES["attributes"]]
-    attribute = (first[owner] + 3 * place) % len(attributes)
+    attribute = (first_attribute[owner] + 3 * place) % len(attributes)
     return store_table(
         "attributes",
         runs.plan.host,
@@ -277,14 +282,14 @@ def draw_sources(runs: Runs) -> dict[str, pa.Table]:
     host, pages = runs.plan.host, runs.plan.pages()
     rng = runs.generator(11)
     brands = [row for row in runs.plan.rows("brands") if row["brand"] != "Umbrella"]
-    mentioned = rng.random((len(pages), len(brands)))
+    mention_draws = rng.random((len(pages), len(brands)))
     types = runs.plan.domain_types()
-    described = [page for page in pages if page.get("examined") or page.get("page_type")]
-    examined = [
+    described_pages = [page for page in pages if page.get("examined") or page.get("page_type")]
+    examined_rows = [
         {
             "url": page["url"],
             "brand": brand["brand"],
-            "mentioned": bool(mentioned[row, column] < 0.15 + brand["rate"]),
+            "mentioned": bool(mention_draws[row, column] < 0.15 + brand["rate"]),
         }
         for row, page in enumerate(pages)
         if page.get("examined")
@@ -294,23 +299,24 @@ def draw_sources(runs: Runs) -> dict[str, pa.Table]:
     return {
         "citations": _citations(runs, pages),
         "source_domains": table_of("source_domains", host, domains),
-        "source_pages": table_of("source_pages", host, described),
-        "source_page_brands": table_of("source_page_brands", host, examined),
+        "source_pages": table_of("source_pages", host, described_pages),
+        "source_page_brands": table_of("source_page_brands", host, examined_rows),
     }
 
 
 def _citations(runs: Runs, pages: list[dict[str, Any]]) -> pa.Table:
+    """Return random citations of pages in answers."""
     rng = runs.generator(10)
-    sizes = (0.12, 0.1, 0.14, 0.16, 0.16, 0.12, 0.1, 0.06, 0.04)
-    run, _ = spread(draw_weighted(rng, sizes, len(runs)) * runs.answered)
+    count_weights = (0.12, 0.1, 0.14, 0.16, 0.16, 0.12, 0.1, 0.06, 0.04)
+    run, _ = spread(draw_weighted(rng, count_weights, len(runs)) * runs.answered)
     earlier_pages = draw_weighted(rng, [page["weight"] for page in pages], len(run))
     recent_pages = draw_weighted(
         rng, [page.get("lately", page["weight"]) for page in pages], len(run)
     )
     page = np.where(runs.age[run] < TURN, recent_pages, earlier_pages)
     # An answer cites a page once: only the first of equal pairs of run and page stays.
-    _, first = np.unique(run * len(pages) + page, return_index=True)
-    run, page = run[np.sort(first)], page[np.sort(first)]
+    _, first_rows = np.unique(run * len(pages) + page, return_index=True)
+    run, page = run[np.sort(first_rows)], page[np.sort(first_rows)]
     # If an answer mentions only rivals, some pages are replaced by those of other domains.
     urls = [row["url"] for row in pages]
     rival_page = np.array([urls.index(row.get("rival", row["url"])) for row in pages])
@@ -338,16 +344,16 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
     rng, host = runs.generator(12), runs.plan.host
     is_exposed = runs.has("exposes_fanouts", True) & runs.answered
     run, place = spread(draw_weighted(rng, (0.2, 0.2, 0.3, 0.2, 0.1), len(runs)) * is_exposed)
-    first = draw_weighted(rng, (4, 2, 2, 1, 1, 0.5), len(runs))
-    suffix = (first[run] + place) % len(CHOICES["suffixes"])
-    words = [
+    first_suffix = draw_weighted(rng, (4, 2, 2, 1, 1, 0.5), len(runs))
+    suffix = (first_suffix[run] + place) % len(CHOICES["suffixes"])
+    query_texts = [
         f"best {(row.get('topic') or 'crm').lower()} 2026"
         if name == "2026"
         else f"{row['prompt'].lower()} {name}"
         for row in runs.plan.rows("prompts")
         for name in CHOICES["suffixes"]
     ]
-    queries = list(dict.fromkeys(words))
+    queries = list(dict.fromkeys(query_texts))
     count = len(queries)
     kept_rows = np.flatnonzero(chance(rng, 0.8, count))
     ranks, volumes = draw_weighted(rng, [1.0] * 40, count), draw_weighted(rng, [1.0] * 90, count)
@@ -358,7 +364,7 @@ def draw_fanouts(runs: Runs) -> dict[str, pa.Table]:
             host,
             chat_id=pick(runs.chat_ids, run),
             query_index=place,
-            query=pick(words, runs.prompt[run] * len(CHOICES["suffixes"]) + suffix),
+            query=pick(query_texts, runs.prompt[run] * len(CHOICES["suffixes"]) + suffix),
         ),
         "queries": store_table(
             "queries",
@@ -395,14 +401,14 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
         placement=draw_choices(rng, "placements", count)[1],
         position=null_where(chance(rng, 0.05, count), draw_integers(rng, 1, 2, count)),
         advertiser=null_where(
-            chance(rng, 0.02, count),
-            pick([row["advertiser"] for row in advertisers], advertiser),
+            chance(rng, 0.02, count), pick([row["advertiser"] for row in advertisers], advertiser)
         ),
     )
     return {"ads": ads, "ad_cards": _cards(runs, np.array(CHOICES["cards"])[unit], advertiser)}
 
 
 def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
+    """Return random cards of advertisements; ``cards`` has the number of each advertisement."""
     rng = runs.generator(21)
     ad, place = spread(cards)
     count = len(ad)
@@ -444,6 +450,7 @@ def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _offers(runs: Runs) -> list[dict[str, Any]]:
+    """Return random offers of products."""
     rng = runs.generator(31)
     merchants, stock = CHOICES["merchants"], CHOICES["stock"]
     offers = []
@@ -471,7 +478,7 @@ def _offers(runs: Runs) -> list[dict[str, Any]]:
 
 # --- the site ----------------------------------------------------------------------------------
 
-_UNVERIFIED = 6
+_FIRST_UNVERIFIED = 6
 """The index of the first bot whose requests cannot be verified; nor can those of later ones."""
 _FIRST_HOUR, _LAST_HOUR = (TODAY - 80) * 24 + 10, TODAY * 24 + 23
 _PATHS = (*OWN_PATHS, *CHOICES["paths"])
@@ -505,7 +512,7 @@ def draw_crawlers(plan: HostPlan, seed: int, count: int) -> dict[str, pa.Table]:
         path=null_where(chance(rng, 0.02, count), pick(_PATHS, path)),
         status=null_where(chance(rng, 0.01, count), status),
         site=pick([plan.host, f"www.{plan.host}", None], draw_weighted(rng, (8, 1, 1), count)),
-        verified_requests=null_where(bot >= _UNVERIFIED, requests - impostors),
+        verified_requests=null_where(bot >= _FIRST_UNVERIFIED, requests - impostors),
         bytes=null_where(chance(rng, 0.03, count), np.where(status == 200, 9_000, 300) * requests),
         last_at=to_timestamps(0, hour * 3_600 + second),
     )

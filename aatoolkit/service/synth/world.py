@@ -32,7 +32,7 @@ Array: TypeAlias = npt.NDArray[Any]
 
 
 def stream(seed: int, *path: int) -> np.random.Generator:
-    """Return an independent random generator for one part of the data."""
+    """Return an independent random generator for the part of the data that ``path`` names."""
     return np.random.Generator(np.random.PCG64([seed, *path]))
 
 
@@ -62,13 +62,13 @@ def chance(rng: np.random.Generator, probability: float | Array, count: int) -> 
 
 
 def spread(counts: Array) -> tuple[Array, Array]:
-    """Return the owner of each row and its position among the owner's rows.
+    """Repeat each index of ``counts`` as often as its count says.
 
-    ``counts`` has the number of rows of each owner.
+    Return these indices and, for each of them, its position among the equal ones, from 0.
     """
-    owner = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    owners = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     starts = np.cumsum(counts) - counts
-    return owner, np.arange(len(owner), dtype=np.int64) - starts[owner]
+    return owners, np.arange(len(owners), dtype=np.int64) - starts[owners]
 
 
 def pick(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
@@ -76,10 +76,10 @@ def pick(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
     return (values if isinstance(values, pa.Array) else pa.array(values)).take(pa.array(indices))
 
 
-def null_where(unknown: Array, values: Any) -> pa.Array:
+def null_where(mask: Array, values: Any) -> pa.Array:
     """Return values with nulls where a mask is true; a single text is repeated."""
-    values = pa.repeat(values, len(unknown)) if isinstance(values, str) else pa.array(values)
-    return pc.if_else(pa.array(unknown), pa.scalar(None, values.type), values)
+    values = pa.repeat(values, len(mask)) if isinstance(values, str) else pa.array(values)
+    return pc.if_else(pa.array(mask), pa.scalar(None, values.type), values)
 
 
 def serial_ids(prefix: str, count: int) -> pa.Array:
@@ -94,11 +94,11 @@ def to_timestamps(days: Array | int, seconds: Array) -> pa.Array:
 
 def store_table(name: str, host: str, **columns: Any) -> pa.Table:
     """Return a store table made of columns; missing columns are null."""
-    size = len(next(iter(columns.values())))
-    columns["host"] = pa.repeat(host, size)
+    row_count = len(next(iter(columns.values())))
+    columns["host"] = pa.repeat(host, row_count)
     return pa.table(
         [
-            pa.array(columns.get(column.name, pa.nulls(size))).cast(column.type)
+            pa.array(columns.get(column.name, pa.nulls(row_count))).cast(column.type)
             for column in TABLES[name].columns
         ],
         schema=TABLES[name].arrow,
@@ -110,13 +110,17 @@ _PARSERS = {"instant": datetime.fromisoformat, "day": date.fromisoformat}
 
 def table_of(name: str, host: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
     """Return a store table made of JSON rows; missing cells are null, unknown ones are ignored."""
-    parsers = {c.name: _PARSERS[c.kind] for c in TABLES[name].columns if c.kind in _PARSERS}
-    parsed = [
+    parsers = {
+        column.name: _PARSERS[column.kind]
+        for column in TABLES[name].columns
+        if column.kind in _PARSERS
+    }
+    parsed_rows = [
         {"host": host, **row}
         | {key: parse(row[key]) for key, parse in parsers.items() if row.get(key)}
         for row in rows
     ]
-    return pa.Table.from_pylist(parsed, TABLES[name].arrow)
+    return pa.Table.from_pylist(parsed_rows, TABLES[name].arrow)
 
 
 # --- the world ---------------------------------------------------------------------------------
@@ -191,12 +195,13 @@ class HostPlan:
         for page in self.pages():
             domain = page["domain"]
             is_own = domain == self.host or domain.endswith(f".{self.host}")
-            usual = "competitor" if domain in rivals else page.get("domain_type", "other")
-            kinds.setdefault(domain, "owned" if is_own else usual)
+            usual_kind = "competitor" if domain in rivals else page.get("domain_type", "other")
+            kinds.setdefault(domain, "owned" if is_own else usual_kind)
         return {domain: kind for domain, kind in kinds.items() if kind != "unlisted"}
 
 
 def _domain(url: str) -> str:
+    """Return the domain of a URL, without ``www``."""
     domain = url.split("/")[2]
     return domain.removeprefix("www.")
 
