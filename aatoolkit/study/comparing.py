@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 MAX_LISTED = 6
 """How many differences of a kind are printed."""
 
-_PLACE = ("host", "section", "scope", "table", "key", "column")
-_COLUMNS = ("kind", *_PLACE, "before", "after", "change")
+_PLACE_COLUMNS = ("host", "section", "scope", "table", "key", "column")
+_DIFF_COLUMNS = ("kind", *_PLACE_COLUMNS, "before", "after", "change")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -95,18 +95,18 @@ class StudyDiff:
 
 def sentences(changes: pd.DataFrame) -> list[str]:
     """Return a sentence for each of the first differences."""
-    words = []
+    lines = []
     for row in changes.head(MAX_LISTED).astype(object).to_dict("records"):
         row = {str(name): value for name, value in row.items() if not pd.isna(value)}
-        names = [name for name in _PLACE if name in row and name != "host"]
+        names = [name for name in _PLACE_COLUMNS if name in row and name != "host"]
         place = " ".join(f"[{row[name]}]" if name == "key" else str(row[name]) for name in names)
         sides = [row.get("before", "nothing"), row.get("after", "nothing")]
         difference = f"{sides[0]} → {sides[1]}"
         if row["kind"] != "cell" and "nothing" in sides:
             difference = "only before" if sides[1] == "nothing" else "only after"
         change = f" ({row['change']:+.6g})" if "change" in row else ""
-        words.append(visible(f"{place}: {difference}{change}"))
-    return words
+        lines.append(visible(f"{place}: {difference}{change}"))
+    return lines
 
 
 def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
@@ -115,43 +115,52 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
     Rows are matched by a key, or by their number if the key is not unique.
     """
     frames = [flattened(frame) for frame in (before, after)]
-    comparable = [
+    comparable_frames = [
         pd.DataFrame({str(name): _comparable(frame[name]) for name in frame if name != "_row"})
         for frame in frames
     ]
-    labels = [_labels(frame, key) for frame in comparable]
-    if not key or any(index.has_duplicates for index in labels):
-        labels = [
-            pd.RangeIndex(len(frame)).map(lambda number: f"row={number}") for frame in comparable
+    label_indexes = [_labels(frame, key) for frame in comparable_frames]
+    if not key or any(index.has_duplicates for index in label_indexes):
+        label_indexes = [
+            pd.RangeIndex(len(frame)).map(lambda number: f"row={number}")
+            for frame in comparable_frames
         ]
-    first, second = (frame.set_axis(index) for frame, index in zip(comparable, labels, strict=True))
-    parts = [
+    first_frame, second_frame = (
+        frame.set_axis(index) for frame, index in zip(comparable_frames, label_indexes, strict=True)
+    )
+    difference_frames = [
         pd.DataFrame({"kind": "row", "key": index.difference(other_index, sort=False), side: "row"})
         for side, index, other_index in (
-            ("before", first.index, second.index),
-            ("after", second.index, first.index),
+            ("before", first_frame.index, second_frame.index),
+            ("after", second_frame.index, first_frame.index),
         )
     ]
-    common_keys = first.index.intersection(second.index, sort=False)
-    for column in first.columns.intersection(second.columns, sort=False):
-        old, new = first.loc[common_keys, column], second.loc[common_keys, column]
+    common_keys = first_frame.index.intersection(second_frame.index, sort=False)
+    for column in first_frame.columns.intersection(second_frame.columns, sort=False):
+        old_cells = first_frame.loc[common_keys, column]
+        new_cells = second_frame.loc[common_keys, column]
         is_number = all(
-            pd.api.types.is_numeric_dtype(side) and side.dtype != "boolean" for side in (old, new)
+            pd.api.types.is_numeric_dtype(side) and side.dtype != "boolean"
+            for side in (old_cells, new_cells)
         )
-        if old.dtype != new.dtype and not is_number:
-            old, new = old.astype("string"), new.astype("string")
-        is_changed = ~((old == new).fillna(False).astype(bool) | (old.isna() & new.isna()))
-        old, new = old[is_changed], new[is_changed]
-        facts = {"kind": "cell", "key": old.index, "column": column}
-        sides = {"before": _as_text(old).array, "after": _as_text(new).array}
-        change = {"change": (new - old).array} if is_number else {}
-        parts.append(pd.DataFrame({**facts, **sides, **change}))
-    return concat_differences(parts)
+        if old_cells.dtype != new_cells.dtype and not is_number:
+            old_cells, new_cells = old_cells.astype("string"), new_cells.astype("string")
+        is_changed = ~(
+            (old_cells == new_cells).fillna(False).astype(bool)
+            | (old_cells.isna() & new_cells.isna())
+        )
+        old_cells, new_cells = old_cells[is_changed], new_cells[is_changed]
+        facts = {"kind": "cell", "key": old_cells.index, "column": column}
+        sides = {"before": _as_text(old_cells).array, "after": _as_text(new_cells).array}
+        change_column = {"change": (new_cells - old_cells).array} if is_number else {}
+        difference_frames.append(pd.DataFrame({**facts, **sides, **change_column}))
+    return concat_differences(difference_frames)
 
 
 def _labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
-    parts = [f"{name}=" + frame[name].astype("string").fillna("nothing") for name in key]
-    return pd.Index([", ".join(words) for words in zip(*parts, strict=True)], dtype="string")
+    """Return the values of the key in each row as one text, such as ``brand=Acme, rank=1``."""
+    key_texts = [f"{name}=" + frame[name].astype("string").fillna("nothing") for name in key]
+    return pd.Index([", ".join(words) for words in zip(*key_texts, strict=True)], dtype="string")
 
 
 def _comparable(column: pd.Series) -> pd.Series:
@@ -182,10 +191,12 @@ def _as_text(column: pd.Series) -> pd.Series:
 
 def concat_differences(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return differences as one frame, with the columns and dtypes of `StudyDiff.changes`."""
-    dtypes = dict.fromkeys(_COLUMNS, "string") | {"change": "Float64"}
-    converted = [part.reindex(columns=[*_COLUMNS]).astype(dtypes) for part in parts if len(part)]
-    empty = pd.DataFrame(columns=[*_COLUMNS]).astype(dtypes)
-    return pd.concat(converted, ignore_index=True) if converted else empty
+    dtypes = dict.fromkeys(_DIFF_COLUMNS, "string") | {"change": "Float64"}
+    converted_parts = [
+        part.reindex(columns=[*_DIFF_COLUMNS]).astype(dtypes) for part in parts if len(part)
+    ]
+    empty_frame = pd.DataFrame(columns=[*_DIFF_COLUMNS]).astype(dtypes)
+    return pd.concat(converted_parts, ignore_index=True) if converted_parts else empty_frame
 
 
 # -- two studies -------------------------------------------------------------------------------
@@ -204,16 +215,18 @@ def compare(before: Study, after: Study) -> StudyDiff:
         for record in study._current:
             study._body(record)  # equal recorded hashes do not show that bytes were altered
     # Requests are matched by service only if the same request went to several services.
-    with_service = any(len({r.request.key[1:] for r in side}) < len(side) for side in records)
-    start = 0 if with_service else 1
+    is_by_service = any(
+        len({record.request.key[1:] for record in side}) < len(side) for side in records
+    )
+    key_start = 0 if is_by_service else 1
     first_records, second_records = (
-        {record.request.key[start:]: record for record in side} for side in records
+        {record.request.key[key_start:]: record for record in side} for side in records
     )
     parts: list[pd.DataFrame] = []
     same_count = 0
     for key in sorted(first_records.keys() | second_records.keys()):
         first, second = first_records.get(key), second_records.get(key)
-        states = [r and f"{r.status} {r.sha256[:12]}" for r in (first, second)]
+        states = [record and f"{record.status} {record.sha256[:12]}" for record in (first, second)]
         if first and second and (first.sha256, first.status) == (second.sha256, second.status):
             same_count += 1
             continue
@@ -234,19 +247,23 @@ def compare(before: Study, after: Study) -> StudyDiff:
     return StudyDiff(same_count, concat_differences(parts))
 
 
-def _section_changes(first: Tables, second: Tables) -> Iterator[pd.DataFrame]:
-    drifts = [tables.drift[["path", "kind"]].drop_duplicates("path") for tables in (first, second)]
+def _section_changes(first_tables: Tables, second_tables: Tables) -> Iterator[pd.DataFrame]:
+    """Yield the differences between two responses of a section, a frame for each kind and table."""
+    drifts = [
+        tables.drift[["path", "kind"]].drop_duplicates("path")
+        for tables in (first_tables, second_tables)
+    ]
     drift_changes = drifts[0].merge(
         drifts[1], on="path", how="outer", suffixes=(" before", " after")
     )
     drift_changes.columns = pd.Index(["column", "before", "after"])
     drift_changes = drift_changes[drift_changes["before"].isna() | drift_changes["after"].isna()]
     yield drift_changes.assign(kind="drift")
-    for name in [name for name in first if name in second]:
-        frames = first[name], second[name]
+    for name in [name for name in first_tables if name in second_tables]:
+        frames = first_tables[name], second_tables[name]
         columns = [metadata_of(frame).columns for frame in frames]
         states = [
-            pd.Series({column: str(facts.availability) for column, facts in side.items()})
+            pd.Series({column: str(metadata.availability) for column, metadata in side.items()})
             for side in columns
         ]
         changed_states = pd.DataFrame({"before": states[0], "after": states[1]}).dropna()
@@ -260,7 +277,7 @@ def _section_changes(first: Tables, second: Tables) -> Iterator[pd.DataFrame]:
 
 
 def key_of(*frames: pd.DataFrame) -> list[str]:
-    """Return the declared key of a table; empty if a frame lacks it, or it is not unique."""
+    """Return the key of a table; empty if a frame lacks it, or has rows with equal keys."""
     key = [*metadata_of(frames[0]).key]
     has_key = all({*key} <= {*frame.columns} and "_row" not in frame for frame in frames)
     return key if has_key else []
@@ -268,8 +285,8 @@ def key_of(*frames: pd.DataFrame) -> list[str]:
 
 # -- named results ---------------------------------------------------------------------------------
 
-_FORMAT = {"format": "aatoolkit-results", "version": 1}
-_LONGEST = 100
+_RESULTS_FORMAT = {"format": "aatoolkit-results", "version": 1}
+_MAX_LENGTH = 100
 
 
 class Results(MutableMapping[str, pd.DataFrame]):
@@ -289,7 +306,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
         self._study = study
 
     @property
-    def _rerun(self) -> FolderFiles | None:
+    def _rerun_files(self) -> FolderFiles | None:
         """The results that this process has computed so far, if it reruns this study; else None."""
         study, folder = rerun_place(), rerun_place(RERUN_RESULTS)
         if not study or not folder or open_files(study).read(SEAL) != self._study._seal():
@@ -299,7 +316,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
     @property
     def hashes(self) -> dict[str, str]:
         """The logical hash of each result, by name; see `aatoolkit.logical_hash`."""
-        rerun = self._rerun
+        rerun = self._rerun_files
         files = rerun or self._study._files
         if not files.has(RESULTS):
             return {}
@@ -318,7 +335,7 @@ class Results(MutableMapping[str, pd.DataFrame]):
         return name in self.hashes
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        digest, rerun = self._digest(name), self._rerun
+        digest, rerun = self._digest(name), self._rerun_files
         file = result_file(digest)
         frame = frame_of((rerun or self._study._files).read(file))
         if frame is None or logical_hash(frame) != digest:
@@ -326,15 +343,16 @@ class Results(MutableMapping[str, pd.DataFrame]):
         return frame
 
     def _digest(self, name: str) -> str:
+        """Return the hash of a result; raise ItemNotFound if there is none of this name."""
         hashes = self.hashes
         if name not in hashes:
-            note = "; a rerun computes its results anew" if self._rerun else ""
+            note = "; a rerun computes its results anew" if self._rerun_files else ""
             raise ItemNotFound(unknown("result", name, hashes) + note, key=name)
         return hashes[name]
 
     def __setitem__(self, name: str, frame: pd.DataFrame | pd.Series) -> None:
         frame = _as_frame(name, frame)
-        if rerun := self._rerun:
+        if rerun := self._rerun_files:
             _write_result(rerun.path, name, frame)
             return
         with self._study._recording().locked():
@@ -355,9 +373,13 @@ class Results(MutableMapping[str, pd.DataFrame]):
 
 def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
     """Return a result as a frame; raise StudyError if the result or its name is not valid."""
-    if not isinstance(name, str) or not 0 < len(name.strip()) <= _LONGEST or not name.isprintable():
+    if (
+        not isinstance(name, str)
+        or not 0 < len(name.strip()) <= _MAX_LENGTH
+        or not name.isprintable()
+    ):
         raise StudyError(
-            f"this text cannot name a result; give 1 to {_LONGEST} printable characters"
+            f"this text cannot name a result; give 1 to {_MAX_LENGTH} printable characters"
         )
     if isinstance(frame, pd.Series):
         return frame.to_frame("value" if frame.name is None else str(frame.name))
@@ -378,7 +400,7 @@ def _update_list(folder: Path, name: str, facts: dict[str, Any] | None) -> None:
             )
         results[name] = facts
     rows = [{"name": name, **facts} for name, facts in results.items()]
-    write_whole(folder / RESULTS, canonical({**_FORMAT, "results": rows}) + b"\n")
+    write_whole(folder / RESULTS, canonical({**_RESULTS_FORMAT, "results": rows}) + b"\n")
 
 
 def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
@@ -396,7 +418,7 @@ def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
 
     def read(body: Any) -> dict[str, dict[str, Any]] | None:
         results = {str(row.pop("name")): row for row in map(dict, body["results"])}
-        is_ours = {name: body[name] for name in _FORMAT} == _FORMAT
+        is_ours = {name: body[name] for name in _RESULTS_FORMAT} == _RESULTS_FORMAT
         is_whole = is_ours and all(SHA256.fullmatch(row["hash"]) for row in results.values())
         return results if is_whole and len(results) == len(body["results"]) else None
 
@@ -461,31 +483,40 @@ def compare_results(
         status = "new" if sealed is None else "missing" if rerun is None else "same"
         return ResultComparison(name, status)
     before, after = flattened(sealed), flattened(rerun)
-    levels = [str(level) for level in sealed.index.names if level is not None]
-    key = key_of(before, after) or ([] if {*levels} - {*after.columns} else levels)
+    level_names = [str(level) for level in sealed.index.names if level is not None]
+    key = key_of(before, after) or ([] if {*level_names} - {*after.columns} else level_names)
     changes = differences(before, after, key)
     is_row = changes["kind"].eq("row")
-    counts = {
+    masks_by_label = {
         "rows gone": is_row & changes["before"].notna(),
         "rows new": is_row & changes["after"].notna(),
         "cells differ": ~is_row,
     }
-    words = [*_columns(before, after)]
-    words += [f"{mask.sum():,} {label}" for label, mask in counts.items() if mask.any()]
-    words += [text for mask in counts.values() for text in sentences(changes[mask])][
-        : 2 * MAX_LISTED
+    difference_texts = [*_column_differences(before, after)]
+    difference_texts += [
+        f"{mask.sum():,} {label}" for label, mask in masks_by_label.items() if mask.any()
     ]
-    words = words or ["the same cells in another order, or of another kind"]
-    return ResultComparison(name, "differs", tuple(words))
+    difference_texts += [
+        text for mask in masks_by_label.values() for text in sentences(changes[mask])
+    ][: 2 * MAX_LISTED]
+    difference_texts = difference_texts or ["the same cells in another order, or of another kind"]
+    return ResultComparison(name, "differs", tuple(difference_texts))
 
 
-def _columns(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
+def _column_differences(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[str]:
     """Yield sentences on the columns that differ in name or dtype."""
-    old, new = (
+    old_dtypes, new_dtypes = (
         {str(name): str(frame[name].dtype).lower() for name in frame} for frame in (before, after)
     )
-    for words, names in (("gone", old.keys() - new.keys()), ("new", new.keys() - old.keys())):
+    for words, names in (
+        ("gone", old_dtypes.keys() - new_dtypes.keys()),
+        ("new", new_dtypes.keys() - old_dtypes.keys()),
+    ):
         if names:
             yield f"columns {words}: {', '.join(sorted(names))}"
-    shared = [name for name in old if name in new]
-    yield from (f"{n} was {old[n]} and is {new[n]}" for n in shared if old[n] != new[n])
+    shared_names = [name for name in old_dtypes if name in new_dtypes]
+    yield from (
+        f"{name} was {old_dtypes[name]} and is {new_dtypes[name]}"
+        for name in shared_names
+        if old_dtypes[name] != new_dtypes[name]
+    )

@@ -69,32 +69,32 @@ UNREADABLE = (
 )
 """The exceptions that parsing a damaged or forged file of a study may raise."""
 
-_NAMES = re.compile(
+_NAME = re.compile(
     rf"{STUDY}|{MANIFEST}|{TABLES}|{PROFILES}|{SEAL}|{RESULTS}"
     rf"|{RESPONSES}/[0-9a-f]{{64}}\.json|{RESULT_FILES}/[0-9a-f]{{64}}\.parquet"
 )
-_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
+_SEAL_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def body_file(sha256: str) -> str:
-    """Return the file name of a body; `Study._body` and `verify` compare its bytes with it."""
+    """Return the name of the file with the response body that has a hash."""
     return f"{RESPONSES}/{sha256}.json"
 
 
 def result_file(digest: str) -> str:
-    """Return the file name of a named result."""
+    """Return the name of the file with the named result that has a hash."""
     return f"{RESULT_FILES}/{digest}.parquet"
 
 
 def is_study_file(name: str, folder: str = "") -> bool:
-    """Whether a file name is one that files of a study have, and in a folder of it.
+    """Whether a study can have a file of a name and, if ``folder`` is given, the file is in it.
 
     Examples
     --------
     >>> is_study_file("study.json"), is_study_file("../study.json")
     (True, False)
     """
-    return name.startswith(f"{folder}/" if folder else "") and _NAMES.fullmatch(name) is not None
+    return name.startswith(f"{folder}/" if folder else "") and _NAME.fullmatch(name) is not None
 
 
 def parse_json(text: bytes, parse: Callable[[Any], T]) -> T | None:
@@ -113,15 +113,17 @@ def open_files(path: str | os.PathLike[str]) -> StudyFiles:
     StudyError
         If there is no study, or it cannot be read.
     """
-    place = Path(path).expanduser()
+    study_path = Path(path).expanduser()
     try:
-        if any((place / name).exists() for name in (STUDY, MANIFEST)):
-            return FolderFiles(place)
-        if place.is_file():
-            return ZipFiles(place)
+        if any((study_path / name).exists() for name in (STUDY, MANIFEST)):
+            return FolderFiles(study_path)
+        if study_path.is_file():
+            return ZipFiles(study_path)
     except OSError as error:
-        raise unusable_study(place, f"it cannot be read ({error.strerror or error})") from None
-    raise StudyError(f"there is no study at {visible(str(place))}; check the path", path=str(place))
+        raise unusable_study(study_path, f"it cannot be read ({error.strerror or error})") from None
+    raise StudyError(
+        f"there is no study at {visible(str(study_path))}; check the path", path=str(study_path)
+    )
 
 
 class FolderFiles:
@@ -219,13 +221,13 @@ def pack(files: StudyFiles, path: Path) -> Path:
 
     They are not compressed, since compressors differ in their output between versions.
     """
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as file:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as zip_file:
         for name in files.names():
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.create_system, entry.external_attr = 3, 0o100644 << 16
-            file.writestr(entry, files.read(name))
-    return write_whole(path, archive.getvalue())
+            zip_file.writestr(entry, files.read(name))
+    return write_whole(path, buffer.getvalue())
 
 
 def sha256_of(data: bytes) -> str:
@@ -241,8 +243,8 @@ def format_seal(digests: Mapping[str, str]) -> bytes:
 
 def parse_seal(text: bytes) -> dict[str, str]:
     """Return the hashes in ``SHA256SUMS`` by file name; damaged lines are ignored."""
-    lines = map(_LINE.fullmatch, text.decode("utf-8", "replace").split("\n"))
-    return {line[2]: line[1] for line in lines if line}
+    matches = map(_SEAL_LINE.fullmatch, text.decode("utf-8", "replace").split("\n"))
+    return {match[2]: match[1] for match in matches if match}
 
 
 def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
@@ -255,6 +257,7 @@ def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
 
 
 def _walk(folder: Path, prefix: str) -> Iterator[str]:
+    """Yield the names of all files below a folder, and of unknown folders, which end in a slash."""
     with os.scandir(folder) as entries:
         for entry in entries:
             name = prefix + entry.name
@@ -268,7 +271,7 @@ def _walk(folder: Path, prefix: str) -> Iterator[str]:
 
 # -- the manifest ----------------------------------------------------------------------------------
 
-_FACTS = ("sha256", "size", "stale", "status")
+_RESPONSE_FACTS = ("sha256", "size", "stale", "status")
 
 
 @lru_cache(maxsize=1)
@@ -419,7 +422,7 @@ class Record:
     def dumps(self) -> bytes:
         """Return the record as one line of canonical JSON."""
         moment = self.fetched_at.replace(tzinfo=None).isoformat(timespec="microseconds")
-        response = {name: getattr(self, name) for name in _FACTS}
+        response = {name: getattr(self, name) for name in _RESPONSE_FACTS}
         response |= {"fetched_at": f"{moment}Z", "headers": dict(self.headers)}
         return canonical(
             {
@@ -501,8 +504,8 @@ def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> lis
     StudyError
         If a line is damaged, missing, out of order, unfinished or there twice.
     """
-    *lines, last = data.split(b"\n")
-    if last:
+    *lines, unfinished_line = data.split(b"\n")
+    if unfinished_line:
         raise _manifest_error("its last line is unfinished")
     records = []
     for number, line in enumerate(lines, first):
@@ -520,6 +523,7 @@ def parse_lines(data: bytes, previous: str | None = None, first: int = 1) -> lis
 
 
 def _manifest_error(problem: str) -> StudyError:
+    """Return the error for a damaged manifest."""
     return StudyError(f"the manifest is damaged: {problem}", problems=(f"{MANIFEST}: {problem}",))
 
 
@@ -535,7 +539,7 @@ class Writer:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = threading.Lock()
-        self._position = 0
+        self._bytes_read = 0
         self._previous: str | None = None
         self._identities: set[tuple[Any, ...]] = set()
 
@@ -588,20 +592,22 @@ class Writer:
             ) from None
 
     def _read_new_lines(self, manifest: int) -> None:
-        if os.fstat(manifest).st_size < self._position:
+        """Read the lines that were added since the last call; drop an unfinished one."""
+        if os.fstat(manifest).st_size < self._bytes_read:
             raise _manifest_error("it was cut while it was written to")
-        os.lseek(manifest, self._position, os.SEEK_SET)
+        os.lseek(manifest, self._bytes_read, os.SEEK_SET)
         with open(manifest, "rb", closefd=False) as file:
             data = file.read()
         end = data.rfind(b"\n") + 1
         if end < len(data):
-            os.ftruncate(manifest, self._position + end)
+            os.ftruncate(manifest, self._bytes_read + end)
         for record in parse_lines(data[:end], self._previous, len(self._identities) + 1):
             self._remember(record.dumps(), record)
 
     def _remember(self, line: bytes, record: Record) -> None:
+        """Remember a line that is in the manifest."""
         self._previous = sha256_of(line)
-        self._position += len(line) + 1
+        self._bytes_read += len(line) + 1
         self._identities.add(record.identity)
 
 

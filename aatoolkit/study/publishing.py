@@ -84,20 +84,20 @@ availability | status | category | Whether the response could measure it. |
 availability | cause | string | Why not, where a reason is known. |
 availability | reason | string | The service's own words. |
 """
-_FILTER = "responses | filter_{0} | string | What {0} was narrowed to, if it was. |"
+_FILTER_LINE = "responses | filter_{0} | string | What {0} was narrowed to, if it was. |"
 
 
 def _read_own_columns() -> dict[str, dict[str, Column]]:
     """Return the columns of the tables about responses, by table and name."""
     columns: dict[str, dict[str, Column]] = {table: {} for table in _TABLES}
-    text = _COLUMNS.replace("FILTERS", "\n".join(map(_FILTER.format, FILTERS)))
+    text = _COLUMNS.replace("FILTERS", "\n".join(map(_FILTER_LINE.format, FILTERS)))
     for line in text.strip().splitlines():
         table, name, dtype, doc, unit = (field.strip() for field in line.split("|"))
         columns[table][name] = Column(name, dtype, doc, unit=unit or None)
     return columns
 
 
-_OWN = _read_own_columns()
+_OWN_COLUMNS = _read_own_columns()
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,8 @@ class PublishedTable:
 
     @cached_property
     def facts(self) -> list[dict[str, Any]]:
-        """The published facts of each column."""
-        declarations = _OWN.get(self.name, _OWN["responses"])
+        """The row of each column in the codebook, such as its dtype, unit and availability."""
+        declarations = _OWN_COLUMNS.get(self.name, _OWN_COLUMNS["responses"])
         facts = []
         for name, metadata in self.metadata.columns.items():
             column = declared(metadata) or declarations.get(name) or Column(name, "string")
@@ -161,10 +161,10 @@ class PublishedTable:
             )
         return facts
 
-    def path(self, form: str) -> str:
-        """Return the path of the table's file in the publication."""
-        folder = "data" if form == "parquet" else form
-        return f"{folder}/{re.sub(r'[^A-Za-z0-9_-]', '_', self.name)}.{form}"
+    def path(self, file_format: str) -> str:
+        """Return the path of the table's file in the publication, in the format of a suffix."""
+        folder = "data" if file_format == "parquet" else file_format
+        return f"{folder}/{re.sub(r'[^A-Za-z0-9_-]', '_', self.name)}.{file_format}"
 
 
 # -- the folder --------------------------------------------------------------------------------
@@ -199,40 +199,40 @@ def publish(
     packed : bytes
         The packed study, to be included as ``study.zip``.
     """
-    tables_read, failed, place = [*tables], [*failures], Path(out)
+    tables_read, failed_responses, out_folder = [*tables], [*failures], Path(out)
     if not tables_read:
         raise NotWritten("the study has no response to publish; record one", path=str(out))
-    words = sorted({redact} if isinstance(redact, str) else {*redact})
-    published = _published_tables(tables_read, failed, words)
-    facts = _facts(about, published, words)
+    redacted_names = sorted({redact} if isinstance(redact, str) else {*redact})
+    published_tables = _published_tables(tables_read, failed_responses, redacted_names)
+    facts = _facts(about, published_tables, redacted_names)
     with writing_folder(out, overwrite=overwrite) as folder:
-        _check_place(place)
+        _check_place(out_folder)
 
         def put(name: str, content: str | bytes) -> None:
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
 
-        for table in published:
+        for table in published_tables:
             path = folder / table.path("parquet")
             path.parent.mkdir(exist_ok=True)
             write_arrow(arrow_table(table.frame, path), path)
             if csv:
                 put(table.path("csv"), csv_bytes(table.frame))
         if excel:
-            sheets = (SheetTable(table.name, table.doc, table.frame) for table in published)
+            sheets = (SheetTable(table.name, table.doc, table.frame) for table in published_tables)
             path = folder / "tables.xlsx"
             write_workbook(sheets, path, created=facts["last"])
         if packed:
             put(PACKED, packed)
-        put("codebook.csv", csv_bytes(_codebook(published)))
-        put("README.md", _readme(facts, published, csv or excel, bool(packed)))
+        put("codebook.csv", csv_bytes(_codebook(published_tables)))
+        put("README.md", _readme(facts, published_tables, csv or excel, bool(packed)))
         put("CITATION.cff", _citation(facts))
-        package = _data_package(facts, published, _hashes(folder))
+        package = _data_package(facts, published_tables, _hashes(folder))
         put("datapackage.json", json_text(package, indent=1) + "\n")
         put("ro-crate-metadata.json", json_text(_crate(facts, folder), indent=1) + "\n")
-        sums = (f"{sha256}  {path}\n" for path, sha256 in _hashes(folder).items())
-        put(SUMS, "".join(sums))
-    return place
+        sum_lines = (f"{sha256}  {path}\n" for path, sha256 in _hashes(folder).items())
+        put(SUMS, "".join(sum_lines))
+    return out_folder
 
 
 def _check_place(out: Path) -> None:
@@ -257,22 +257,24 @@ def _hashes(folder: Path) -> dict[str, str]:
     }
 
 
-def _facts(about: About, tables: Sequence[PublishedTable], redacted: list[str]) -> dict[str, Any]:
+def _facts(
+    about: About, tables: Sequence[PublishedTable], redacted_names: list[str]
+) -> dict[str, Any]:
     """Return the facts for the documents of the publication."""
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
     read_at = responses["fetched_at"].dt.tz_convert("UTC")
     first, last = read_at.min(), read_at.max()
-    failed = int(responses["error"].notna().sum()) if "error" in responses else 0
+    failed_count = int(responses["error"].notna().sum()) if "error" in responses else 0
     digest = f"sha256:{about.digest}" if about.digest else None
     notes = [visible(about.description)] if about.description else []
-    notes += [_REDACTED.format(", ".join(redacted))] if redacted else []
+    notes += [_REDACTION_NOTE.format(", ".join(redacted_names))] if redacted_names else []
     seal = {"type": "other", "value": digest, "description": "The SHA-256 of the study's seal."}
     return {
         **vars(about),
         "notes": notes,
-        "abstract": " ".join([*notes, _MISSING]),
-        "description": "\n\n".join([*notes, _MISSING]),
+        "abstract": " ".join([*notes, _MISSING_NOTE]),
+        "description": "\n\n".join([*notes, _MISSING_NOTE]),
         "keywords": [*dict.fromkeys((*_KEYWORDS, *sections))],
         "last": last.to_pydatetime(),
         "day": f"{last:%Y-%m-%d}",
@@ -283,7 +285,7 @@ def _facts(about: About, tables: Sequence[PublishedTable], redacted: list[str]) 
         "stated": {
             "hosts": ", ".join(sorted({*responses.get("host", ["left out"])})),
             "sections": ", ".join(sections),
-            "responses": f"{len(responses) - failed} usable, {failed} with errors",
+            "responses": f"{len(responses) - failed_count} usable, {failed_count} with errors",
             "read": f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
             "creators": ", ".join(about.creators) or "not stated",
             "licence": about.licence or _NO_LICENCE,
@@ -296,38 +298,43 @@ def _facts(about: About, tables: Sequence[PublishedTable], redacted: list[str]) 
 
 
 def _published_tables(
-    tables_read: Sequence[Tables], failed: Sequence[tuple[Payload, str]], redact: list[str]
+    tables_read: Sequence[Tables], failed: Sequence[tuple[Payload, str]], redacted_names: list[str]
 ) -> list[PublishedTable]:
     """Return all tables of a publication in a fixed order, without redacted columns."""
-    numbered = dict(enumerate(sorted(tables_read, key=lambda tables: _order(tables.payload)), 1))
+    tables_by_number = dict(
+        enumerate(sorted(tables_read, key=lambda tables: _sort_key(tables.payload)), 1)
+    )
     rows = [
-        _row_of(tables.payload, metadata_of(tables.main).sources[0]) for tables in numbered.values()
+        _row_of(tables.payload, metadata_of(tables.main).sources[0])
+        for tables in tables_by_number.values()
     ]
-    for payload, why in sorted(failed, key=lambda failure: _order(failure[0])):
-        rows.append(_row_of(payload, Source(section=payload.section), why))
+    for payload, reason in sorted(failed, key=lambda failure: _sort_key(failure[0])):
+        rows.append(_row_of(payload, Source(section=payload.section), reason))
     responses = _table_about_responses(
-        "responses", [{"response": n, **row} for n, row in enumerate(rows, 1)]
+        "responses", [{"response": number, **row} for number, row in enumerate(rows, 1)]
     )
     availability_rows: list[dict[str, Any]] = []
     sections: dict[str, str] = {}
-    for number, tables in sorted(numbered.items(), key=lambda item: item[1].section):
+    for number, tables in sorted(tables_by_number.items(), key=lambda item: item[1].section):
         sections |= dict.fromkeys(tables, tables.section)
         for name in tables:
             for column, metadata in metadata_of(tables[name]).columns.items():
                 state = metadata.availability
                 cause = state.cause and str(state.cause)
-                facts = (number, name, column, str(state.status), cause, state.reason)
-                availability_rows.append(dict(zip(_OWN["availability"], facts, strict=True)))
+                cells = (number, name, column, str(state.status), cause, state.reason)
+                availability_rows.append(
+                    dict(zip(_OWN_COLUMNS["availability"], cells, strict=True))
+                )
     availability_rows.sort(key=lambda row: row["response"])
-    published = [
-        _combined_table(name, section, numbered, responses.frame)
+    published_tables = [
+        _combined_table(name, section, tables_by_number, responses.frame)
         for name, section in sections.items()
     ]
-    published += [responses, _table_about_responses("availability", availability_rows)]
-    return _redact(published, redact) if redact else published
+    published_tables += [responses, _table_about_responses("availability", availability_rows)]
+    return _redact(published_tables, redacted_names) if redacted_names else published_tables
 
 
-def _order(payload: Payload | None) -> tuple[str, ...]:
+def _sort_key(payload: Payload | None) -> tuple[str, ...]:
     """Return the sort key of a response: its request, then its time."""
     assert payload is not None
     scope = "" if payload.scope is None else payload.scope._to_query()
@@ -335,7 +342,7 @@ def _order(payload: Payload | None) -> tuple[str, ...]:
     return tuple(part or "" for part in parts)
 
 
-def _row_of(payload: Payload | None, source: Source, why: str | None = None) -> dict[str, Any]:
+def _row_of(payload: Payload | None, source: Source, reason: str | None = None) -> dict[str, Any]:
     """Return the row of a response in the table ``responses``."""
     assert payload is not None
     scope = payload.scope
@@ -354,13 +361,13 @@ def _row_of(payload: Payload | None, source: Source, why: str | None = None) -> 
         "sha256": payload.sha256,
         "bytes": len(payload.body),
         "stale": payload.stale,
-        "error": why,
+        "error": reason,
     }
 
 
 def _table_about_responses(name: str, rows: list[dict[str, Any]]) -> PublishedTable:
     """Return the table ``responses`` or ``availability``, which a publication adds, from rows."""
-    columns = _OWN[name]
+    columns = _OWN_COLUMNS[name]
     frame = pd.DataFrame(rows, columns=[*columns], dtype="object")
     frame = frame.astype(
         {name: DTYPES[column.dtype].pandas or "string" for name, column in columns.items()}
@@ -371,28 +378,34 @@ def _table_about_responses(name: str, rows: list[dict[str, Any]]) -> PublishedTa
 
 
 def _combined_table(
-    name: str, section: str, numbered: Mapping[int, Tables], responses: pd.DataFrame
+    name: str, section: str, tables_by_number: Mapping[int, Tables], responses: pd.DataFrame
 ) -> PublishedTable:
     """Return one table with the rows of all responses, and host, filters and time in each row."""
-    parts = {
+    section_tables = {
         number: tables
-        for number, tables in numbered.items()
+        for number, tables in tables_by_number.items()
         if tables.section == section and name in tables
     }
-    frames = [tables[name] for tables in parts.values()]
+    frames = [tables[name] for tables in section_tables.values()]
     rows = concat(frames, ignore_index=True)
-    positions = np.repeat([number - 1 for number in parts], [len(frame) for frame in frames])
+    positions = np.repeat(
+        [number - 1 for number in section_tables], [len(frame) for frame in frames]
+    )
     context = responses[["response", *CONTEXT]].take(positions).reset_index(drop=True)
     new_names = {str(column): f"{column}_" for column in rows if column in context}
     rows = rename(rows, columns=new_names) if new_names else rows
-    stored = stored_of(rows)[0]
+    stored_metadata = stored_of(rows)[0]
     keys = {metadata_of(frame).key for frame in frames}
     key_names = keys.pop() if len(keys) == 1 else ()
     row_key = ("_row",) if "_row" in rows else tuple(new_names.get(key, key) for key in key_names)
     columns = {**dict.fromkeys(map(str, context), MEASURED), **metadata_of(rows).columns}
     key = ("response", *row_key) if row_key else ()
-    metadata = FrameMetadata(columns, key, stored.sources, recipe=stored.recipe)
-    docs = (t.declaration[name].doc for t in parts.values() if t.declaration is not None)
+    metadata = FrameMetadata(columns, key, stored_metadata.sources, recipe=stored_metadata.recipe)
+    docs = (
+        tables.declaration[name].doc
+        for tables in section_tables.values()
+        if tables.declaration is not None
+    )
     frame = attach(pd.concat([context, rows], axis=1), metadata)
     return PublishedTable(name, next(docs, ""), frame, section)
 
@@ -413,14 +426,14 @@ Columns = set[tuple[str, str]]
 """Pairs of the name of a table and the name of a column."""
 
 
-def _redact(published: list[PublishedTable], redact: list[str]) -> list[PublishedTable]:
+def _redact(published: list[PublishedTable], redacted_names: list[str]) -> list[PublishedTable]:
     """Return tables without the redacted columns and without metadata that may quote these."""
-    redacted, named_columns = _columns_of(published, redact)
-    if redacted & {("responses", name) for name in {*CONTEXT} - {"host", "fetched_at"}}:
-        redacted.add(("responses", "scope"))
-    if redacted & {("responses", name) for name in ("host", "scope")}:
-        redacted.add(("responses", "url"))
-    facts = {name for table, name in redacted if table == "responses"}
+    redacted_columns, named_columns = _columns_of(published, redacted_names)
+    if redacted_columns & {("responses", name) for name in {*CONTEXT} - {"host", "fetched_at"}}:
+        redacted_columns.add(("responses", "scope"))
+    if redacted_columns & {("responses", name) for name in ("host", "scope")}:
+        redacted_columns.add(("responses", "url"))
+    redacted_facts = {name for table, name in redacted_columns if table == "responses"}
     redacted_tables = []
     for table in published:
         frame, metadata = table.frame, table.metadata
@@ -428,7 +441,7 @@ def _redact(published: list[PublishedTable], redact: list[str]) -> list[Publishe
             frame = frame.assign(reason=None).astype({"reason": "string"})
         elif table.name == "responses":
             frame = frame.assign(error=frame["error"].mask(frame["error"].notna(), "left out"))
-        names = [name for name in map(str, frame) if (table.name, name) not in redacted]
+        names = [name for name in map(str, frame) if (table.name, name) not in redacted_columns]
         # The service's texts may quote anything.
         columns = {
             name: ColumnMetadata(column.of, replace(column.availability, reason=None))
@@ -436,19 +449,23 @@ def _redact(published: list[PublishedTable], redact: list[str]) -> list[Publishe
             if name in names
         }
         sources = tuple(
-            Source(**{name: fact for name, fact in vars(source).items() if name not in facts})
+            Source(
+                **{name: fact for name, fact in vars(source).items() if name not in redacted_facts}
+            )
             for source in metadata.sources
         )
         key = tuple(name for name in metadata.key if name in names)
-        remaining = frame[names].copy(deep=False)
+        remaining_frame = frame[names].copy(deep=False)
         redacted_tables.append(
-            replace(table, frame=attach(remaining, FrameMetadata(columns, key, sources)))
+            replace(table, frame=attach(remaining_frame, FrameMetadata(columns, key, sources)))
         )
     _warn_of_copies(published, redacted_tables, named_columns)
     return redacted_tables
 
 
-def _columns_of(published: list[PublishedTable], redact: list[str]) -> tuple[Columns, Columns]:
+def _columns_of(
+    published: list[PublishedTable], redacted_names: list[str]
+) -> tuple[Columns, Columns]:
     """Return the redacted columns, and those among them that the user named individually."""
     dtypes = {
         (table.name, str(name)): str(dtype)
@@ -459,65 +476,68 @@ def _columns_of(published: list[PublishedTable], redact: list[str]) -> tuple[Col
     # The columns of the table of availability have common names.
     columns = [(table, name) for table, name in dtypes if table != "availability"]
     names = {name for _, name in columns} | {*FILTERS}
-    texts, named = Columns(), Columns()
-    for word in redact:
+    text_columns, named_columns = Columns(), Columns()
+    for word in redacted_names:
         if word == TEXTS:
-            texts |= {
-                (t, c)
-                for (t, c), dtype in dtypes.items()
-                if _TEXT_COLUMNS.fullmatch(c) and _is_text(dtype)
+            text_columns |= {
+                (table, column)
+                for (table, column), dtype in dtypes.items()
+                if _TEXT_COLUMNS.fullmatch(column) and _is_text(dtype)
             }
         elif word in names:
-            named |= {(t, c) for t, c in columns if c in (word, f"filter_{word}")}
+            named_columns |= {
+                (table, column) for table, column in columns if column in (word, f"filter_{word}")
+            }
         elif tuple(word.split(".", 1)) in dtypes:
-            named.add(tuple(word.split(".", 1)))  # type: ignore[arg-type]
+            named_columns.add(tuple(word.split(".", 1)))  # type: ignore[arg-type]
         else:
             suggestions = near_matches(
                 word, [TEXTS, *sorted(names), *sorted(map(".".join, dtypes))]
             )
             hint = did_you_mean(suggestions, "check its spelling")
             raise NotWritten(f"there is no column {word!r} to leave out; {hint}")
-    return texts | named, named
+    return text_columns | named_columns, named_columns
 
 
 def _warn_of_copies(
-    before: list[PublishedTable],
+    tables_before: list[PublishedTable],
     redacted_tables: list[PublishedTable],
-    named: Collection[tuple[str, str]],
+    named_columns: Collection[tuple[str, str]],
 ) -> None:
     """Warn if redacted text is also in another column.
 
     In columns left out as ``texts``, texts of up to three words do not count: the title of a page
     may be just the name of a brand.
     """
-    hidden = {
+    hidden_texts = {
         word
-        for table, remaining in zip(before, redacted_tables, strict=True)
-        for name in {*table.frame} - {*remaining.frame}
+        for table, redacted_table in zip(tables_before, redacted_tables, strict=True)
+        for name in {*table.frame} - {*redacted_table.frame}
         for word in _texts_of(table.frame[name])
-        if (table.name, name) in named or word.count(" ") > 2
+        if (table.name, name) in named_columns or word.count(" ") > 2
     }
-    places = [
+    column_names = [
         f"{table.name}.{name}"
-        for table in (redacted_tables if hidden else ())
+        for table in (redacted_tables if hidden_texts else ())
         for name in table.frame
-        if not hidden.isdisjoint(_texts_of(table.frame[name]))
+        if not hidden_texts.isdisjoint(_texts_of(table.frame[name]))
     ]
-    if places:
-        warn(f"text that is left out is also in {', '.join(places)}; leave that out too")
+    if column_names:
+        warn(f"text that is left out is also in {', '.join(column_names)}; leave that out too")
 
 
 def _texts_of(column: pd.Series) -> Iterator[str]:
     """Yield the texts of a column; if its cells are lists, the texts in these."""
     dtype = str(column.dtype)
     if _is_text(dtype):
-        words = column.dropna()
+        texts = column.dropna()
         if dtype.startswith("list<"):
-            words = words.astype("object").explode().dropna()
-        yield from (word for word in words.unique() if isinstance(word, str))
+            texts = texts.astype("object").explode().dropna()
+        yield from (text for text in texts.unique() if isinstance(text, str))
 
 
 def _is_text(dtype: str) -> bool:
+    """Return whether the values of a dtype are texts, or lists of texts."""
     return dtype in ("string", "category") or dtype.startswith("list<")
 
 
@@ -533,8 +553,8 @@ def _fill(template: str, **facts: Any) -> dict[str, Any]:
 def _codebook(tables: Iterable[PublishedTable]) -> pd.DataFrame:
     """Return one row per column, in the order of the tables."""
     frame = pd.DataFrame([facts for table in tables for facts in table.facts])
-    kinds = {"key": "boolean", "missing": "Int64", "rows": "Int64"}
-    return frame.astype({str(name): kinds.get(str(name), "string") for name in frame})
+    dtypes = {"key": "boolean", "missing": "Int64", "rows": "Int64"}
+    return frame.astype({str(name): dtypes.get(str(name), "string") for name in frame})
 
 
 def _cell(value: object) -> str:
@@ -545,6 +565,7 @@ def _cell(value: object) -> str:
 def _readme(
     facts: Mapping[str, Any], tables: Sequence[PublishedTable], has_sheets: bool, has_study: bool
 ) -> str:
+    """Return the text of ``README.md``."""
     rows = (
         f"| [`{_cell(table.name)}`]({table.path('parquet')}) | {len(table.frame)} "
         f"| {_cell(table.doc)} |\n"
@@ -555,7 +576,7 @@ def _readme(
         notes="".join(f"{note}\n\n" for note in facts["notes"]),
         facts="\n".join(f"- {name}: {_cell(fact)}" for name, fact in facts["stated"].items()),
         tables="".join(rows),
-        missing=_MISSING,
+        missing=_MISSING_NOTE,
         more=_SHEETS * has_sheets + _RESPONSES * has_study,
         version=__version__,
     )
@@ -568,13 +589,11 @@ def _citation(facts: Mapping[str, Any]) -> str:
     # JSON, with the characters escaped that YAML refuses or folds.
     unsafe = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
     lines = "".join(f"{name}: {json_text(value)}\n" for name, value in body.items())
-    return unsafe.sub(lambda char: f"\\u{ord(char[0]):04x}", lines)
+    return unsafe.sub(lambda match: f"\\u{ord(match[0]):04x}", lines)
 
 
 def _data_package(
-    facts: Mapping[str, Any],
-    tables: Sequence[PublishedTable],
-    files: Mapping[str, str],
+    facts: Mapping[str, Any], tables: Sequence[PublishedTable], files: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the description of the tables as a Data Package 2.0."""
     return _fill(
@@ -600,16 +619,17 @@ def _crate(facts: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         for sha256 in facts["sources"]
     ]
     people = [{"@id": f"#{name}", "@type": "Person", "name": name} for name in facts["creators"]]
-    names = {
+    references = {
         name: [{"@id": entity["@id"]} for entity in entities]
         for name, entities in {"files": files, "sources": sources, "people": people}.items()
     }
-    crate = _fill(_CRATE, **{**facts, **names}, version=__version__)
+    crate = _fill(_CRATE, **{**facts, **references}, version=__version__)
     crate["@graph"] += [*files, *sources, *people]
     return crate
 
 
 def _resource(table: PublishedTable, sha256: str) -> dict[str, Any]:
+    """Return the description of a table in the Data Package."""
     key = [*table.metadata.key]
     if key and (table.frame[key].isna().any(axis=None) or table.frame.duplicated(key).any()):
         key = []
@@ -631,13 +651,14 @@ def _resource(table: PublishedTable, sha256: str) -> dict[str, Any]:
 
 
 def _field(values: pd.Series, facts: dict[str, Any]) -> dict[str, Any]:
-    kind = _TYPES.get(str(values.dtype), "string")
+    """Return the description of a column in the Data Package."""
+    field_type = _FIELD_TYPES.get(str(values.dtype), "string")
     if facts["dtype"] == "list<string>":
-        kind = "any"  # Frictionless does not accept a Parquet list as an array
-    return _fill(_FIELD, **facts, kind=kind)
+        field_type = "any"  # Frictionless does not accept a Parquet list as an array
+    return _fill(_FIELD, **facts, kind=field_type)
 
 
-_TYPES = {
+_FIELD_TYPES = {
     "Int64": "integer",
     "Float64": "number",
     "boolean": "boolean",
@@ -648,11 +669,11 @@ _KEYWORDS = ("AI answer engines", "brand visibility", "citations", "agent analyt
 
 # -- templates ---------------------------------------------------------------------------------
 
-_MISSING = """\
+_MISSING_NOTE = """\
 A missing value is null in Parquet and an empty cell in CSV and Excel. It is never zero: a zero \
 was measured. Why a column has no values is in `data/availability.parquet`: it was not measured \
 (`unavailable`), does not apply, or is not known."""
-_REDACTED = """\
+_REDACTION_NOTE = """\
 Left out of this publication: {}. The service's notes on availability are left out too, as they \
 may quote it."""
 _NO_LICENCE = "No licence is stated; ask the creators before you use or share it."

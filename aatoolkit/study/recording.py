@@ -54,9 +54,12 @@ RERUN_RESULTS = "AATOOLKIT_RERUN_RESULTS"
 
 
 def rerun_place(variable: str = RERUN_STUDY) -> Path | None:
-    """Return the path of the study that this process reruns; None if there is none."""
-    place = os.environ.get(variable)
-    return Path(place) if place else None
+    """Return the path in an environment variable of a rerun; None if it is not set.
+
+    By default it is the path of the study that this process reruns.
+    """
+    path_text = os.environ.get(variable)
+    return Path(path_text) if path_text else None
 
 
 class StudyResponses:
@@ -121,6 +124,7 @@ class Recorder:
         return payload
 
     def _keep(self, response: Response, **facts: Any) -> None:
+        """Store a response; raise DecodeError if it contains the token."""
         refuse_token(self._fetcher, response.body, response.request.url, response.headers)
         self._store.put(response, **facts)
 
@@ -133,9 +137,9 @@ def response_of(payload: Payload) -> Response:
 
 def refuse_token(source: Any, body: bytes, url: str, headers: Any) -> None:
     """Raise DecodeError if a response contains the token of its request."""
-    repeats = getattr(source, "repeats_token", None)
+    repeats_token = getattr(source, "repeats_token", None)
     text = b"\n".join((body, url.encode(), *map(str.encode, headers.values())))
-    if repeats is not None and repeats(text):
+    if repeats_token is not None and repeats_token(text):
         raise DecodeError(
             "a response contains the token, and was not stored; tell the operator of the service, "
             "and have the token replaced",
@@ -203,13 +207,15 @@ class Replay:
         """Return the record whose request is most similar; None if there is no record."""
 
         def distance(record: Record) -> tuple[int, ...]:
-            recorded = record.request
-            names = {*request.params, *recorded.params} - {"refresh"}
+            recorded_request = record.request
+            names = {*request.params, *recorded_request.params} - {"refresh"}
             return (
-                recorded.host != request.host,
-                recorded.resource != request.resource,
-                recorded.section != request.section,
-                sum(request.params.get(name) != recorded.params.get(name) for name in names),
+                recorded_request.host != request.host,
+                recorded_request.resource != request.resource,
+                recorded_request.section != request.section,
+                sum(
+                    request.params.get(name) != recorded_request.params.get(name) for name in names
+                ),
             )
 
         return min(self._records.values(), key=distance, default=None)
@@ -221,7 +227,10 @@ def replaying_client(
     host: str | None = None,
     profile: ProfileSource | None = None,
 ) -> Client:
-    """Return a client that replays the records of one service."""
+    """Return a client that replays the records of one service.
+
+    ``base_url`` is the service; None if there is only one, with ``host`` only one for this host.
+    """
     records = study._current
     services = {record.base_url for record in records if host in (None, record.host)}
     if base_url is not None:
@@ -281,15 +290,15 @@ def table_hashes(dataset: Dataset) -> Hashes:
 
 def format_tables(hashes: Iterable[Hashes], versions: Mapping[str, str]) -> bytes:
     """Return ``tables.json``, which has a line for each line of the manifest."""
-    head = canonical({"format": "aatoolkit-tables", "version": 1, "read_with": dict(versions)})
+    header = canonical({"format": "aatoolkit-tables", "version": 1, "read_with": dict(versions)})
     lines = []
     for tables in hashes:
         sections: dict[str, dict[str, Any]] = {}
-        for place, (rows, digest) in tables.items():
-            section, _, name = place.partition(".")
+        for full_name, (rows, digest) in tables.items():
+            section, _, name = full_name.partition(".")
             sections.setdefault(section, {})[name] = {"rows": rows, "hash": digest}
         lines.append(canonical(sections).decode())
-    return head[:-1] + (',"records":[\n' + ",\n".join(lines) + "\n]}\n").encode()
+    return header[:-1] + (',"records":[\n' + ",\n".join(lines) + "\n]}\n").encode()
 
 
 def parse_tables(text: bytes) -> list[Hashes]:
@@ -308,20 +317,20 @@ def parse_tables(text: bytes) -> list[Hashes]:
     return parse_json(text, read) or []
 
 
-_PROFILES = {"format": "aatoolkit-profiles", "version": 1}
+_PROFILES_FORMAT = {"format": "aatoolkit-profiles", "version": 1}
 
 
 def format_profiles(profiles: Mapping[str, Profile]) -> bytes:
     """Return ``profiles.json`` for profiles by base URL."""
-    dumped = {base_url: dump_profile(profile) for base_url, profile in profiles.items()}
-    return canonical({**_PROFILES, "profiles": dumped}) + b"\n"
+    dumped_profiles = {base_url: dump_profile(profile) for base_url, profile in profiles.items()}
+    return canonical({**_PROFILES_FORMAT, "profiles": dumped_profiles}) + b"\n"
 
 
 def parse_profiles(text: bytes) -> Mapping[str, Profile]:
     """Return the profiles in ``profiles.json`` by base URL; empty if it is damaged."""
 
     def read(body: Any) -> dict[str, Profile]:
-        is_ours = {name: body[name] for name in _PROFILES} == _PROFILES
+        is_ours = {name: body[name] for name in _PROFILES_FORMAT} == _PROFILES_FORMAT
         profiles = body["profiles"].items() if is_ours else ()
         return {str(url): load_profile(profile) for url, profile in profiles}
 
@@ -383,12 +392,12 @@ def stored_responses(study: Study, source: Source) -> Iterator[StoredResponse]:
         is_combined = record.section is None and scope and record.host == source.host
         if record.error is not None or not (is_match or is_combined):
             continue
-        read = partial(study._payload, record)
-        stored = StoredResponse(stored_source, read, study._options_of(record))
+        read_payload = partial(study._payload, record)
+        stored_response = StoredResponse(stored_source, read_payload, study._options_of(record))
         if is_match:
-            yield stored
+            yield stored_response
         elif source.sha256 is not None:
-            combined_views.append(stored)
+            combined_views.append(stored_response)
     for response in combined_views:
         tables = response.tables()
         if tables is not None and tables.payload and tables.payload.sha256 == source.sha256:
@@ -405,21 +414,21 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
     """
     section, _, name = table.rpartition(".")
     names: list[str] = []
-    places: dict[str, Tables] = {}
+    matches: dict[str, Tables] = {}
     for record in study._current:
         is_wanted = host in (None, record.host) and scope in (None, record.scope)
         if not is_wanted or (section and record.section not in (None, section)):
             continue
         for section_name, tables in readable_tables(study, record).items():
-            names += (f"{section_name}.{other}" for other in tables)
+            names += (f"{section_name}.{table_name}" for table_name in tables)
             if name in tables and section in ("", section_name):
                 filters = record.scope._to_query() if record.scope else "no filters"
-                places[f"host {record.host}, {filters}, {section_name}"] = tables
-    if len(places) == 1:
-        return next(iter(places.values()))
-    if places:
-        sample = "; ".join([*places][:5])
-        message = f"{len(places)} responses have a table {name}: name host and scope ({sample})"
+                matches[f"host {record.host}, {filters}, {section_name}"] = tables
+    if len(matches) == 1:
+        return next(iter(matches.values()))
+    if matches:
+        sample = "; ".join([*matches][:5])
+        message = f"{len(matches)} responses have a table {name}: name host and scope ({sample})"
     else:
         hint = did_you_mean(near_matches(table, names))
         message = f"no response of this study has a table {table!r}" + (hint and f", {hint}")

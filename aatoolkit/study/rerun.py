@@ -72,7 +72,9 @@ class Rerun:
     @property
     def ok(self) -> bool:
         """Whether the notebook ran to its end and all sealed results are the same."""
-        return self.problem is None and all(r.status in ("same", "new") for r in self.compared)
+        return self.problem is None and all(
+            result.status in ("same", "new") for result in self.compared
+        )
 
     def __bool__(self) -> bool:
         return self.ok
@@ -107,8 +109,8 @@ def rerun(
     if rerun_place():
         raise StudyError("a notebook that is rerun does not rerun others", path=str(study.path))
     study._check("rerun")
-    sealed = dict(study.results)
-    if not sealed:
+    sealed_results = dict(study.results)
+    if not sealed_results:
         raise StudyError(
             f"no result was sealed in the study at {study.path}, so there is nothing to compare; "
             "name results by study.results[name] = frame, and seal the study",
@@ -119,14 +121,14 @@ def rerun(
     if out is not None and Path(out).expanduser().resolve() == notebook:
         raise ArgumentError("out= is the notebook itself; name another file", argument="out")
     book = _read_notebook(notebook)
-    started = time.monotonic()
+    start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         problem, cell = _execute(book, notebook.parent, study.path.resolve(), folder, timeout)
         frames = frames_in(Path(folder))
-    seconds = time.monotonic() - started
+    seconds = time.monotonic() - start
     compared = [
-        compare_results(name, sealed.get(name), frames.get(name))
-        for name in dict.fromkeys((*sealed, *frames))
+        compare_results(name, sealed_results.get(name), frames.get(name))
+        for name in dict.fromkeys((*sealed_results, *frames))
     ]
     verification = study.verify()
     if verification.digest != digest:
@@ -135,8 +137,8 @@ def rerun(
         problem = f"{problem}; {change}" if problem else change
     problem = None if problem is None else clipped(_mask_tokens(problem))
     if out is not None:
-        executed = _mask_tokens(json.dumps(book, ensure_ascii=False, indent=1) + "\n")
-        write_whole(Path(out).expanduser(), executed.encode("utf-8", "backslashreplace"))
+        executed_text = _mask_tokens(json.dumps(book, ensure_ascii=False, indent=1) + "\n")
+        write_whole(Path(out).expanduser(), executed_text.encode("utf-8", "backslashreplace"))
     return Rerun(str(notebook), str(study.path), digest, seconds, tuple(compared), problem, cell)
 
 
@@ -160,17 +162,24 @@ def _read_notebook(path: Path) -> Any:
 
 
 def _execute(
-    book: Any, folder: Path, study: Path, results: str, seconds: float
+    book: Any, folder: Path, study_path: Path, results_folder: str, seconds: float
 ) -> tuple[str | None, int | None]:
-    """Execute a notebook in a new kernel; return the error and the number of its cell, or None."""
+    """Execute a notebook in a new kernel; return the error and the number of its code cell.
+
+    Both are None if the notebook ran to its end.
+    """
     import nbclient
     import nbformat
 
     environment = {
-        **{name: v for name, v in os.environ.items() if name not in (TOKEN, TOKEN_FILE, BASE_URL)},
+        **{
+            name: value
+            for name, value in os.environ.items()
+            if name not in (TOKEN, TOKEN_FILE, BASE_URL)
+        },
         "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
-        RERUN_STUDY: str(study),
-        RERUN_RESULTS: results,
+        RERUN_STUDY: str(study_path),
+        RERUN_RESULTS: results_folder,
     }
     deadlines: list[float] = []
     state: dict[str, int] = {}
@@ -209,20 +218,20 @@ def _execute(
             pool.submit(execute).result()
         except Exception as error:
             name = type(error).__name__
-            words = f"{getattr(error, 'ename', name)}: {getattr(error, 'evalue', error)}"
+            message = f"{getattr(error, 'ename', name)}: {getattr(error, 'evalue', error)}"
             problem = {
                 "CellTimeoutError": f"it did not end within {seconds:g} seconds",
                 "DeadKernelError": "its kernel died",
-            }.get(name, words)
+            }.get(name, message)
         finally:
             if "kernel" in state and hasattr(os, "killpg"):
                 with contextlib.suppress(OSError):  # processes of the kernel are in its group
                     os.killpg(state["kernel"], signal.SIGKILL)
     del book.cells[0]
     if problem is not None and not state.get("at"):
-        raise StudyError(f"the rerun did not begin: {clipped(problem)}", path=str(study))
-    codes = [cell.cell_type == "code" for cell in book.cells[: state.get("at", 0)]]
-    return problem, sum(codes) if problem else None
+        raise StudyError(f"the rerun did not begin: {clipped(problem)}", path=str(study_path))
+    are_code = [cell.cell_type == "code" for cell in book.cells[: state.get("at", 0)]]
+    return problem, sum(are_code) if problem else None
 
 
 def _enter() -> None:

@@ -138,7 +138,7 @@ class Study(metaclass=Chaptered):
         self.path: Path = self._files.path
         self._writer: Writer | None = None
         self._cache: dict[str, tuple[Any, Any]] = {}
-        self._compared: dict[str, tuple[bytes, bytes]] = {}
+        self._compared_files: dict[str, tuple[bytes, bytes]] = {}
 
     @classmethod
     def create(
@@ -181,31 +181,33 @@ class Study(metaclass=Chaptered):
             "description": description,
             "creators": unique_list(creators, str),
         }
-        problem, place = "", repr(str(path))
+        problem, path_text = "", repr(str(path))
         try:
             if (folder / STUDY).is_file():
                 study = cls(folder)
-                existing = {**study.about, "creators": [*study.about["creators"]]}
-                if existing != existing | about:
+                old_about = {**study.about, "creators": [*study.about["creators"]]}
+                if old_about != old_about | about:
                     problem = (
                         f"another study is there, {study._title!r}; go on with it by "
-                        f"aa.Study.resume({place})"
+                        f"aa.Study.resume({path_text})"
                     )
                 elif study.digest is not None and not resume:
-                    facts = ", ".join(f"{name}={fact!r}" for name, fact in about.items() if fact)
+                    arguments = ", ".join(
+                        f"{name}={fact!r}" for name, fact in about.items() if fact
+                    )
                     problem = (
-                        f"the study there is sealed; read it by aa.Study({place}), or record more, "
-                        f"also in a cell that is run again, by aa.Study.create({place}, {facts}, "
-                        "resume=True)"
+                        f"the study there is sealed; read it by aa.Study({path_text}), or record "
+                        "more, also in a cell that is run again, by "
+                        f"aa.Study.create({path_text}, {arguments}, resume=True)"
                     )
             elif folder.exists() and next(folder.iterdir(), None) is not None:
                 problem = "the folder holds other files; empty it"
             else:
                 moment = f"{datetime.now(UTC).replace(tzinfo=None):%Y-%m-%dT%H:%M:%SZ}"
-                head = {"format": _FORMAT, "version": _VERSION, "created_at": moment}
+                header = {"format": _FORMAT, "version": _VERSION, "created_at": moment}
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / MANIFEST).touch()
-                write_whole(folder / STUDY, canonical({**head, **about}) + b"\n")
+                write_whole(folder / STUDY, canonical({**header, **about}) + b"\n")
         except OSError as error:
             problem = error.strerror or type(error).__name__
         except ValueError as error:  # a name that no file can have
@@ -234,8 +236,7 @@ class Study(metaclass=Chaptered):
         study = cls(path)
         if not isinstance(study._files, FolderFiles):
             raise StudyError(
-                f"{study.path} is packed and read-only; record into a folder",
-                path=str(study.path),
+                f"{study.path} is packed and read-only; record into a folder", path=str(study.path)
             )
         _ = study.about
         if study.digest is not None:
@@ -305,8 +306,10 @@ class Study(metaclass=Chaptered):
 
     def _latest(self) -> Mapping[tuple[str, ...], Record]:
         """Return the records that a replay uses, by the key of their request."""
-        latest: Mapping[tuple[str, ...], Record] = self._parse_once("latest", self.records, _latest)
-        return latest
+        latest_records: Mapping[tuple[str, ...], Record] = self._parse_once(
+            "latest", self.records, _latest
+        )
+        return latest_records
 
     @property
     def _hosts(self) -> tuple[str, ...]:
@@ -434,8 +437,8 @@ class Study(metaclass=Chaptered):
             with writer.locked():
                 self._store_profile(client.base_url, client._profile)
         recorder = Recorder(client._source, StudyResponses(self))
-        recorded = Client._from_source(recorder, client.base_url, client.workers, client._profile)
-        return recorded.project(source.host) if isinstance(source, Project) else recorded
+        recording = Client._from_source(recorder, client.base_url, client.workers, client._profile)
+        return recording.project(source.host) if isinstance(source, Project) else recording
 
     def project(
         self,
@@ -549,12 +552,13 @@ class Study(metaclass=Chaptered):
             two_profiles = (self._profiles.get(base_url, profile), profile)
             if len({format_profiles({base_url: side}) for side in two_profiles}) > 1:
                 yield f"the profile of {base_url}"
-        results = self.results.hashes
+        own_hashes = self.results.hashes
         for name, digest in other.results.hashes.items():
-            if results.get(name, digest) != digest:
+            if own_hashes.get(name, digest) != digest:
                 yield f"the result {visible(name)!r}"
 
     def _recording(self) -> Writer:
+        """Return the writer of the study; raise an error if the study was opened for replay."""
         if self._writer is None:
             raise StudyError(
                 "this study was opened for replay; to go on recording use Study.resume(path)",
@@ -639,10 +643,10 @@ class Study(metaclass=Chaptered):
             hashes = [self._hashes(record) for record in self.records]
             write_whole(self.path / TABLES, format_tables(hashes, versions()))
             names = self._files.names()
-            foreign = [name for name in names if not is_study_file(name)]
-            if foreign:
+            foreign_names = [name for name in names if not is_study_file(name)]
+            if foreign_names:
                 raise self._unusable(
-                    f"its folder holds {', '.join(foreign[:3])}; move it elsewhere"
+                    f"its folder holds {', '.join(foreign_names[:3])}; move it elsewhere"
                 )
             digests = {name: sha256_of(self._files.read(name)) for name in names}
             write_whole(self.path / SEAL, format_seal(digests))
@@ -791,21 +795,21 @@ class Study(metaclass=Chaptered):
         from aatoolkit.study.publishing import About, publish
 
         self._check("published")
-        place = Path(out).expanduser()
+        out_folder = Path(out).expanduser()
         if responses and redact:
             raise NotWritten(
                 "responses hold every column; publish them, or leave columns out, but not both",
-                path=str(place),
+                path=str(out_folder),
             )
-        if place.resolve().is_relative_to(self.path.resolve()):
+        if out_folder.resolve().is_relative_to(self.path.resolve()):
             raise NotWritten(
-                f"{place} is inside the study, which it would change; name another folder",
+                f"{out_folder} is inside the study, which it would change; name another folder",
                 path=str(out),
             )
-        packed = b""
+        packed_study = b""
         if responses:
             with tempfile.TemporaryDirectory() as folder:
-                packed = self.pack(Path(folder) / PACKED).read_bytes()
+                packed_study = self.pack(Path(folder) / PACKED).read_bytes()
         tables: list[Any] = []
         failures: list[tuple[Payload, str]] = []
         for record in self._current:
@@ -822,14 +826,14 @@ class Study(metaclass=Chaptered):
         )
         return publish(
             tables,
-            place,
+            out_folder,
             about,
             failures=failures,
             redact=redact,
             excel=excel,
             csv=csv,
             overwrite=overwrite,
-            packed=packed,
+            packed=packed_study,
         )
 
     def rerun(
@@ -953,7 +957,7 @@ class Study(metaclass=Chaptered):
         return self._files.read(SEAL) if self._files.has(SEAL) else None
 
     def _check(self, purpose: str) -> None:
-        """Raise an error if the study is not as it was sealed."""
+        """Raise an error if the study is not as it was sealed; the message names the purpose."""
         check = self.verify()
         if not check:
             problem = f"{check.problems[0]}; only a study that verifies can be {purpose}"
@@ -964,10 +968,10 @@ class Study(metaclass=Chaptered):
         while True:
             seal = self._seal()
             data = self._files.read(name)
-            if seal is None or self._compared.get(name) == (seal, data):
+            if seal is None or self._compared_files.get(name) == (seal, data):
                 return data
             if f"\n{sha256_of(data)}  {name}\n".encode() in b"\n" + seal:
-                self._compared[name] = seal, data
+                self._compared_files[name] = seal, data
                 return data
             # A writer may have removed the seal meanwhile, as it does before it changes anything.
             if self._seal() == seal:
@@ -978,6 +982,7 @@ class Study(metaclass=Chaptered):
         return table_hashes(readable_tables(self, record))
 
     def _unusable(self, problem: str) -> StudyError:
+        """Return the error for this study, which cannot be used."""
         return unusable_study(self.path, problem)
 
     def __enter__(self) -> Study:

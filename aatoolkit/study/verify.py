@@ -27,7 +27,7 @@ from aatoolkit.study.files import (
 )
 from aatoolkit.study.recording import Hashes, parse_tables
 
-_WHY = {
+_REASONS = {
     "missing": "it was recorded",
     "added": "no record or seal names it",
     "altered": "its bytes are not those that were recorded",
@@ -97,14 +97,14 @@ class Verification:
     _repr_pretty_ = wrapped_in_ipython
 
 
-def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) -> Verification:
+def verify(files: StudyFiles, rehash: Callable[[Record], Hashes] | None = None) -> Verification:
     """Return the result of checking every byte of a study.
 
     Parameters
     ----------
     files
         The files of the study.
-    read
+    rehash
         A function that returns the hashes of a record's tables, to compare these too; None to
         check bytes only.
     """
@@ -136,19 +136,19 @@ def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) ->
     records: list[Record] = []
     try:
         records = parse_lines(contents.get(MANIFEST, b""))
-        recorded = {body_file(record.sha256): record.sha256 for record in records}
-        for kind, name in mismatches(recorded, bodies):
-            problems.setdefault(name, (kind, _WHY[kind]))
+        recorded_digests = {body_file(record.sha256): record.sha256 for record in records}
+        for kind, name in mismatches(recorded_digests, bodies):
+            problems.setdefault(name, (kind, _REASONS[kind]))
     except StudyError as error:
-        why = "; ".join(error.problems or ()).removeprefix(f"{MANIFEST}: ")
-        problems[MANIFEST] = "broken chain", why
+        reason = "; ".join(error.problems or ()).removeprefix(f"{MANIFEST}: ")
+        problems[MANIFEST] = "broken chain", reason
     seal = contents.get(SEAL)
     if SEAL not in names and names:
-        why = "without a seal, files that are missing or added are not detected"
-        problems[SEAL] = "not sealed", why
+        reason = "without a seal, files that are missing or added are not detected"
+        problems[SEAL] = "not sealed", reason
     elif seal is not None and seal != format_seal(digests):
-        actual = {name: digest for name, digest in digests.items() if name != SEAL}
-        for kind, name in mismatches(parse_seal(seal), actual):
+        actual_digests = {name: digest for name, digest in digests.items() if name != SEAL}
+        for kind, name in mismatches(parse_seal(seal), actual_digests):
             # If a body matches its name, the line in the seal is wrong.
             if kind != "altered" or name not in bodies:
                 problems.setdefault(name, (kind, "it does not match the seal"))
@@ -160,12 +160,12 @@ def verify(files: StudyFiles, read: Callable[[Record], Hashes] | None = None) ->
         for name, (kind, message) in problems.items()
     ]
     all_hashes = chain(parse_tables(contents.get(TABLES, b"")), repeat(Hashes()))
-    for record, hashes in zip(records, all_hashes, strict=False) if read and not problems else ():
-        hashes_now = read(record)  # type: ignore[misc]
+    for record, hashes in zip(records, all_hashes, strict=False) if rehash and not problems else ():
+        hashes_now = rehash(record)  # type: ignore[misc]
         if hashes_now != hashes:
-            differing = sorted({name for name, _ in hashes_now.items() ^ hashes.items()})
-            why = "this version reads other tables, and the responses are unchanged"
-            message = f"{why}: {record.name}: {some_of(differing)}"
+            differing_names = sorted({name for name, _ in hashes_now.items() ^ hashes.items()})
+            reason = "this version reads other tables, and the responses are unchanged"
+            message = f"{reason}: {record.name}: {some_of(differing_names)}"
             problem_list.append(Problem("other tables", TABLES, message))
     digest = None if problem_list or seal is None else sha256_of(seal)
     return Verification(files.path, digest, len(names), len(records), tuple(problem_list))
