@@ -260,7 +260,7 @@ class ScopeOptions(NamesNear):
         """Whether the response says when engines ran."""
 
     def _tagged_rows(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
-        """Return the rows of filter values; count the prompts of other rows in `untagged`."""
+        """Return the rows with a value of a filter; store the count of the other in `untagged`."""
         if name not in frame:
             return frame
         is_untagged = frame[name].eq(UNTAGGED).fillna(False).to_numpy(bool)

@@ -77,7 +77,7 @@ def pairs(concept: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=16384)
 def names(key: str, concept: str) -> bool:
-    """Return whether any word of a field name belongs to a concept.
+    """Return whether any word of a field name is a word of a concept.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def names(key: str, concept: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def ends(key: str, concept: str) -> bool:
-    """Return whether the last word of a field name belongs to a concept.
+    """Return whether the last word of a field name is a word of a concept.
 
     Examples
     --------

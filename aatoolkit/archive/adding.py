@@ -180,7 +180,10 @@ def add_groups(
 
 
 def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
-    """Yield batches of groups to store together; raise if the first is refused for its token."""
+    """Yield groups in batches, each of which is stored in one commit.
+
+    Raise `NotAuthorized` if all requests of the first group were refused for their token.
+    """
     batch: list[Group] = []
     response_count = byte_count = 0
     start = time.monotonic()
@@ -241,10 +244,10 @@ def plan(
     *,
     refresh: bool,
 ) -> tuple[list[Target], list[ArchivedResponse], int]:
-    """Return the requests to send, the responses that are there, and how many requests are skipped.
+    """Return the requests to send, responses of interrupted runs, and the number skipped.
 
-    The responses are those that an interrupted run has fetched today. A request is skipped if a
-    committed run has a response of today to it.
+    An interrupted run may have fetched responses today, which need not be requested again. A
+    request is skipped if a committed run has a response of today to it.
     """
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     requests = {

@@ -337,8 +337,8 @@ class Archive(metaclass=Chaptered):
         """Run an SQL query over the tables with DuckDB, read-only.
 
         A query can use the declared tables by their names (``SECTION__TABLE`` if two sections have
-        a table of one name), and ``responses``, ``runs``, ``availability`` (the statements of
-        responses about it), ``frames`` (metadata and size of each table in each response),
+        a table of one name), and ``responses``, ``runs``, ``availability`` (what could be
+        measured, as responses say), ``frames`` (metadata and size of each table in each response),
         ``changes`` and ``columns`` (unit, rule and meaning of every column). DuckDB is locked down:
         no other file is read or written, no setting is changed, nothing is attached, installed or
         loaded.

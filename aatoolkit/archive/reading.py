@@ -162,7 +162,7 @@ class TableReader:
         return rows.cast(pa.schema(fields))
 
     def _states(self, selection: Selection) -> tuple[list[ResponseState], int]:
-        """Return what each response states on availability, and the number of failed requests."""
+        """Return the availability by selected response, and the number of requests that failed."""
         is_same_response = " AND ".join(
             f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY
         )
@@ -281,10 +281,10 @@ class TableReader:
 def _conditions(
     groups: Mapping[str, Sequence[ResponseState]], moment_column: str
 ) -> list[tuple[str, tuple[Condition, ...]]] | None:
-    """Return conditions that only the rows of one group of responses meet; None if too many.
+    """Return conditions that tell the rows of a group of responses from those of other groups.
 
-    Each is the key of the group and conditions on the host and, if a host is in several groups, on
-    the time of fetch.
+    Each item is the key of a group and its conditions: on the host and, if the host is in several
+    groups, on the time of fetch. None if there would be too many items.
     """
     hosts = {text: sorted({row.host for row in group}) for text, group in groups.items()}
     group_counts = Counter(host for names in hosts.values() for host in names)

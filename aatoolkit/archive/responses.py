@@ -147,7 +147,7 @@ class ArchivedResponse:
     def of_error(
         cls, run: str, question: Question, error: AAToolkitError, moment: datetime
     ) -> ArchivedResponse:
-        """Return the row of a request that failed."""
+        """Return the row of a request that failed at a moment; ``question`` is its key."""
         body = error.body if isinstance(error, StatusError) else None
         details = {"kind": type(error).__name__, "message": error.message}
         return cls(
@@ -173,7 +173,7 @@ class ArchivedResponse:
 
     @property
     def identity(self) -> Identity:
-        """The unique key of the response."""
+        """The unique key of the response: request, time of fetch and SHA-256."""
         return *self.question, self.fetched_at, self.sha256 or ""
 
     @property

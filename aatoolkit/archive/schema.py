@@ -103,7 +103,7 @@ class StoredTable:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The stored names of the declared key."""
+        """The stored names of the columns of the declared key."""
         return tuple(map(self.stored_name, self.table.key))
 
     def stored_name(self, name: str) -> str:

@@ -385,7 +385,7 @@ def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
 
 
 def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
-    """Yield the tables and hosts whose number of rows is not the number in the responses."""
+    """Yield a problem for each table and host with another number of rows than in its responses."""
     response_key = ", ".join(_RESPONSE_KEY)
     is_same_response = " AND ".join(
         f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _RESPONSE_KEY
@@ -408,7 +408,7 @@ def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
 
 
 def _replay(snapshot: Snapshot, options: ReadingOptions) -> list[Problem]:
-    """Derive the tables again from the responses; return where stored rows differ."""
+    """Derive the tables again from the responses; return a problem for each that differs."""
     problems: list[Problem] = []
     buffer = TableBuffer()
     for row, derived in derive_stored(groups_of(snapshot), options):

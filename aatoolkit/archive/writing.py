@@ -168,7 +168,7 @@ class TableBuffer:
         return self._with_context(response_numbers, converted).select(schema.names)
 
     def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
-        """Yield the rows of the tables ``frames`` and ``availability``."""
+        """Yield the names and the rows of the tables ``frames`` and ``availability``."""
         for name, row_schema in STATEMENT_SCHEMAS.items():
             numbered_rows = [
                 (number, row) for number, table, row in self._statement_rows if table == name
@@ -178,7 +178,7 @@ class TableBuffer:
             yield name, self._with_context(response_numbers, pa.Table.from_pylist(rows, row_schema))
 
     def leave_out(self, stored: StoredTable) -> None:
-        """Remove the rows of ``frames`` about a table that cannot be stored."""
+        """Remove what the table ``frames`` would say of a table that cannot be stored."""
         section_and_table = (stored.section, stored.table.name)
         self._statement_rows = [
             row

@@ -687,7 +687,7 @@ def publish(args: Args) -> int:
 
 
 def _study(path: Path) -> aa.Study:
-    """Open a study; a path that is not there is a wrong value, not a failure."""
+    """Open a study; raise ArgumentError if there is nothing at the path."""
     if not path.exists():
         raise ArgumentError(f"there is no study at {path}; check the path", argument="study")
     return aa.Study(path)

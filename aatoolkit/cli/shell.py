@@ -139,7 +139,7 @@ _FLAGS: set[str] = set()
 
 
 def option(
-    line: str, text: str, click_type: Any = None, default: Any = None, **more: Any
+    line: str, text: str, click_type: Any = None, default: Any = None, **settings: Any
 ) -> click.Option:
     """Create an option from its line of help, such as ``-o --out FILE``, and a sentence on it."""
     words = line.split()
@@ -155,7 +155,7 @@ def option(
         is_flag=not placeholders,
         multiple=placeholders[1:] == ["..."],
         help=text,
-        **more | ({} if default is None else {"default": default, "show_default": True}),
+        **settings | ({} if default is None else {"default": default, "show_default": True}),
     )
 
 

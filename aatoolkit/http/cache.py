@@ -96,7 +96,7 @@ SERIALIZER = SerializerPipeline(
 
 
 class _Table(SQLiteDict):
-    """The table in one SQLite file; its column ``expires`` numbers responses in their order."""
+    """The table in one SQLite file; ``expires`` numbers responses as they are stored."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

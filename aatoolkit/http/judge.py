@@ -74,7 +74,7 @@ def is_explanation(url: str, status: int, body: bytes) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds of a ``Retry-After`` header, which may be a date; else None.
+    """Return the seconds of a ``Retry-After`` header, which may be a date; None if it is not valid.
 
     Examples
     --------

@@ -57,7 +57,7 @@ def declared(column: ColumnMetadata) -> Column | None:
 
 
 def with_metadata(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Return a schema with the metadata in the two keys that the module describes."""
+    """Return a schema with the metadata in the keys ``aatoolkit`` and ``PANDAS_ATTRS``."""
     keys = {
         **(schema.metadata or {}),
         PANDAS: _json({ATTRIBUTE: pack(metadata.dumps())}),
@@ -246,7 +246,7 @@ def _as_arrow(frame: pd.DataFrame) -> pa.Table:
 
 
 def _encode(values: Any) -> _Encoded:
-    """Return the kind of a column and its bytes: the mask of values that are there, then values."""
+    """Return the kind of a column and its bytes: which values are there, then the values."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_string(values.type):

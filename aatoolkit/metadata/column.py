@@ -111,7 +111,7 @@ class ColumnMetadata:
     def statements_within(self, *conditions: Condition) -> tuple[Statement, ...]:
         """Return the column's statements, limited to the rows that match some conditions.
 
-        The first of them is about those of these rows that no other statement is about.
+        The first is about the rows among these that no statement of the column is about.
         """
         return (
             Statement(self.elsewhere, conditions),
@@ -150,7 +150,10 @@ class RowStatus:
     def states(
         self, other_rows: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], Codes]:
-        """Return the distinct availabilities of rows, and for each row the position of its own."""
+        """Return the distinct availabilities of rows, and for each row the position of its own.
+
+        ``other_rows`` is the availability of the rows that no statement is about.
+        """
         if not self._rows or not statements:
             return [other_rows], np.zeros(self._rows, np.int64)
         cache_key = (other_rows, tuple(statements))
@@ -241,7 +244,11 @@ def _dump(value: Any) -> Any:
 
 
 def load_statements(body: Mapping[str, Any]) -> dict[str, Stated]:
-    """Parse what `dump_statements` returned: by column a tuple as `Stated` describes."""
+    """Parse what `dump_statements` returned.
+
+    By column, these are its statements, the availability of other rows, and that of rows that the
+    frame lacks.
+    """
 
     def condition(body: Sequence[Any]) -> Condition:
         column, operator, values = body

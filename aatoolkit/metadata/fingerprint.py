@@ -313,7 +313,7 @@ def _row_counts(columns: Iterable[Hashes]) -> pd.Series:
 
 
 def has_more_rows(rows: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
-    """Return whether any row occurs more often in ``rows`` than in each of several frames.
+    """Return whether any row occurs more often in ``rows`` than in any of several frames.
 
     Parameters
     ----------
@@ -450,7 +450,7 @@ class FingerprintCheck:
         return matches
 
     def _possible_sums(self, is_matched: Mask, differing: set[str]) -> dict[str, str]:
-        """Return the columns that may hold sums which equal the read values by chance, with why.
+        """Return the columns that may be sums, equal to the read values by chance, with the reason.
 
         The labels of groups may be numbers as well, and so equal those of rows. A frame with as
         many rows as were read is accepted if its columns of text, or all its columns, are

@@ -77,7 +77,7 @@ LIMIT = 4000
 
 
 def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
-    """Return a recipe with other numbers of its sources; -1 for a source without another number.
+    """Return a recipe with the numbers of its sources replaced; -1 for one that is not given.
 
     Examples
     --------

@@ -42,7 +42,7 @@ VERBS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
 
 
 def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a verb so that its result has the recipe of how it was made.
+    """Decorate a verb (a method of ``df.aa``) so that its result says how it was made.
 
     Parameters
     ----------
@@ -75,7 +75,10 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
 
 @contextmanager
 def checked_once() -> Iterator[None]:
-    """Cache the checks of frames within a ``with`` block, as a verb changes no frames."""
+    """Compare each frame with its fingerprint once only within a ``with`` block.
+
+    No frame may be changed in the block.
+    """
     token = CHECKS.set({})
     try:
         yield

@@ -96,7 +96,7 @@ SECTIONS: dict[str, ServiceSection] = {}
 
 
 def section(name: str, *, filters: Collection[str] = FILTERS) -> Callable[[Ask], Ask]:
-    """Register the function of a section; ``filters`` are those that apply to it."""
+    """Decorate the function of a section to register it; ``filters`` are those that apply to it."""
 
     def register(ask: Ask) -> Ask:
         SECTIONS[name] = ServiceSection(name, ask, tuple(filters))

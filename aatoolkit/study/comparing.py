@@ -388,18 +388,18 @@ def _as_frame(name: str, frame: pd.DataFrame | pd.Series) -> pd.DataFrame:
     return frame
 
 
-def _update_list(folder: Path, name: str, facts: dict[str, Any] | None) -> None:
-    """Write a result's facts to the list of results in a folder; without facts, remove them."""
+def _update_list(folder: Path, name: str, entry: dict[str, Any] | None) -> None:
+    """Write the entry of a result to ``results.json`` in a folder; if it is None, remove it."""
     results = results_in(folder)
-    old_facts = results.pop(name, None)
-    if facts is not None:
-        if old_facts is not None and old_facts["hash"] != facts["hash"]:
+    old_entry = results.pop(name, None)
+    if entry is not None:
+        if old_entry is not None and old_entry["hash"] != entry["hash"]:
             raise StudyError(
                 f"another result is named {name!r}; choose another name, or delete that one first: "
                 f"study.results.pop({name!r}, None)"
             )
-        results[name] = facts
-    rows = [{"name": name, **facts} for name, facts in results.items()]
+        results[name] = entry
+    rows = [{"name": name, **entry} for name, entry in results.items()]
     write_whole(folder / RESULTS, canonical({**_RESULTS_FORMAT, "results": rows}) + b"\n")
 
 
@@ -414,7 +414,7 @@ def _write_result(folder: Path, name: str, frame: pd.DataFrame) -> None:
 
 
 def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
-    """Return the facts of each result in ``results.json``, by name; None if it is damaged."""
+    """Return the entries of ``results.json`` (hash, rows, versions) by name; None if damaged."""
 
     def read(body: Any) -> dict[str, dict[str, Any]] | None:
         results = {str(row.pop("name")): row for row in map(dict, body["results"])}
@@ -426,7 +426,7 @@ def parse_results(text: bytes) -> dict[str, dict[str, Any]] | None:
 
 
 def results_in(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the facts of the results in a folder, by name; empty without a list of results."""
+    """Return the entries of the results in a folder, by name; empty without ``results.json``."""
     file = folder / RESULTS
     return (parse_results(file.read_bytes()) or {}) if file.is_file() else {}
 

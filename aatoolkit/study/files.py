@@ -87,7 +87,7 @@ def result_file(digest: str) -> str:
 
 
 def is_study_file(name: str, folder: str = "") -> bool:
-    """Whether a study can have a file of a name and, if ``folder`` is given, the file is in it.
+    """Whether a study can have a file of this name, and in ``folder`` if one is given.
 
     Examples
     --------

@@ -162,7 +162,7 @@ class PublishedTable:
         return facts
 
     def path(self, file_format: str) -> str:
-        """Return the path of the table's file in the publication, in the format of a suffix."""
+        """Return the path of the table's file in the publication; ``file_format`` is its suffix."""
         folder = "data" if file_format == "parquet" else file_format
         return f"{folder}/{re.sub(r'[^A-Za-z0-9_-]', '_', self.name)}.{file_format}"
 
@@ -260,7 +260,7 @@ def _hashes(folder: Path) -> dict[str, str]:
 def _facts(
     about: About, tables: Sequence[PublishedTable], redacted_names: list[str]
 ) -> dict[str, Any]:
-    """Return the facts for the documents of the publication."""
+    """Return what README, citation and the other documents say of the publication, by name."""
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
     read_at = responses["fetched_at"].dt.tz_convert("UTC")
@@ -380,7 +380,10 @@ def _table_about_responses(name: str, rows: list[dict[str, Any]]) -> PublishedTa
 def _combined_table(
     name: str, section: str, tables_by_number: Mapping[int, Tables], responses: pd.DataFrame
 ) -> PublishedTable:
-    """Return one table with the rows of all responses, and host, filters and time in each row."""
+    """Return one table with the rows of all responses, and host, filters and time in each row.
+
+    ``tables_by_number`` has the tables of each response, by its number in ``responses``.
+    """
     section_tables = {
         number: tables
         for number, tables in tables_by_number.items()

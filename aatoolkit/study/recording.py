@@ -229,7 +229,7 @@ def replaying_client(
 ) -> Client:
     """Return a client that replays the records of one service.
 
-    ``base_url`` is the service; None if there is only one, with ``host`` only one for this host.
+    ``base_url`` may be None if only one service has responses, or responses about ``host``.
     """
     records = study._current
     services = {record.base_url for record in records if host in (None, record.host)}

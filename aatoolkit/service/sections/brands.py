@@ -90,7 +90,7 @@ def overview(obs: Observations) -> SectionAnswer:
 
 
 def _missing_figures(obs: Observations) -> dict[str, State]:
-    """Return the states of key figures that cannot be computed."""
+    """Return the availability of key figures that cannot be computed, by their path."""
     states: dict[str, State] = {}
     if not obs.has_previous:
         states |= {f"kpis.{name}.previous": State("unavailable", NO_PREVIOUS) for name in _KPIS}
@@ -385,7 +385,7 @@ def perception(obs: Observations) -> SectionAnswer:
 
 
 def _missing_parts(obs: Observations) -> dict[str, State]:
-    """Return the states of the parts of the section without rows in the store."""
+    """Return the availability of the parts of the section without rows in the store, by name."""
     reasons = {
         "sentiment": None if obs.has_rows("mentions") else why_no_rows("mentions"),
         "sentimentTrend": why_no_subject(obs),

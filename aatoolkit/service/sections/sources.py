@@ -48,7 +48,7 @@ _RETRIEVAL_IS_KNOWN = "bool_and(exposes_retrieval IS NOT FALSE)"
 
 
 def _retrieval_states(obs: Observations, *paths: str) -> dict[str, State]:
-    """Return the availability of the fields about retrieval, which some engines do not report."""
+    """Return the availability of fields about retrieval; empty if all engines report it."""
     silent_labels = obs.column(
         "SELECT coalesce(label, engine) FROM scoped_engines"
         " WHERE exposes_retrieval IS FALSE AND engine IN (SELECT engine FROM named_answers)"

@@ -90,7 +90,7 @@ class Runs:
         return stream(self._seed, self.plan.number, area)
 
     def has(self, fact: str, value: bool | None) -> Array:
-        """Return, for each run, whether a fact about its engine has a value."""
+        """Return, for each run, whether a column of the row of its engine has a value."""
         has_value = [item is value for item in self.plan.values("engines", fact)]
         mask: Array = np.array(has_value)[self.engine]
         return mask
@@ -408,7 +408,7 @@ def draw_ads(runs: Runs) -> dict[str, pa.Table]:
 
 
 def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
-    """Return random cards of advertisements; ``cards`` has the number of each advertisement."""
+    """Return random cards of advertisements; ``cards`` are the numbers of cards of each."""
     rng = runs.generator(21)
     ad, place = spread(cards)
     count = len(ad)
