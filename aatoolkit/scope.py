@@ -306,8 +306,8 @@ class ScopeOptions(NamesNear):
 
 def _filter_values(name: str, argument: str | Iterable[str] | None) -> tuple[str, ...]:
     """Validate, sort and deduplicate the values of a filter."""
-    is_one = isinstance(argument, str) or not isinstance(argument, Iterable)
-    values = [] if argument is None else [argument] if is_one else [*argument]
+    is_single = isinstance(argument, str) or not isinstance(argument, Iterable)
+    values = [] if argument is None else [argument] if is_single else [*argument]
     for value in values:
         problem = ""
         if not isinstance(value, str):

@@ -33,7 +33,7 @@ _PAGE_WIDTH = 110
 """How many characters of a table are in sight in a notebook, beside each other."""
 
 _GAP = 2
-_NARROW, _SENTENCE, _PHRASE, _WORD, _NAME = 12, 24, 40, 34, 24
+_NARROW_WIDTH, _SENTENCE_WIDTH, _PHRASE_LENGTH, _WORD_LENGTH, _NAME_LENGTH = 12, 24, 40, 34, 24
 """The least width of a column of words, and of one of sentences, which are longer than a phrase;
 the longest word that is not broken, and the longest name."""
 
@@ -235,8 +235,8 @@ class _Column(NamedTuple):
             return self.natural_width
         words = [word for cell in self.cells for word in cell.split()]
         parts = [part for word in words for part in _name_parts(word)]
-        low = _SENTENCE if self.natural_width > _PHRASE else _NARROW
-        longest = min(_WORD, max(map(len, parts), default=0))
+        low = _SENTENCE_WIDTH if self.natural_width > _PHRASE_LENGTH else _NARROW_WIDTH
+        longest = min(_WORD_LENGTH, max(map(len, parts), default=0))
         return min(self.natural_width, max(len(self.name), low, longest))
 
 
@@ -338,7 +338,7 @@ def cell_text(value: Any) -> str:
 
 def _name_parts(word: str) -> list[str]:
     """Split a long name at the characters where it may wrap."""
-    return name_parts(word) if len(word) > _NAME else [word]
+    return name_parts(word) if len(word) > _NAME_LENGTH else [word]
 
 
 # -- lines -------------------------------------------------------------------------------------
@@ -367,7 +367,8 @@ def _lines(columns: Sequence[_Column], width: int) -> str:
     while cap > 1 and sum(map(max, min_widths, (min(size, cap) for size in natural_widths))) > room:
         cap -= 1
     widths = [
-        max(low, min(size, cap)) for low, size in zip(min_widths, natural_widths, strict=True)
+        max(min_width, min(size, cap))
+        for min_width, size in zip(min_widths, natural_widths, strict=True)
     ]
     heads, lines = [column.name for column in columns], []
     for row in (heads, *zip(*(column.cells for column in columns), strict=True)):
@@ -433,7 +434,7 @@ def table_html(
     def cell(index: int, text: str, scope: str = "") -> str:
         style = f"text-align:{'right' if index in numbers else 'left'};vertical-align:top"
         longest = max((len(row[index]) for row in rows), default=0) if scope == "col" else 0
-        if longest > _NAME:
+        if longest > _NAME_LENGTH:
             style += f";min-width:{12 if longest <= _TEXT_LENGTH else 24}em"
         words = visible(text).split(" ")
         content = " ".join("<wbr>".join(map(html.escape, _name_parts(word))) for word in words)

@@ -163,13 +163,13 @@ class TableReader:
 
     def _states(self, selection: Selection) -> tuple[list[ResponseState], int]:
         """Return the availability by selected response, and the number of requests that failed."""
-        is_same_response = " AND ".join(
+        same_response_sql = " AND ".join(
             f"f.{name} IS NOT DISTINCT FROM a.{name}" for name in _RESPONSE_KEY
         )
         rows = self.snapshot.rows(
             "SELECT a.* EXCLUDE (body), f.states FROM "
             f'(SELECT * FROM frames WHERE section = $1 AND "table" = $2 AND {selection.where}) '
-            f"f JOIN (SELECT * FROM responses WHERE {USABLE}) a ON {is_same_response} "
+            f"f JOIN (SELECT * FROM responses WHERE {USABLE}) a ON {same_response_sql} "
             "ORDER BY a.fetched_at, a.host, a.days",
             FRAMES,
             "responses",
@@ -331,7 +331,7 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
     partition = ", ".join(map(identifier, key))
     columns = ", ".join(map(identifier, (*key, *value_columns)))
     packed_row = f"row({', '.join(map(identifier, value_columns))})" if value_columns else "row(1)"
-    is_known = " OR ".join(f"{identifier(name)} IS NOT NULL" for name in value_columns) or "true"
+    known_sql = " OR ".join(f"{identifier(name)} IS NOT NULL" for name in value_columns) or "true"
     same_scope = " AND ".join(
         f"c.{name} IS NOT DISTINCT FROM f.{name}" for name in ("host", *_FILTERS)
     )
@@ -342,7 +342,7 @@ def _history_sql(table: StoredTable, where: str, days: Selection) -> str:
     ]
     return f"""
     WITH stored AS (
-        SELECT {columns}, fetched_at, days, ({is_known}) AS "aa known", {packed_row} AS "aa packed"
+        SELECT {columns}, fetched_at, days, ({known_sql}) AS "aa known", {packed_row} AS "aa packed"
         FROM {identifier(_ROWS)} WHERE {where}
     ), numbered AS (
         SELECT *,
@@ -452,14 +452,14 @@ def dask_frame(snapshot: Snapshot, path: str, until: datetime | None) -> Any:
     with needed("a Dask DataFrame needs", "scale"):
         import dask.dataframe as dd
     files = snapshot.files(path)
-    empty = to_frame(files.schema.empty_table(), "pyarrow")
+    empty_frame = to_frame(files.schema.empty_table(), "pyarrow")
     if not files.paths:
-        return dd.from_pandas(empty, npartitions=1)
+        return dd.from_pandas(empty_frame, npartitions=1)
     condition = ~ds.field("run").isin(pa.array(sorted(files.hidden_runs), pa.string()))
     if until is not None:
         condition &= ds.field("fetched_at") <= pa.scalar(until, MOMENT)
     options = {"store": snapshot.store, "schema": files.schema, "condition": condition}
-    return dd.from_map(_read_file, list(files.paths), **options, meta=empty)
+    return dd.from_map(_read_file, list(files.paths), **options, meta=empty_frame)
 
 
 def _read_file(

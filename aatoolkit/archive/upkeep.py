@@ -387,7 +387,7 @@ def _check_responses(snapshot: Snapshot) -> tuple[int, list[Problem]]:
 def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
     """Yield a problem for each table and host with another number of rows than in its responses."""
     response_key = ", ".join(_RESPONSE_KEY)
-    is_same_response = " AND ".join(
+    same_response_sql = " AND ".join(
         f"f.{column} IS NOT DISTINCT FROM t.{column}" for column in _RESPONSE_KEY
     )
     tables = stored_tables(snapshot.store).items() if snapshot.has(FRAMES) else ()
@@ -397,7 +397,7 @@ def _compare_counts(snapshot: Snapshot) -> Iterator[Problem]:
             'section = $1 AND "table" = $2 GROUP BY ALL), '
             f"t AS (SELECT {response_key}, count(*) AS n FROM stored GROUP BY ALL) "
             "SELECT coalesce(f.host, t.host) AS host, coalesce(f.n, 0) AS wanted, "
-            f"coalesce(t.n, 0) AS there FROM f FULL JOIN t ON {is_same_response} "
+            f"coalesce(t.n, 0) AS there FROM f FULL JOIN t ON {same_response_sql} "
             f"WHERE f.n IS DISTINCT FROM t.n LIMIT {_MAX_LISTED}",
             FRAMES,
             values=[*section_and_table],

@@ -89,14 +89,16 @@ app = click.Group(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 click.version_option(aa.__version__, prog_name="aatoolkit", message="%(prog)s %(version)s")(app)
-profile = click.Group(
+profile_commands = click.Group(
     "profile",
     help="Draft and check the profile of a service.\n\nA profile is a Python file, and is "
     "executed when it is read: use only those that you trust.",
 )
-study = click.Group("study", help="Record, check, compare and publish studies.")
-archive = click.Group("archive", help="Keep every response of many hosts over time, and read them.")
-for group in (study, archive, profile):
+study_commands = click.Group("study", help="Record, check, compare and publish studies.")
+archive_commands = click.Group(
+    "archive", help="Keep every response of many hosts over time, and read them."
+)
+for group in (study_commands, archive_commands, profile_commands):
     app.add_command(group)
 
 
@@ -169,8 +171,8 @@ def _errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
         "read acme.example urls -o urls.xlsx",
         "read acme.example chats --table chat_mentions",
     ],
-    text="Print one table of a section, or write it to a file.\n\nWithout a SECTION it prints what "
-    f"the filters may be. The sections are {', '.join(SECTIONS)}.",
+    help_text="Print one table of a section, or write it to a file.\n\nWithout a SECTION it prints "
+    f"what the filters may be. The sections are {', '.join(SECTIONS)}.",
 )
 def read(args: Args) -> int:
     format_name, scope = table_format(args, args.out), scope_of(args)
@@ -388,7 +390,7 @@ def _version(name: str) -> str:
 
 
 @command(
-    profile,
+    profile_commands,
     "draft HOST",
     option("-o --out FILE", "The Python file to write.", Output(), required=True),
     option("--requests N", "At most so many.", click.IntRange(1), 60),
@@ -426,7 +428,7 @@ def draft(args: Args) -> int:
 
 
 @command(
-    profile,
+    profile_commands,
     "check HOST",
     *CONNECTION,
     JSON,
@@ -446,7 +448,7 @@ def check(args: Args) -> int:
 
 
 @command(
-    profile,
+    profile_commands,
     "types FILE",
     option("-o --out FILE", "The Python file to write.", Output()),
     examples=["profile types service.py -o types.py"],
@@ -552,7 +554,7 @@ _DIR = option(
 
 
 @command(
-    study,
+    study_commands,
     "record HOST DIR",
     option("--title TEXT", "What a new study is about, in a line."),
     option("--description TEXT", "The same, at length."),
@@ -603,7 +605,7 @@ def record(args: Args) -> int:
     return 1 if errors else 0
 
 
-@command(study, "verify STUDY", _REPLAY, JSON, examples=["study verify mine --replay"])
+@command(study_commands, "verify STUDY", _REPLAY, JSON, examples=["study verify mine --replay"])
 def verify_study(args: Args) -> int:
     """List what a study holds, and what was altered.
 
@@ -620,7 +622,7 @@ def verify_study(args: Args) -> int:
     return 0 if result.ok else 1
 
 
-@command(study, "diff STUDY OTHER", JSON, examples=["study diff mine mine"])
+@command(study_commands, "diff STUDY OTHER", JSON, examples=["study diff mine mine"])
 def diff(args: Args) -> int:
     """Show what changed between two studies.
 
@@ -636,7 +638,7 @@ def diff(args: Args) -> int:
 
 
 @command(
-    study,
+    study_commands,
     "rerun NOTEBOOK STUDY",
     option("-o --output FILE", "The notebook with its outputs.", Output()),
     option("--timeout SECONDS", "What all cells together may take.", click.FloatRange(1), 600),
@@ -660,7 +662,7 @@ def rerun(args: Args) -> int:
 
 
 @command(
-    study,
+    study_commands,
     "publish STUDY OUT",
     option(
         "--redact COLUMN ...",
@@ -718,7 +720,7 @@ def _facts(study: aa.Study) -> dict[str, Any]:
 
 
 @command(
-    archive,
+    archive_commands,
     "add [HOST]...",
     _DIR,
     option("--hosts FILE", "A file, one host a line."),
@@ -766,7 +768,7 @@ def _first_line(report: object) -> str:
 
 
 @command(
-    archive,
+    archive_commands,
     "sql [QUERY]",
     _DIR,
     CSV,
@@ -791,7 +793,7 @@ def sql(args: Args) -> int:
 
 
 @command(
-    archive,
+    archive_commands,
     "verify",
     _DIR,
     _REPLAY,
@@ -811,7 +813,7 @@ def verify_archive(args: Args) -> int:
 
 
 @command(
-    archive,
+    archive_commands,
     "tidy",
     _DIR,
     option(

@@ -139,7 +139,7 @@ _FLAGS: set[str] = set()
 
 
 def option(
-    line: str, text: str, click_type: Any = None, default: Any = None, **settings: Any
+    line: str, help_text: str, click_type: Any = None, default: Any = None, **settings: Any
 ) -> click.Option:
     """Create an option from its line of help, such as ``-o --out FILE``, and a sentence on it."""
     words = line.split()
@@ -154,7 +154,7 @@ def option(
         else None,
         is_flag=not placeholders,
         multiple=placeholders[1:] == ["..."],
-        help=text,
+        help=help_text,
         **settings | ({} if default is None else {"default": default, "show_default": True}),
     )
 
@@ -175,7 +175,7 @@ def command(
     usage: str,
     *options: click.Option,
     examples: Iterable[str],
-    text: str = "",
+    help_text: str = "",
     **click_types: Any,
 ) -> Callable[[CommandFunction], CommandFunction]:
     """Add a command to a group.
@@ -190,7 +190,7 @@ def command(
         Its options.
     examples
         Command lines that its help ends with, and that the tests run.
-    text
+    help_text
         Its help; by default the docstring of the function.
     **click_types
         The click types of arguments, by name; by default text, or a path by the name.
@@ -215,7 +215,7 @@ def command(
                 name,
                 params=[*(_argument(word, click_types) for word in arguments), *options],
                 callback=run,
-                help=text or function.__doc__,
+                help=help_text or function.__doc__,
                 epilog=f"{token_note}\n\n\b\nexamples:\n{lines}".strip(),
             )
         )

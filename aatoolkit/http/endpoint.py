@@ -108,8 +108,8 @@ def _refusal(reason: str) -> ArgumentError:
 _B64TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 _BEARER_PREFIX = re.compile(r"bearer\s+", re.IGNORECASE)
 
-_PART_LENGTH = 12
-_MIN_LENGTH = 8
+_TOKEN_PART_LENGTH = 12
+_MIN_TOKEN_LENGTH = 8
 
 
 class Secret:
@@ -164,7 +164,7 @@ class Secret:
         (True, True, False)
         """
         token = self.reveal()
-        return len(token) >= _MIN_LENGTH and any(form in text for form in _forms(token))
+        return len(token) >= _MIN_TOKEN_LENGTH and any(form in text for form in _forms(token))
 
     def hide_in(self, text: bytes) -> bytes:
         """Replace the token in a text, and long parts of it, by ``***``; case is ignored."""
@@ -199,14 +199,14 @@ def _forms(token: str) -> set[bytes]:
 
 
 def _pattern(token: str) -> re.Pattern[bytes]:
-    """Return a pattern that matches the token, or any part of it of ``_PART_LENGTH`` bytes.
+    """Return a pattern that matches the token, or any part of it of ``_TOKEN_PART_LENGTH`` bytes.
 
     It is matched as it is, JSON-escaped and URL-encoded.
     """
     forms = sorted(_forms(token), key=len, reverse=True)
     parts = {
-        form[start : start + _PART_LENGTH]
+        form[start : start + _TOKEN_PART_LENGTH]
         for form in forms
-        for start in range(len(form) - _PART_LENGTH + 1)
+        for start in range(len(form) - _TOKEN_PART_LENGTH + 1)
     }
     return re.compile(b"|".join(map(re.escape, [*forms, *sorted(parts)])), re.IGNORECASE)

@@ -141,14 +141,14 @@ def _refusal(
 def _redirect(headers: Mapping[str, str], details: dict[str, Any]) -> errors.StatusError:
     """Return the error for a redirect, which names the host that it leads to."""
     try:
-        target = urlsplit(urljoin(details["url"], headers.get("location", ""))).hostname
+        host = urlsplit(urljoin(details["url"], headers.get("location", ""))).hostname
     except ValueError:
-        target = None
-    target_name = excerpt(target.encode("utf-8", "backslashreplace")) if target else None
+        host = None
+    host_text = excerpt(host.encode("utf-8", "backslashreplace")) if host else None
     return errors.StatusError(
-        f"the service redirects to {target_name or 'elsewhere'}, which is refused so that the "
+        f"the service redirects to {host_text or 'elsewhere'}, which is refused so that the "
         "token stays here; if the service has moved, change the base URL",
-        target=target_name,
+        target=host_text,
         **details,
     )
 

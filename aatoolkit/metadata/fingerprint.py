@@ -519,8 +519,8 @@ class FingerprintCheck:
             return None
         if read.span is not None and not read.is_complete and not self._is_within_span:
             return None
-        parts = [*_label_hashes(self._index), *map(self._hashes, read.label_columns)]
-        match = self._match(parts, read.by_label, is_by_key=False)
+        columns = [*_label_hashes(self._index), *map(self._hashes, read.label_columns)]
+        match = self._match(columns, read.by_label, is_by_key=False)
         is_numbered = read.span is not None and not read.is_complete
         return match if is_numbered or self._is_match(match) else None
 
@@ -531,13 +531,13 @@ class FingerprintCheck:
         )
         if not len(self._read.keys) or not is_filled:
             return None
-        parts = [self._hashes(name) for name in self._key]
-        match = self._match(parts, self._read.by_key, is_by_key=True)
+        columns = [self._hashes(name) for name in self._key]
+        match = self._match(columns, self._read.by_key, is_by_key=True)
         return match if self._is_match(match) else None
 
-    def _match(self, parts: list[Hashes], read_rows: HashedRows, *, is_by_key: bool) -> RowMatch:
+    def _match(self, columns: list[Hashes], read_rows: HashedRows, *, is_by_key: bool) -> RowMatch:
         """Match rows by the hashes of the columns of their labels or keys."""
-        hashes = row_hashes(parts, self._read.is_sample)
+        hashes = row_hashes(columns, self._read.is_sample)
         return RowMatch(hashes, read_rows, read_rows.positions(hashes), is_by_key)
 
     def _is_match(self, match: RowMatch) -> bool:

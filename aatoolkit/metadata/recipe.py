@@ -13,7 +13,7 @@ A verb is a method of ``df.aa`` or another function that makes a frame of frames
 
 The recipe of a frame describes it as it was when its metadata was attached. What pandas did to it
 since is found out when an explanation is asked for, or when the next verb records its input. A
-recipe of more than `LIMIT` characters is left out of the text of the metadata, which says so.
+recipe of more than `MAX_LENGTH` characters is left out of the text of the metadata, which says so.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ Recipe = list[Any]
 
 READ, DO, VIEW, ARCHIVED, END = "read", "do", "view", "archived", "end"
 
-LIMIT = 4000
+MAX_LENGTH = 4000
 """The most characters of a recipe that the text of a frame's metadata holds."""
 
 
@@ -94,12 +94,12 @@ def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
 
 def dump_recipe(recipe: Recipe) -> Recipe:
     """Return a recipe, or the ``["end", why]`` that replaces one too long for the metadata."""
-    if len(json.dumps(recipe)) <= LIMIT:
+    if len(json.dumps(recipe)) <= MAX_LENGTH:
         return recipe
     return [END, "how it was made is too large for a frame to carry along"]
 
 
-_MAX_VALUES = 4000
+_MAX_CELLS = 4000
 
 
 def dump_rows(rows: Numbers) -> list[int]:
@@ -138,7 +138,7 @@ def dump_values(values: pd.Series) -> list[Any] | None:
     >>> dump_values(pd.Series(["a", None], dtype="string"))
     ['string', ['a', None]]
     """
-    if len(values) > _MAX_VALUES:
+    if len(values) > _MAX_CELLS:
         return None
     cells = values.astype(object).where(values.notna(), None).tolist()
     cells = [

@@ -360,7 +360,7 @@ def shared(compute: F) -> F:
     return cast(F, once)
 
 
-_LABELS = """
+_LABELS_SQL = """
 SELECT {label}, count(*) AS count FROM store.prompts
 WHERE host = $host GROUP BY {label} ORDER BY {label} IS NULL, count DESC, {label}
 """
@@ -382,8 +382,8 @@ def scope_options(obs: Observations) -> dict[str, Any]:
             'SELECT engine AS id, label, configured, last_run_day AS "lastRunDay"'
             " FROM scoped_engines ORDER BY engine"
         ),
-        "topics": obs.rows(_LABELS.format(label="topic")),
-        "categories": obs.rows(_LABELS.format(label="category")),
+        "topics": obs.rows(_LABELS_SQL.format(label="topic")),
+        "categories": obs.rows(_LABELS_SQL.format(label="category")),
         "brands": [
             {name: value for name, value in row.items() if name != "own" or value is not None}
             for row in brands

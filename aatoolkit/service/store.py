@@ -306,7 +306,9 @@ def _kind(type_: pa.DataType) -> str:
         is_words = pt.is_null(type_.value_type) or _kind(type_.value_type) == "text"
         return "words" if is_words else ""
     value_type = type_.value_type if pt.is_dictionary(type_) else type_
-    return next((kind for kind, names in _KINDS.items() if re.match(names, str(value_type))), "")
+    return next(
+        (kind for kind, pattern in _KINDS.items() if re.match(pattern, str(value_type))), ""
+    )
 
 
 def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
@@ -332,11 +334,11 @@ def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
     if problems:
         connection.close()
         raise StoreError(problems)
-    connection.execute(_ENGINE_RUNS)
+    connection.execute(_ENGINE_RUNS_SQL)
     return connection
 
 
-_ENGINE_RUNS = """
+_ENGINE_RUNS_SQL = """
 CREATE TABLE store.engine_runs AS
 SELECT host, engine, CAST(min(ran_at) AS DATE) AS first_run_day,
   CAST(max(ran_at) AS DATE) AS last_run_day
@@ -381,6 +383,6 @@ def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
                 f"{allowed_query} WHERE outcome = 'answered'",
                 "is no answer that was given",
             )
-        is_complete = " AND ".join(f"{name} IS NOT NULL" for name in names)
-        sql = f"SELECT {key} {rows} ANTI JOIN ({allowed_query}) USING ({key}) WHERE {is_complete}"
+        complete_sql = " AND ".join(f"{name} IS NOT NULL" for name in names)
+        sql = f"SELECT {key} {rows} ANTI JOIN ({allowed_query}) USING ({key}) WHERE {complete_sql}"
         yield names, sql, problem

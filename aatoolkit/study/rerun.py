@@ -96,8 +96,8 @@ class Rerun:
     def __repr__(self) -> str:
         counts = Counter(result.status for result in self.compared)
         words = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no result"
-        head = f"<Rerun: {words}, in {self.seconds:.0f} s>"
-        return "\n".join([head, *(f"  {line}" for line in self.lines())])
+        header = f"<Rerun: {words}, in {self.seconds:.0f} s>"
+        return "\n".join([header, *(f"  {line}" for line in self.lines())])
 
     _repr_pretty_ = wrapped_in_ipython
 

@@ -88,11 +88,11 @@ class Verification:
         return self.ok
 
     def __repr__(self) -> str:
-        head = f"{self.files} files, {self.records} records"
+        header = f"{self.files} files, {self.records} records"
         if self.ok:
-            return f"<Verification: as sealed, {head}, digest {self.digest}>"
+            return f"<Verification: as sealed, {header}, digest {self.digest}>"
         lines = [f"  {problem}" for problem in self.problems]
-        return "\n".join([f"<Verification: {len(lines)} problems, {head}>", *lines])
+        return "\n".join([f"<Verification: {len(lines)} problems, {header}>", *lines])
 
     _repr_pretty_ = wrapped_in_ipython
 

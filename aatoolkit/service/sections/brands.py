@@ -197,7 +197,7 @@ def _engines(obs: Observations) -> list[dict[str, Any]]:
 
 # --- ranking -----------------------------------------------------------------------------------
 
-_MATRIX = """
+_MATRIX_SQL = """
 WITH engines AS (SELECT DISTINCT engine FROM answers), counted AS (
   SELECT brand, engine, sum(position) / count(position) AS mean, count(position) AS n
   FROM mentions WHERE position IS NOT NULL GROUP BY brand, engine
@@ -209,7 +209,7 @@ CROSS JOIN engines LEFT JOIN counted USING (brand, engine)
 GROUP BY place ORDER BY place
 """
 
-_BANDS = """
+_BANDS_SQL = """
 WITH counted AS (
   SELECT brand, CASE WHEN position <= 3 THEN CAST(position AS VARCHAR)
     WHEN position <= 10 THEN '4-10' ELSE '11+' END AS band, count(*) AS n, min(position) AS least
@@ -222,7 +222,7 @@ FROM counted GROUP BY brand ORDER BY brand
 """
 
 # A day on which no answer names a listed brand has no ranks.
-_HISTORY = """
+_HISTORY_SQL = """
 WITH counted AS (
   SELECT day, brand, count(*) AS n FROM mentions GROUP BY day, brand
 ), placed AS (
@@ -237,7 +237,7 @@ FROM (SELECT DISTINCT day FROM answers) AS days LEFT JOIN listed USING (day)
 GROUP BY day ORDER BY day
 """
 
-_BY_PROMPT = """
+_BY_PROMPT_SQL = """
 WITH counted AS (
   SELECT prompt_id, brand, 0 AS before, count(*) AS n FROM mentions GROUP BY ALL
   UNION ALL
@@ -280,7 +280,7 @@ def ranking(obs: Observations) -> SectionAnswer:
         ]
         states = dict.fromkeys(names, State("unavailable", NO_PREVIOUS))
     brands = [row["brand"] for row in leaderboard]
-    matrix = obs.rows(_MATRIX, brands=brands, observed=is_observed)
+    matrix = obs.rows(_MATRIX_SQL, brands=brands, observed=is_observed)
     empty_rows: list[Any] = [[]] * len(brands)
     body = {
         "leaderboard": leaderboard,
@@ -291,9 +291,9 @@ def ranking(obs: Observations) -> SectionAnswer:
             "values": [row["means"] for row in matrix] or empty_rows,
             "sampleCounts": [row["counts"] for row in matrix] or empty_rows,
         },
-        "positionCounts": {row["brand"]: row["bands"] for row in obs.rows(_BANDS)},
-        "history": obs.rows(_HISTORY) if is_observed else [],
-        "byPrompt": obs.rows(_BY_PROMPT, compared=obs.has_previous) if is_observed else [],
+        "positionCounts": {row["brand"]: row["bands"] for row in obs.rows(_BANDS_SQL)},
+        "history": obs.rows(_HISTORY_SQL) if is_observed else [],
+        "byPrompt": obs.rows(_BY_PROMPT_SQL, compared=obs.has_previous) if is_observed else [],
     }
     reasons = () if is_observed else [why_no_rows("mentions")]
     return SectionAnswer(body, answers_availability(obs, reasons=reasons, fields=states))
@@ -329,7 +329,7 @@ def _leaderboard(obs: Observations) -> list[dict[str, Any]]:
 
 # --- perception --------------------------------------------------------------------------------
 
-_ATTRIBUTES = """
+_ATTRIBUTES_SQL = """
 WITH by_engine AS (
   SELECT brand, attribute, engine, count(*) AS n FROM attributes GROUP BY ALL
 ), tones AS (
@@ -352,7 +352,7 @@ WHERE brand IN (SELECT brand FROM listed_brands)
 ORDER BY occurrences DESC, brand, attribute
 """
 
-_CLAIMS = """
+_CLAIMS_SQL = """
 SELECT claim_id AS "claimId", brand, text, verdict, count(*) AS occurrences,
   list(DISTINCT engine ORDER BY engine) AS engines,
   first(chat_id ORDER BY day DESC, chat_id) AS "exampleChatId"
@@ -372,8 +372,8 @@ def perception(obs: Observations) -> SectionAnswer:
         {
             "sentiment": sentiment,
             "sentimentTrend": _trend(obs),
-            "attributes": obs.rows(_ATTRIBUTES),
-            "claims": obs.rows(_CLAIMS),
+            "attributes": obs.rows(_ATTRIBUTES_SQL),
+            "claims": obs.rows(_CLAIMS_SQL),
         },
         answers_availability(
             obs,
@@ -421,9 +421,9 @@ def _tones(row: dict[str, Any]) -> dict[str, Any]:
 
 # --- prompts -----------------------------------------------------------------------------------
 
-_PAGE = 100
+_PAGE_SIZE = 100
 
-_PROMPTS = """
+_PROMPTS_SQL = """
 WITH counted AS (
   SELECT prompt_id, brand, count(*) AS mention_count FROM mentions GROUP BY prompt_id, brand
 ), leaders AS (
@@ -435,7 +435,7 @@ FROM scoped_prompts LEFT JOIN leaders USING (prompt_id)
 ORDER BY prompt_id
 """
 
-_LATEST = """
+_LATEST_SQL = """
 WITH latest AS (
   SELECT * FROM runs
   QUALIFY row_number() OVER (
@@ -450,13 +450,13 @@ FROM latest LEFT JOIN named USING (chat_id)
 ORDER BY prompt_id, engine
 """
 
-_COUNTS = "answerCount mentionCount mentionRate"
+_COUNT_NAMES = "answerCount mentionCount mentionRate"
 """What is counted of each prompt, of each prompt on each engine, and in the window before."""
 
-_MEANS = "averagePosition positionCount"
+_MEAN_NAMES = "averagePosition positionCount"
 """What the window before has beside, of each prompt."""
 
-_USED = """
+_USED_SQL = """
 SELECT CASE WHEN count(*) > 0 AND count(*) = count(active)
   THEN count(*) FILTER (WHERE active) END AS used
 FROM store.prompts WHERE host = $host
@@ -474,14 +474,16 @@ def prompts(obs: Observations) -> SectionAnswer:
         if value is None
     }
     if not obs.has_previous:
-        names = [f"rows[].{name}" for name in as_previous(fields({}, f"{_COUNTS} {_MEANS}"))]
-        names += [f"rows[].engines[].{name}" for name in as_previous(fields({}, _COUNTS))]
+        names = [
+            f"rows[].{name}" for name in as_previous(fields({}, f"{_COUNT_NAMES} {_MEAN_NAMES}"))
+        ]
+        names += [f"rows[].engines[].{name}" for name in as_previous(fields({}, _COUNT_NAMES))]
         states |= dict.fromkeys(names, State("unavailable", NO_PREVIOUS))
     return SectionAnswer(
         {
             "account": account,
             "rows": rows,
-            "paging": {"offset": 0, "limit": max(_PAGE, len(rows)), "total": len(rows)},
+            "paging": {"offset": 0, "limit": max(_PAGE_SIZE, len(rows)), "total": len(rows)},
         },
         answers_availability(
             obs, reasons=(why_no_subject(obs), own_citations_missing(obs)), fields=states
@@ -492,7 +494,7 @@ def prompts(obs: Observations) -> SectionAnswer:
 def _account(obs: Observations) -> dict[str, Any]:
     """Return the account's plan and allowance, to which filters do not apply."""
     project = obs.project
-    allowance, used_count = project["prompt_allowance"], obs.value(_USED)
+    allowance, used_count = project["prompt_allowance"], obs.value(_USED_SQL)
     is_known = allowance is not None and used_count is not None
     return {
         "plan": project["plan"],
@@ -509,7 +511,7 @@ def _prompt_rows(obs: Observations) -> list[dict[str, Any]]:
     mentions, counts = focus(obs, PROMPTS), citations(obs, PROMPTS)
     runs_by_prompt = _runs_by_prompt(obs)
     rows = []
-    for row in obs.rows(_PROMPTS):
+    for row in obs.rows(_PROMPTS_SQL):
         prompt = row["prompt_id"]
         volume = {"estimate": row["volume_estimate"], "band": row["volume_band"]}
         rows.append(
@@ -522,11 +524,11 @@ def _prompt_rows(obs: Observations) -> list[dict[str, Any]]:
                 "volume": volume if any(value is not None for value in volume.values()) else None,
                 **fields(
                     {"answer_count": 0, **mentions.get(prompt, {}), **counts.get(prompt, {})},
-                    f"{_COUNTS} averagePosition sentimentScore positionCount scoredCount"
+                    f"{_COUNT_NAMES} averagePosition sentimentScore positionCount scoredCount"
                     " ownCitationCount",
                 ),
                 "engines": runs_by_prompt.get(prompt, []),
-                **_previous_measures(obs, PROMPTS, prompt, f"{_COUNTS} {_MEANS}"),
+                **_previous_measures(obs, PROMPTS, prompt, f"{_COUNT_NAMES} {_MEAN_NAMES}"),
             }
         )
     return rows
@@ -548,7 +550,7 @@ def _runs_by_prompt(obs: Observations) -> dict[str, list[dict[str, Any]]]:
     is_measured = why_no_subject(obs) is None
     measures = focus(obs, PROMPT_ENGINES)
     runs_by_prompt: dict[str, list[dict[str, Any]]] = {}
-    for row in obs.rows(_LATEST):
+    for row in obs.rows(_LATEST_SQL):
         key = (row["prompt_id"], row["engine"])
         runs_by_prompt.setdefault(row["prompt_id"], []).append(
             {
@@ -556,8 +558,8 @@ def _runs_by_prompt(obs: Observations) -> dict[str, list[dict[str, Any]]]:
                 "mentioned": row["mentioned"] if is_measured and row["answered"] else None,
                 "position": row["position"],
                 "lastRunDay": row["day"],
-                **fields({"answer_count": 0, **measures.get(key, {})}, _COUNTS),
-                **_previous_measures(obs, PROMPT_ENGINES, key, _COUNTS),
+                **fields({"answer_count": 0, **measures.get(key, {})}, _COUNT_NAMES),
+                **_previous_measures(obs, PROMPT_ENGINES, key, _COUNT_NAMES),
             }
         )
     return runs_by_prompt
@@ -568,7 +570,7 @@ def _runs_by_prompt(obs: Observations) -> dict[str, list[dict[str, Any]]]:
 MAX_CHATS = 500
 """The largest number of answers in one response; the latest are chosen."""
 
-_CHATS = """
+_CHATS_SQL = """
 WITH chosen AS (
   SELECT host, chat_id, prompt_id, prompts.prompt, engine, prompts.country, ran_at, outcome
   FROM named_runs JOIN scoped_prompts AS prompts USING (host, prompt_id)
@@ -615,7 +617,7 @@ def chats(obs: Observations) -> SectionAnswer:
     With a brand filter, only answers that mention one of the brands are returned.
     """
     matched_count = obs.value("SELECT count(*) FROM named_runs")
-    rows = obs.rows(_CHATS, limit=MAX_CHATS)
+    rows = obs.rows(_CHATS_SQL, limit=MAX_CHATS)
     chat_ids = [row["chatId"] for row in rows]
     for name, sql in _CHAT_PARTS.items():
         items_by_chat: dict[str, list[Any]] = {chat: [] for chat in chat_ids}

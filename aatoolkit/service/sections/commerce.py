@@ -41,7 +41,7 @@ from aatoolkit.service.observations import Observations
 
 # An engine counts as examined where that is said, and where it is not known but an advertisement
 # was seen on it. One seen without a prompt belongs to no topic and to no category.
-_PLACED = """
+_PLACED_SQL = """
 checked AS (
   SELECT answers.* FROM answers JOIN scoped_engines AS engines USING (host, engine)
   WHERE (shows_ads IS NOT FALSE AND ads_checked)
@@ -58,16 +58,16 @@ placed AS (
 listed AS (SELECT * FROM placed WHERE len($brand) = 0 OR list_contains($brand, advertiser))
 """
 
-_TOTALS = f"""
-WITH {_PLACED}
+_TOTALS_SQL = f"""
+WITH {_PLACED_SQL}
 SELECT (SELECT count(*) FROM checked) AS "answersChecked",
   count(DISTINCT chat_id) AS "answersWithAds",
   count(DISTINCT chat_id) / (SELECT nullif(count(*), 0) FROM checked) AS "adRate"
 FROM listed WHERE chat_id IN (SELECT chat_id FROM checked)
 """
 
-_OBSERVATIONS = f"""
-WITH {_PLACED},
+_OBSERVATIONS_SQL = f"""
+WITH {_PLACED_SQL},
 cards AS (
   SELECT ad_id, list({{
     'headline': headline, 'body': body, 'imageUrl': image_url, 'targetUrl': target_url,
@@ -89,8 +89,8 @@ LEFT JOIN store.advertisers AS advertisers
 ORDER BY observed_at DESC, ad_id
 """
 
-_ADVERTISERS = f"""
-WITH {_PLACED}
+_ADVERTISERS_SQL = f"""
+WITH {_PLACED_SQL}
 SELECT advertiser, any_value(domain) AS domain, count(*) AS observations,
   count(DISTINCT prompt_id) AS "promptCount",
   count(*) / (SELECT count(*) FROM placed) AS "adShare",
@@ -99,8 +99,8 @@ FROM listed LEFT JOIN store.advertisers USING (host, advertiser)
 WHERE advertiser IS NOT NULL GROUP BY advertiser ORDER BY observations DESC, advertiser
 """
 
-_SUPPORT = f"""
-WITH {_PLACED}
+_SUPPORT_SQL = f"""
+WITH {_PLACED_SQL}
 SELECT engine, coalesce(label, engine) AS label,
   engine IN (SELECT engine FROM answers) AS answered,
   CASE WHEN shows_ads IS FALSE THEN 'not_applicable'
@@ -120,14 +120,14 @@ def ads(obs: Observations) -> SectionAnswer:
     The brand filter selects advertisers. ``answersChecked`` and the denominator of ``adShare``
     (``allObservations``) still count all advertisers.
     """
-    engines = obs.rows(_SUPPORT)
+    engines = obs.rows(_SUPPORT_SQL)
     body = {
         "totals": dict.fromkeys(("answersChecked", "answersWithAds", "adRate")),
-        "observations": obs.rows(_OBSERVATIONS),
-        "advertisers": obs.rows(_ADVERTISERS),
+        "observations": obs.rows(_OBSERVATIONS_SQL),
+        "advertisers": obs.rows(_ADVERTISERS_SQL),
         "engineSupport": {engine["engine"]: engine["support"] for engine in engines},
     }
-    totals = obs.row(_TOTALS)
+    totals = obs.row(_TOTALS_SQL)
     if totals["answersChecked"] and obs.has_rows("ads"):
         body["totals"] = totals
     return SectionAnswer(body, _availability(obs, engines, body))
@@ -163,7 +163,7 @@ def _availability(
 
 # --- shopping ----------------------------------------------------------------------------------
 
-_LISTED = """
+_LISTED_SQL = """
 listed AS (SELECT * FROM shelf WHERE len($brand) = 0 OR list_contains($brand, brand)),
 whole AS (SELECT count(DISTINCT chat_id) AS answers, count(*) AS mentions FROM shelf),
 on_offer AS (
@@ -186,16 +186,16 @@ priced AS (
 """
 
 
-_SHOPPING_TOTALS = f"""
-WITH {_LISTED}
+_SHOPPING_TOTALS_SQL = f"""
+WITH {_LISTED_SQL}
 SELECT (SELECT count(*) FROM shopping_answers) AS "answersChecked",
   answers AS "answersWithShopping",
   answers / (SELECT nullif(count(*), 0) FROM shopping_answers) AS "triggerRate"
 FROM whole
 """
 
-_BRANDS = f"""
-WITH {_LISTED}
+_BRANDS_SQL = f"""
+WITH {_LISTED_SQL}
 SELECT brand, any_value(own) AS own,
   count(DISTINCT chat_id) / any_value(answers) AS "visibilityRate",
   CASE WHEN count(position) > 0
@@ -211,8 +211,8 @@ FROM listed LEFT JOIN store.brands USING (host, brand) CROSS JOIN whole
 WHERE brand IS NOT NULL GROUP BY brand ORDER BY "visibilityRate" DESC, brand
 """
 
-_PRODUCTS = f"""
-WITH {_LISTED}, {_priced("product_id")},
+_PRODUCTS_SQL = f"""
+WITH {_LISTED_SQL}, {_priced("product_id")},
 offered AS (
   SELECT product_id, list({{
     'merchant': merchant, 'domain': merchant_domain,
@@ -253,8 +253,8 @@ LEFT JOIN described USING (product_id)
 ORDER BY "mentionCount" DESC, product_id
 """
 
-_MERCHANTS = f"""
-WITH {_LISTED}, {_priced("merchant")},
+_MERCHANTS_SQL = f"""
+WITH {_LISTED_SQL}, {_priced("merchant")},
 sold AS (
   SELECT merchant, min(merchant_domain) AS domain, count(*) AS n
   FROM on_offer WHERE merchant IS NOT NULL GROUP BY merchant
@@ -270,7 +270,7 @@ FROM sold CROSS JOIN all_offers LEFT JOIN priced USING (merchant)
 ORDER BY "offerCount" DESC, merchant
 """
 
-_MISSED = """
+_MISSED_SQL = """
 SELECT DISTINCT coalesce(label, engine) AS label
 FROM answers LEFT JOIN scoped_engines USING (host, engine)
 WHERE engine NOT IN (SELECT engine FROM shopping_answers) ORDER BY label
@@ -290,8 +290,8 @@ def shopping(obs: Observations) -> SectionAnswer:
         return SectionAnswer(
             body, SectionAvailability("unavailable", why_no_rows("product_mentions"))
         )
-    totals = obs.row(_SHOPPING_TOTALS)
-    missed_labels = obs.column(_MISSED)
+    totals = obs.row(_SHOPPING_TOTALS_SQL)
+    missed_labels = obs.column(_MISSED_SQL)
     reasons = [f"Answers of {', '.join(missed_labels)} were not examined."] if missed_labels else ()
     availability = answers_availability(
         obs, sample_count=totals["answersWithShopping"], reasons=reasons
@@ -299,11 +299,11 @@ def shopping(obs: Observations) -> SectionAnswer:
     if not totals["answersChecked"]:
         return SectionAnswer(body, replace(availability, status="unavailable"))
     body["totals"] = totals
-    body["brands"] = obs.rows(_BRANDS)
-    body["products"] = obs.rows(_PRODUCTS)
+    body["brands"] = obs.rows(_BRANDS_SQL)
+    body["products"] = obs.rows(_PRODUCTS_SQL)
     for product in body["products"]:
         product["attributes"] = product["attributes"] or {}
-    body["merchants"] = obs.rows(_MERCHANTS)
+    body["merchants"] = obs.rows(_MERCHANTS_SQL)
     return SectionAnswer(body, availability)
 
 
@@ -357,7 +357,7 @@ def _revenue(condition: str = "true") -> str:
       ELSE sum(revenue ORDER BY visit_id) FILTER (complete AND {condition}) END END"""
 
 
-_CONVERSIONS_TOTALS = f"""
+_CONVERSIONS_TOTALS_SQL = f"""
 WITH {_VISITED_SQL}
 SELECT count(*) AS sessions, count(*) FILTER (ai) AS "aiSessions",
   count(*) FILTER (ai) / count(*) AS "aiSessionShare",
@@ -368,7 +368,7 @@ SELECT count(*) AS sessions, count(*) FILTER (ai) AS "aiSessions",
 FROM visited
 """
 
-_ENGINES = f"""
+_ENGINES_SQL = f"""
 WITH {_VISITED_SQL},
 counted AS (
   SELECT engine, count(visit_id) AS sessions,
@@ -388,7 +388,7 @@ SELECT engine, CASE WHEN inseparable THEN [] ELSE referrers END AS referrers, se
 FROM listed LEFT JOIN counted USING (engine) ORDER BY sessions DESC NULLS LAST, engine
 """
 
-_PAGES = f"""
+_PAGES_SQL = f"""
 WITH {_VISITED_SQL},
 cited AS (
   SELECT path, count(DISTINCT chat_id) AS n FROM citations
@@ -405,7 +405,7 @@ SELECT page AS path, sessions, conversions, complete_sessions AS "completeSessio
 FROM landed LEFT JOIN cited USING (path) ORDER BY sessions DESC, page
 """
 
-_DAILY = f"""
+_DAILY_SQL = f"""
 WITH {_VISITED_SQL},
 counted AS (
   SELECT day, engine, count(visit_id) AS sessions,
@@ -422,7 +422,7 @@ SELECT day AS date, map_from_entries(list(
 FROM counted GROUP BY day ORDER BY day
 """
 
-_RECORDED = """
+_RECORDED_SQL = """
 SELECT count(DISTINCT day) AS days, max(day) AS last_day,
   count(*) FILTER (day <= CAST($through AS DATE)) > 0 AS measured
 FROM site_visits
@@ -446,47 +446,49 @@ aiCompleteSessions otherConversions otherCompleteSessions
 @section("conversions", filters=("engine",))
 def conversions(obs: Observations) -> SectionAnswer:
     """Return visits and conversions in the window, by engine, landing page and day."""
-    source = next(iter(obs.rows("SELECT * FROM store.analytics WHERE host = $host")), None)
+    analytics = next(iter(obs.rows("SELECT * FROM store.analytics WHERE host = $host")), None)
     names = ("provider", "property", "attribution", "currency", "timezone")
     body: dict[str, Any] = {
-        "source": {name: source[name] if source else None for name in names},
+        "source": {name: analytics[name] if analytics else None for name in names},
         "totals": dict.fromkeys(_FIGURES.split()),
         "engines": [],
         "landingPages": [],
         "daily": [],
     }
-    if source is None or source["provider"] == "none":
+    if analytics is None or analytics["provider"] == "none":
         reason = "No web analytics is connected."
         return SectionAnswer(
             body, SectionAvailability("not_connected", reason, requires=("analytics",))
         )
     # The last day whose conversions count; None if they are not recorded.
-    last_day: date | None = source["conversions_through"]
+    last_day: date | None = analytics["conversions_through"]
     if last_day is None and obs.has_rows("conversions"):
         last_day = obs.window.end
     record: dict[str, Any] = {"days": 0}
     if obs.has_rows("visits"):
-        record = obs.row(_RECORDED, through=last_day)
+        record = obs.row(_RECORDED_SQL, through=last_day)
     if not record["days"]:
         none = "No visits were recorded in this window."
         reason = none if obs.has_rows("visits") else why_no_rows("visits")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
-    is_priced, is_measured = source["currency"] is not None, record["measured"]
+    is_priced, is_measured = analytics["currency"] is not None, record["measured"]
     parameters = {"through": last_day, "priced": is_priced, "measured": is_measured}
-    body["totals"] = obs.row(_CONVERSIONS_TOTALS, **parameters)
-    body["engines"] = obs.rows(_ENGINES, **parameters)
-    body["landingPages"] = obs.rows(_PAGES, **parameters, counted=citations_are_counted(obs))
-    body["daily"] = obs.rows(_DAILY, through=last_day)
+    body["totals"] = obs.row(_CONVERSIONS_TOTALS_SQL, **parameters)
+    body["engines"] = obs.rows(_ENGINES_SQL, **parameters)
+    body["landingPages"] = obs.rows(_PAGES_SQL, **parameters, counted=citations_are_counted(obs))
+    body["daily"] = obs.rows(_DAILY_SQL, through=last_day)
     reasons, fields, engines = [], {}, {}
     if record["days"] < obs.window.days:
         missing_days = obs.window.days - record["days"]
         reasons.append(f"{missing_days} of {obs.window.days} days in the window have no record.")
     if last_day is None or last_day < record["last_day"]:
-        lag = "Conversions are not recorded."
+        note = "Conversions are not recorded."
         if last_day is not None:
-            lag = f"Conversions are complete up to {last_day.isoformat()}; later days are left out."
-        reasons.append(lag)
-        state = State("partial" if is_measured else "unavailable", lag)
+            note = (
+                f"Conversions are complete up to {last_day.isoformat()}; later days are left out."
+            )
+        reasons.append(note)
+        state = State("partial" if is_measured else "unavailable", note)
         fields = dict.fromkeys((_CONVERSION_FIELDS + _REVENUE_FIELDS).split(), state)
     if not is_priced:
         state = State("unavailable", "The analytics property records no revenue.")

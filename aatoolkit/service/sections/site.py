@@ -20,13 +20,13 @@ from aatoolkit.service.observations import Observations
 
 # --- crawl -------------------------------------------------------------------------------------
 
-_RECORDED = """
+_RECORDED_SQL = """
 SELECT count(*) AS hours, max(hour) AS last_hour
 FROM (SELECT host, hour FROM store.crawler_hours UNION SELECT host, hour FROM store.crawler_hits)
 WHERE host = $host AND CAST(hour AS DATE) BETWEEN $window_start AND $window_end
 """
 
-_TOTALS = """
+_TOTALS_SQL = """
 SELECT CAST(coalesce(sum(requests), 0) AS BIGINT) AS requests,
   CAST(sum(verified_requests) AS BIGINT) AS "verifiedRequests",
   count(DISTINCT bot) AS "uniqueBots", count(DISTINCT path) AS "uniquePaths",
@@ -38,7 +38,7 @@ SELECT CAST(coalesce(sum(requests), 0) AS BIGINT) AS requests,
 FROM hit_totals
 """
 
-_BOTS = """
+_BOTS_SQL = """
 WITH classes AS (
   SELECT bot, list((concat(hundred, 'xx'), n) ORDER BY concat(hundred, 'xx')) AS counts
   FROM (
@@ -59,7 +59,7 @@ FROM seen LEFT JOIN classes USING (bot) LEFT JOIN store.bots USING (bot)
 ORDER BY requests DESC, bot
 """
 
-_BUCKETS = """
+_BUCKETS_SQL = """
 buckets AS (
   SELECT start, count(DISTINCT listed.hour) AS hours
   FROM generate_series(
@@ -72,8 +72,8 @@ buckets AS (
 )
 """
 
-_SERIES = f"""
-WITH {_BUCKETS},
+_SERIES_SQL = f"""
+WITH {_BUCKETS_SQL},
 counted AS (
   SELECT bot, date_trunc($bucket, hour) AS start, CAST(sum(requests) AS BIGINT) AS n
   FROM hit_hours GROUP BY ALL
@@ -84,7 +84,7 @@ FROM (SELECT DISTINCT bot FROM hit_hours) CROSS JOIN buckets LEFT JOIN counted U
 GROUP BY bot ORDER BY sum(n) DESC, bot
 """
 
-_PATHS = """
+_PATHS_SQL = """
 WITH sites AS (
   SELECT path, lower(site) AS site FROM hit_totals WHERE site IS NOT NULL
   UNION SELECT path, unnest([$host, 'www.' || $host]) FROM hit_totals
@@ -120,7 +120,7 @@ _RECORDING = {
 }
 """Columns of a request that may not be recorded, and the fields that rest on them."""
 
-_GATEWAY = """
+_GATEWAY_SQL = """
 SELECT {'state': cname_state, 'host': cname_host, 'target': cname_target} AS cname,
   {'state': dcv_state, 'validatedAt': dcv_validated_at, 'expiresAt': dcv_expires_at} AS dcv,
   first_at AS "firstEventAt", last_at AS "lastEventAt"
@@ -143,7 +143,7 @@ def crawl(obs: Observations) -> SectionAnswer:
 
     The records of a host without a gateway come from its own logs, and are used.
     """
-    gateway = obs.row(_GATEWAY)
+    gateway = obs.row(_GATEWAY_SQL)
     bucket = "hour" if obs.window.days == 7 else "day"
     body: dict[str, Any] = {
         "gateway": gateway,
@@ -167,20 +167,20 @@ def crawl(obs: Observations) -> SectionAnswer:
                 "not_connected", reason, requires=tuple(missing_settings)
             )
             return SectionAnswer(body, availability)
-    totals = obs.row(_TOTALS)
+    totals = obs.row(_TOTALS_SQL)
     availability = _availability(obs, totals)
     if availability.status != "unavailable":
         # Without requests all totals are 0; else a total that no request recorded is null.
         figures = {name: totals[name] for name in _FIGURES}
         figures["uniquePaths"] = figures["uniquePaths"] or None
         body["totals"] = figures if totals["uniqueBots"] else dict.fromkeys(_FIGURES, 0)
-        body["bots"] = obs.rows(_BOTS)
-        timestamps = f"WITH {_BUCKETS} SELECT start FROM buckets ORDER BY start"
+        body["bots"] = obs.rows(_BOTS_SQL)
+        timestamps = f"WITH {_BUCKETS_SQL} SELECT start FROM buckets ORDER BY start"
         body["series"]["timestamps"] = obs.column(timestamps, bucket=bucket)
         hours = 1 if bucket == "hour" else 24
-        series = obs.rows(_SERIES, bucket=bucket, hours=hours)
+        series = obs.rows(_SERIES_SQL, bucket=bucket, hours=hours)
         body["series"]["requests"] = {row["bot"]: row["requests"] for row in series}
-        body["paths"] = obs.rows(_PATHS, counted=citations_are_counted(obs))
+        body["paths"] = obs.rows(_PATHS_SQL, counted=citations_are_counted(obs))
     return SectionAnswer(body, availability)
 
 
@@ -192,7 +192,7 @@ def _availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvaila
     ):
         reason = f"No crawler of {', '.join(requested_engines)} is known."
         return SectionAvailability("unavailable", reason)
-    record = obs.row(_RECORDED)
+    record = obs.row(_RECORDED_SQL)
     expected_hours = 24 * obs.window.days
     missing_hours = expected_hours - record["hours"]
     if missing_hours == expected_hours:
@@ -215,14 +215,14 @@ def _availability(obs: Observations, totals: Mapping[str, Any]) -> SectionAvaila
 
 # --- crawlability ------------------------------------------------------------------------------
 
-_LATEST = """
+_LATEST_SQL = """
 SELECT checked_at, robots_url, robots_status FROM store.site_checks
 WHERE host = $host AND CAST(checked_at AS DATE) <= $window_end
 ORDER BY checked_at DESC LIMIT 1
 """
 
 # Skipped checks did not apply; without any check there is nothing to count.
-_SCORE = """
+_SCORE_SQL = """
 WITH counted AS (
   SELECT count(*) FILTER (result = 'passed') AS passed,
     count(*) FILTER (result = 'failed') AS failed,
@@ -235,20 +235,20 @@ SELECT 100 * passed / nullif(applicable, 0) AS value, passed, failed, warning, s
 FROM (SELECT 1) LEFT JOIN counted ON TRUE
 """
 
-_AGENTS = """
+_AGENTS_SQL = """
 SELECT bot, operator, purpose, access, explicit_rule AS "explicitRule", rule,
   server_status AS "serverStatus"
 FROM store.robots_rules LEFT JOIN store.bots USING (bot)
 WHERE host = $host AND checked_at = $checked_at ORDER BY bot
 """
 
-_FILES = """
+_FILES_SQL = """
 SELECT file, present, http_status AS "httpStatus", bytes FROM store.site_files
 WHERE host = $host AND checked_at = $checked_at
 ORDER BY list_position(['robotsTxt', 'llmsTxt', 'sitemapXml'], file)
 """
 
-_PAGES = """
+_PAGES_SQL = """
 WITH capable AS (
   SELECT url, engine, map_from_entries(list((capability, result)
     ORDER BY list_position(['retrievable', 'findable', 'trainable'], capability))) AS capabilities
@@ -296,20 +296,20 @@ def crawlability(obs: Observations) -> SectionAnswer:
         "files": {},
         "pages": [],
     }
-    latest_check = next(iter(obs.rows(_LATEST)), None)
+    latest_check = next(iter(obs.rows(_LATEST_SQL)), None)
     if latest_check is None:
         late = "The site was not examined up to the end of this window."
         reason = late if obs.has_rows("site_checks") else why_no_rows("site_checks")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     checked_at = body["checkedAt"] = latest_check["checked_at"]
-    body["score"] = obs.row(_SCORE, checked_at=checked_at)
+    body["score"] = obs.row(_SCORE_SQL, checked_at=checked_at)
     body["robots"] = {
         "url": latest_check["robots_url"],
         "httpStatus": latest_check["robots_status"],
-        "agents": obs.rows(_AGENTS, checked_at=checked_at),
+        "agents": obs.rows(_AGENTS_SQL, checked_at=checked_at),
     }
-    body["files"] = {row.pop("file"): row for row in obs.rows(_FILES, checked_at=checked_at)}
-    body["pages"] = obs.rows(_PAGES, checked_at=checked_at)
+    body["files"] = {row.pop("file"): row for row in obs.rows(_FILES_SQL, checked_at=checked_at)}
+    body["pages"] = obs.rows(_PAGES_SQL, checked_at=checked_at)
     # The examination may lack some of its parts.
     values_by_path = {"robots.agents": body["robots"]["agents"], **body}
     values_by_path["score"] = any(cell is not None for cell in body["score"].values())

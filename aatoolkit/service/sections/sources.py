@@ -67,7 +67,7 @@ def _retrieval_states(obs: Observations, *paths: str) -> dict[str, State]:
 
 # --- domains -----------------------------------------------------------------------------------
 
-_TOTALS = """
+_TOTALS_SQL = """
 SELECT count(*) FILTER (cited) AS "citationCount",
   count(DISTINCT source_domain) FILTER (cited) AS "uniqueDomains",
   (SELECT count(*) FROM named_answers) AS "answerCount",
@@ -79,7 +79,7 @@ FROM seen_sources
 """
 
 # Domains with equal counts share a rank; a change is of places, upwards positive.
-_DOMAINS = f"""
+_DOMAINS_SQL = f"""
 WITH totals AS (
   SELECT (SELECT count(*) FROM seen_sources WHERE cited) AS citations,
     count(*) FILTER (exposes_retrieval IS NOT FALSE) AS exposed_answers
@@ -135,7 +135,7 @@ ORDER BY ranked.place, source_domain
 """
 
 # A breakdown needs a label for every part, so sources of no known type get one of their own.
-_TYPES = """
+_TYPES_SQL = """
 SELECT coalesce(domain_type, 'unclassified') AS "domainType", count(*) AS "citationCount",
   count(*) / sum(count(*)) OVER () AS "citationShare"
 FROM seen_sources WHERE cited GROUP BY 1 ORDER BY 2 DESC, 1
@@ -169,9 +169,9 @@ def domains(obs: Observations) -> SectionAnswer:
     if availability.status == "unavailable":
         return SectionAnswer(_empty_body(), availability)
     body = {
-        "totals": obs.row(_TOTALS, own_known=own_citations_missing(obs) is None),
-        "domains": obs.rows(_DOMAINS, comparable=obs.has_previous),
-        "typeBreakdown": obs.rows(_TYPES),
+        "totals": obs.row(_TOTALS_SQL, own_known=own_citations_missing(obs) is None),
+        "domains": obs.rows(_DOMAINS_SQL, comparable=obs.has_previous),
+        "typeBreakdown": obs.rows(_TYPES_SQL),
     }
     return SectionAnswer(body, availability)
 
@@ -186,7 +186,7 @@ def _empty_body() -> dict[str, Any]:
 
 # First and last days are facts of the page, so they look beyond the filters and the
 # window's start; titles differ between engines, so the latest one is given.
-_ITEMS = f"""
+_ITEMS_SQL = f"""
 WITH counted AS (
   SELECT host, url, min(source_domain) AS source_domain, any_value(domain_type) AS domain_type,
     last(title ORDER BY day, chat_id, n) FILTER (title IS NOT NULL) AS title,
@@ -236,7 +236,7 @@ def urls(obs: Observations) -> SectionAnswer:
             sample_count=obs.value("SELECT count(*) FROM named_answers"),
             fields=_retrieval_states(obs, "items[].retrievalCount"),
         )
-    items = obs.rows(_ITEMS)
+    items = obs.rows(_ITEMS_SQL)
     total = None if availability.status == "unavailable" else len(items)
     paging = {"nextCursor": None, "hasMore": False, "total": total}
     return SectionAnswer({"items": items, "paging": paging}, availability)
@@ -248,7 +248,7 @@ KINDS = ("missing", "weak", "shared", "strong", "unique")
 TOLERANCE = 0.2
 """How far from the competitors' mean, as a fraction of it, still counts as equal."""
 
-_CONTENDERS = """
+_CONTENDERS_SQL = """
 competitors AS (
   SELECT brand FROM store.brands
   WHERE host = $host AND tracked AND brand NOT IN (SELECT brand FROM focus)
@@ -262,8 +262,8 @@ named AS (
 """
 
 # Every answer is searched for every tracked brand, so a brand not found counts as 0.
-_GAP_DOMAINS = f"""
-WITH {_CONTENDERS},
+_GAP_DOMAINS_SQL = f"""
+WITH {_CONTENDERS_SQL},
 cited AS (SELECT * FROM citations WHERE cited),
 sources AS (
   SELECT source_domain, count(DISTINCT prompt_id) AS prompts,
@@ -311,8 +311,8 @@ ORDER BY "opportunityScore" DESC, domain
 """
 
 # A topic in which nobody is mentioned has no leader; equal rates leave the own brand ahead.
-_TOPICS = f"""
-WITH {_CONTENDERS},
+_TOPICS_SQL = f"""
+WITH {_CONTENDERS_SQL},
 topics AS (SELECT topic, count(*) AS answers FROM answers WHERE topic IS NOT NULL GROUP BY topic),
 contenders AS (SELECT $own AS brand, TRUE AS own UNION ALL SELECT brand, FALSE FROM competitors),
 counted AS (
@@ -352,10 +352,10 @@ def gaps(obs: Observations) -> SectionAnswer:
     availability = SectionAvailability("unavailable", reason) if reason else _availability(obs)
     if availability.status == "unavailable":
         return SectionAnswer(body, availability)
-    rows = obs.rows(_GAP_DOMAINS, own=body["ownBrand"], tolerance=TOLERANCE)
+    rows = obs.rows(_GAP_DOMAINS_SQL, own=body["ownBrand"], tolerance=TOLERANCE)
     body["counts"] = {kind: sum(row["kind"] == kind for row in rows) for kind in KINDS}
     body["domainGaps"] = rows
-    body["topicGaps"] = obs.rows(_TOPICS, own=body["ownBrand"])
+    body["topicGaps"] = obs.rows(_TOPICS_SQL, own=body["ownBrand"])
     return SectionAnswer(body, availability)
 
 
@@ -390,14 +390,14 @@ def _availability(obs: Observations) -> SectionAvailability:
 MAX_TERMS = 50
 """How many of the commonest words of the queries are listed."""
 
-_FANOUT_TOTALS = """
+_FANOUT_TOTALS_SQL = """
 SELECT count(*) AS "fanoutCount", count(DISTINCT query) AS "uniqueQueries",
   count(DISTINCT chat_id) AS "answersWithFanouts",
   count(*) / nullif(count(DISTINCT chat_id), 0) AS "fanoutsPerAnswer"
 FROM named_fanouts
 """
 
-_QUERIES = """
+_QUERIES_SQL = """
 WITH engines AS (
   SELECT query, map_from_entries(list((engine, n) ORDER BY engine)) AS by_engine
   FROM (SELECT query, engine, count(*) AS n FROM named_fanouts GROUP BY ALL) GROUP BY query
@@ -417,7 +417,7 @@ ORDER BY n DESC, query
 """
 
 # Words of one or two characters say little of what is searched for.
-_TERMS = r"""
+_TERMS_SQL = r"""
 WITH words AS (
   SELECT unnest(regexp_extract_all(lower(query), '[\p{L}\p{N}]+')) AS term, n
   FROM (SELECT query, count(*) AS n FROM named_fanouts GROUP BY query)
@@ -426,12 +426,12 @@ SELECT term, CAST(sum(n) AS BIGINT) AS n FROM words WHERE length(term) >= 3
 GROUP BY term ORDER BY n DESC, term LIMIT $limit
 """
 
-_SUPPORT = """
+_SUPPORT_SQL = """
 SELECT engine, exposes_fanouts AS "exposesFanouts" FROM scoped_engines
 WHERE configured OR engine IN (SELECT engine FROM answers) ORDER BY engine
 """
 
-_ENGINES = """
+_ENGINES_SQL = """
 SELECT engine, coalesce(label, engine) AS label, exposes_fanouts IS FALSE AS hides,
   count(chat_id) > 0 AS answered
 FROM scoped_engines LEFT JOIN answers USING (host, engine) GROUP BY ALL ORDER BY label, engine
@@ -451,21 +451,21 @@ def fanouts(obs: Observations) -> SectionAnswer:
         ),
         "queries": [],
         "terms": [],
-        "engineSupport": obs.rows(_SUPPORT),
+        "engineSupport": obs.rows(_SUPPORT_SQL),
     }
     availability = _fanouts_availability(obs)
     if availability.status not in ("available", "partial"):
         return SectionAnswer(body, availability)
-    body["totals"] = obs.row(_FANOUT_TOTALS)
-    body["queries"] = obs.rows(_QUERIES)
-    body["terms"] = [[row["term"], row["n"]] for row in obs.rows(_TERMS, limit=MAX_TERMS)]
+    body["totals"] = obs.row(_FANOUT_TOTALS_SQL)
+    body["queries"] = obs.rows(_QUERIES_SQL)
+    body["terms"] = [[row["term"], row["n"]] for row in obs.rows(_TERMS_SQL, limit=MAX_TERMS)]
     count = body["totals"]["answersWithFanouts"]
     return SectionAnswer(body, replace(availability, sample_count=count))
 
 
 def _fanouts_availability(obs: Observations) -> SectionAvailability:
     """Return the availability, with the engines that do not expose their queries."""
-    engines = obs.rows(_ENGINES)
+    engines = obs.rows(_ENGINES_SQL)
     hiding_engines = {row["engine"]: row["label"] for row in engines if row["hides"]}
     states = {
         engine: State("not_applicable", _reason([name])) for engine, name in hiding_engines.items()

@@ -63,7 +63,7 @@ Row = dict[str, Any]
 
 _STATES = {"open": "open", "inProgress": "in_progress", "done": "done", "dismissed": "dismissed"}
 
-_ACTIONS = """
+_ACTIONS_SQL = """
 WITH evidence AS (
   SELECT action_id, count(chat_id) AS answer_count
   FROM (
@@ -104,7 +104,7 @@ def actions(obs: Observations) -> SectionAnswer:
     if not obs.has_rows("actions"):
         availability = SectionAvailability("unavailable", why_no_rows("actions"), 0, last_run(obs))
         return SectionAnswer({"stateCounts": dict.fromkeys(_STATES), "groups": []}, availability)
-    groups = obs.rows(_ACTIONS)
+    groups = obs.rows(_ACTIONS_SQL)
     states = [action["state"] for group in groups for action in group["actions"]]
     reason = None if states else "No action concerns what these filters select."
     counts = {name: states.count(state) for name, state in _STATES.items()}
@@ -118,13 +118,13 @@ def actions(obs: Observations) -> SectionAnswer:
 
 _LEAST_DAYS, _LEAST_ANSWERS, _LEAST_PROMPTS = 7, 30, 5
 _LEVEL = 0.05
-_COUNTS = {"mentionRate": "mentions", "citationCount": "citations"}
+_COUNT_COLUMNS = {"mentionRate": "mentions", "citationCount": "citations"}
 """The column of the samples that is counted for each metric."""
 
 _LISTED = "host = $host AND after_start <= $window_end AND after_end >= $window_start"
 
 # Answers are counted by day and prompt before they are assigned to windows.
-_EXPERIMENTS = f"""
+_EXPERIMENTS_SQL = f"""
 WITH asked AS (
   SELECT prompt_id, day, count(*) AS answers FROM trial_answers GROUP BY prompt_id, day
 ), named AS (
@@ -158,7 +158,7 @@ SELECT listed.*, coalesce(samples, []) AS samples,
 FROM listed LEFT JOIN samples USING (action_id) ORDER BY completed_on, action_id
 """
 
-_ANNOTATIONS = """
+_ANNOTATIONS_SQL = """
 SELECT day AS date, label, kind FROM store.annotations
 WHERE host = $host AND day BETWEEN $window_start AND $window_end
 ORDER BY day, label
@@ -171,10 +171,10 @@ def impact(obs: Observations) -> SectionAnswer:
     missing = {"mentionRate": why_no_subject(obs), "citationCount": own_citations_missing(obs)}
     countable_metrics = {name for name, reason in missing.items() if reason is None}
     experiments = (
-        obs.rows(_EXPERIMENTS, about=focus_brands(obs)) if obs.has_rows("experiments") else []
+        obs.rows(_EXPERIMENTS_SQL, about=focus_brands(obs)) if obs.has_rows("experiments") else []
     )
     outcomes = [_outcome(row, countable_metrics) for row in experiments]
-    body = {"actions": outcomes, "annotations": obs.rows(_ANNOTATIONS)}
+    body = {"actions": outcomes, "annotations": obs.rows(_ANNOTATIONS_SQL)}
     reasons = [*_shortages(outcomes, bool(countable_metrics)), *filter(None, missing.values())]
     status, sample_count = "partial" if reasons else "available", 0
     if not outcomes:
@@ -203,7 +203,7 @@ def _outcome(experiment: Row, countable_metrics: set[str]) -> Row:
     is_measured = not is_early and sample_sizes[0] >= _LEAST_ANSWERS
     metric_names = [
         name
-        for name in experiment["metrics"] or _COUNTS
+        for name in experiment["metrics"] or _COUNT_COLUMNS
         if is_measured and name in countable_metrics
     ]
     metrics = [_metric(name, samples) for name in metric_names]
@@ -232,7 +232,7 @@ def _sum(rows: list[Row], name: str) -> int:
 
 def _metric(name: str, samples: list[list[Row]]) -> Row:
     """Return a metric in both windows: a rate with intervals, or a count."""
-    column, is_rate = _COUNTS[name], name == "mentionRate"
+    column, is_rate = _COUNT_COLUMNS[name], name == "mentionRate"
     prompts: dict[str, list[int]] = {}
     sides: list[Row] = []
     rates: list[float] = []
@@ -347,7 +347,7 @@ _WHY = (
     "Pages of its own are no longer cited that the window before cited, such as {url}.",
 )
 
-_CITED = """cited AS (
+_CITED_SQL = """cited AS (
   SELECT *, TRUE AS before FROM previous_citations WHERE cited
   UNION ALL BY NAME SELECT *, FALSE AS before FROM citations WHERE cited
 )"""
@@ -355,8 +355,8 @@ _CITED = """cited AS (
 # Every change by prompt: a total and a size in the window before, and in this one. Answers that
 # cite pages of one window only: a loss is one if fewer such pages came than went. That some page
 # is cited no more is so of every window in which many are cited rarely.
-_CHANGES = f"""
-WITH {_CITED}, said AS (
+_CHANGES_SQL = f"""
+WITH {_CITED_SQL}, said AS (
   SELECT engine, prompt_id, TRUE AS before FROM previous_answers
   UNION ALL SELECT engine, prompt_id, FALSE FROM answers
 ), named AS (
@@ -435,8 +435,8 @@ GROUP BY changes.place, kind, changes.brand, engine, changes.domain
 ORDER BY changes.place, changes.brand, engine NULLS FIRST, changes.domain
 """
 
-_TURNED_PAGES = f"""
-WITH {_CITED}
+_TURNED_PAGES_SQL = f"""
+WITH {_CITED_SQL}
 SELECT url FROM cited
 WHERE source_domain IN (SELECT source_domain FROM own_domains)
   AND ($on_engine IS NULL OR engine = $on_engine)
@@ -451,7 +451,7 @@ def insights(obs: Observations) -> SectionAnswer:
     if availability.status not in ("available", "partial"):
         empty_summary = {"headline": None, "bySeverity": dict.fromkeys(_SEVERITIES)}
         return SectionAnswer({"summary": empty_summary, "insights": []}, availability)
-    changes = [change for row in obs.rows(_CHANGES) if (change := _change(row))]
+    changes = [change for row in obs.rows(_CHANGES_SQL) if (change := _change(row))]
     p_values = adjust_p_values([windows_differ(change["prompts"]) for change in changes])
     rows = obs.rows("SELECT insight_id, state FROM store.insight_states WHERE host = $host")
     states = {row["insight_id"]: row["state"] for row in rows}
@@ -530,7 +530,7 @@ def _insight(obs: Observations, change: Row, p_value: float) -> Row:
     urls = change["urls"] or []
     if kind == "visibility_change" and len(focus_brands(obs)) == 1:
         # With several brands in focus, it is not known to which of them a page belongs.
-        urls = obs.column(_TURNED_PAGES, on_engine=engine, lost=change["effect"] < 0)
+        urls = obs.column(_TURNED_PAGES_SQL, on_engine=engine, lost=change["effect"] < 0)
     words = {
         "brand": brand,
         "domain": domain,

@@ -184,8 +184,8 @@ class HostPlan:
         for page in _WORLD["pages"]:
             if _domain(page["url"]) != self.host:
                 url, title = page["url"].format(host=self.host), page.get("title")
-                names = {"url": url, "title": title and title.format(own=own_brand)}
-                pages.append({**page, **names, "domain": _domain(url)})
+                url_and_title = {"url": url, "title": title and title.format(own=own_brand)}
+                pages.append({**page, **url_and_title, "domain": _domain(url)})
         return pages
 
     def domain_types(self) -> dict[str, str | None]:
