@@ -186,16 +186,20 @@ class Scope(NamesNear):
             if name in options.unknown:
                 warn(f"{name} {values!r} {_UNCHECKED}")
                 continue
-            allowed = dict.fromkeys(options.values(name))
-            invalid = tuple(value for value in values if value not in allowed)
-            if invalid:
-                matches = (match for value in invalid for match in near_matches(value, allowed))
+            allowed_values = dict.fromkeys(options.values(name))
+            invalid_values = tuple(value for value in values if value not in allowed_values)
+            if invalid_values:
+                matches = (
+                    match
+                    for value in invalid_values
+                    for match in near_matches(value, allowed_values)
+                )
                 suggestions = tuple(dict.fromkeys(matches))
-                hint = did_you_mean(suggestions, clipped(f"there are {', '.join(allowed)}"))
+                hint = did_you_mean(suggestions, clipped(f"there are {', '.join(allowed_values)}"))
                 raise ScopeError(
-                    f"unknown {name} {', '.join(map(repr, invalid))}; {hint}",
+                    f"unknown {name} {', '.join(map(repr, invalid_values))}; {hint}",
                     parameter=name,
-                    unknown=invalid,
+                    unknown=invalid_values,
                     suggestions=suggestions,
                 )
         if self.days not in options.days:

@@ -53,10 +53,10 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
     """
     floats = [float(value) for value in values]
     finite = [value for value in floats if math.isfinite(value)]
-    largest = max(map(abs, finite), default=0.0)
-    if unit in (*_RATES, FRACTION_CHANGE) or largest >= 1000 or all(map(_is_whole, finite)):
+    magnitude = max(map(abs, finite), default=0.0)
+    if unit in (*_RATES, FRACTION_CHANGE) or magnitude >= 1000 or all(map(_is_whole, finite)):
         return [number(value, unit) for value in floats]
-    decimals = 1 if largest >= 10 else 2
+    decimals = 1 if magnitude >= 10 else 2
     return [
         number(value, unit)
         if not math.isfinite(value) or 0 < abs(value) < 10**-decimals
@@ -151,8 +151,10 @@ def p_value(value: float) -> str:
 
 def _is_whole(value: float) -> bool:
     """Return whether a number is an integer up to floating-point error."""
-    nearest = round(value)
-    return value == nearest or (nearest != 0 and abs(value - nearest) <= 1e-9 * abs(value))
+    nearest_integer = round(value)
+    return value == nearest_integer or (
+        nearest_integer != 0 and abs(value - nearest_integer) <= 1e-9 * abs(value)
+    )
 
 
 def _minus(text: str) -> str:

@@ -235,9 +235,9 @@ class _Column(NamedTuple):
             return self.natural_width
         words = [word for cell in self.cells for word in cell.split()]
         parts = [part for word in words for part in _name_parts(word)]
-        low = _SENTENCE_WIDTH if self.natural_width > _PHRASE_LENGTH else _NARROW_WIDTH
-        longest = min(_WORD_LENGTH, max(map(len, parts), default=0))
-        return min(self.natural_width, max(len(self.name), low, longest))
+        floor = _SENTENCE_WIDTH if self.natural_width > _PHRASE_LENGTH else _NARROW_WIDTH
+        longest_part = min(_WORD_LENGTH, max(map(len, parts), default=0))
+        return min(self.natural_width, max(len(self.name), floor, longest_part))
 
 
 def _listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
@@ -433,9 +433,9 @@ def table_html(
 
     def cell(index: int, text: str, scope: str = "") -> str:
         style = f"text-align:{'right' if index in numbers else 'left'};vertical-align:top"
-        longest = max((len(row[index]) for row in rows), default=0) if scope == "col" else 0
-        if longest > _NAME_LENGTH:
-            style += f";min-width:{12 if longest <= _TEXT_LENGTH else 24}em"
+        max_length = max((len(row[index]) for row in rows), default=0) if scope == "col" else 0
+        if max_length > _NAME_LENGTH:
+            style += f";min-width:{12 if max_length <= _TEXT_LENGTH else 24}em"
         words = visible(text).split(" ")
         content = " ".join("<wbr>".join(map(html.escape, _name_parts(word))) for word in words)
         if index in codes and scope != "col":

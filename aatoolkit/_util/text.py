@@ -265,8 +265,8 @@ def wrap_lines(text: str) -> str:
     for line in text.split("\n"):
         indent = " " * (len(line) - len(line.lstrip()) + 2)
         is_long = len(line) > width
-        wrapped = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
-        lines += wrapped if is_long else [line]
+        wrapped_lines = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
+        lines += wrapped_lines if is_long else [line]
     return "\n".join(lines)
 
 

@@ -137,7 +137,7 @@ def add_groups(
     skipped
         The number of requests that had a response of today.
     """
-    failed: dict[Question, AAToolkitError] = {}
+    errors: dict[Question, AAToolkitError] = {}
 
     def derive_tables(responses: Sequence[ArchivedResponse]) -> list[DerivedResponse]:
         return derive([response.payload() for response in responses], options)
@@ -156,7 +156,7 @@ def add_groups(
                 if isinstance(result, Payload):
                     grouped_rows[-1].append(ArchivedResponse.of(writer.run, result))
                 else:
-                    failed[question] = result
+                    errors[question] = result
                     grouped_rows[-1].append(
                         ArchivedResponse.of_error(writer.run, question, result, now)
                     )
@@ -174,9 +174,9 @@ def add_groups(
                 writer.take([(row, tables) for row, tables in pairs if row is not None])
         writer.take(zip(underived_rows, derive_tables(underived_rows), strict=True))
     if writer is None:
-        return AddReport(None, 0, 0, skipped, failed)
+        return AddReport(None, 0, 0, skipped, errors)
     run = writer.commit()
-    return AddReport(run, writer.responses, len(resumed), skipped, failed, writer.problems)
+    return AddReport(run, writer.responses, len(resumed), skipped, errors, writer.problems)
 
 
 def _batches(groups: Iterable[Group]) -> Iterator[list[Group]]:
@@ -255,27 +255,29 @@ def plan(
         for project, scope in targets
         for name in sections
     }
-    skipped: set[Question] = set()
+    skipped_questions: set[Question] = set()
     resumed_rows: dict[Question, ArchivedResponse] = {}
     unfinished = index.runs.unfinished
     if not refresh:
-        skipped = {question for question in requests if index.is_archived(question, today.date())}
+        skipped_questions = {
+            question for question in requests if index.is_archived(question, today.date())
+        }
         condition = f"{USABLE} AND {in_list('run', unfinished)} AND fetched_at >= {quoted(today)}"
         for group in groups_of(Snapshot(store, index.runs.begun), condition) if unfinished else ():
             resumed_rows |= {row.question: row for row in group if row.body is not None}
         resumed_rows = {
             request: row
             for request, row in resumed_rows.items()
-            if request in requests and request not in skipped
+            if request in requests and request not in skipped_questions
         }
-    pending: dict[tuple[Project, Scope], list[str]] = {}
+    pending_names: dict[tuple[Project, Scope], list[str]] = {}
     for question, target in requests.items():
-        if question not in skipped and question not in resumed_rows:
-            pending.setdefault(target, []).append(question[1])
+        if question not in skipped_questions and question not in resumed_rows:
+            pending_names.setdefault(target, []).append(question[1])
     return (
-        [(*target, names) for target, names in pending.items()],
+        [(*target, names) for target, names in pending_names.items()],
         [*resumed_rows.values()],
-        len(skipped),
+        len(skipped_questions),
     )
 
 
@@ -356,10 +358,10 @@ def fetch_by_workers(
             if not futures:
                 break
             # Futures of other packages can only be waited for one by one, by their result.
-            finished: Iterable[Any] = [next(iter(futures))]
+            finished_futures: Iterable[Any] = [next(iter(futures))]
             if all(isinstance(future, Future) for future in futures):
-                finished = wait_for(futures, return_when=FIRST_COMPLETED).done
-            for future in finished:
+                finished_futures = wait_for(futures, return_when=FIRST_COMPLETED).done
+            for future in finished_futures:
                 futures.remove(future)
                 yield future.result()
     except AAToolkitError:

@@ -686,9 +686,10 @@ class Archive(metaclass=Chaptered):
         rows = [row for row in runs.rows if row["state"] == "committed"]
         if not rows:
             return "no run is committed yet" if exists else "empty"
-        count, last = sum(row["responses"] or 0 for row in rows), max(row["at"] for row in rows)
-        added = f"{counted(len(rows), 'run')}, {counted(count, 'response')} added"
-        return f"{added}, the last {last:%Y-%m-%d %H:%M}"
+        response_count = sum(row["responses"] or 0 for row in rows)
+        last_moment = max(row["at"] for row in rows)
+        added_counts = f"{counted(len(rows), 'run')}, {counted(response_count, 'response')} added"
+        return f"{added_counts}, the last {last_moment:%Y-%m-%d %H:%M}"
 
     _repr_pretty_ = wrapped_in_ipython
 

@@ -246,7 +246,9 @@ class TableReader:
         declared_names = {
             table.stored_name(column.name): column.name for column in table.table.columns
         }
-        stored_names = {old: new for new, old in declared_names.items()}
+        stored_names = {
+            declared_column: stored_name for stored_name, declared_column in declared_names.items()
+        }
         groups: dict[str, list[ResponseState]] = {}
         for response in responses:
             groups.setdefault(response.states, []).append(response)

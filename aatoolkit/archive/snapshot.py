@@ -120,8 +120,8 @@ class Selection:
             If a host is no domain, a day or moment cannot be parsed, or ``since`` is after
             ``until``.
         """
-        first, last = moment(since, "since"), moment(until, "until", is_last=True)
-        if first and last and first > last:
+        first_moment, last_moment = moment(since, "since"), moment(until, "until", is_last=True)
+        if first_moment and last_moment and first_moment > last_moment:
             raise ScopeError(
                 f"since={since!r} is after until={until!r}; swap the two", parameter="since"
             )
@@ -129,7 +129,7 @@ class Selection:
             hosts if isinstance(hosts, Iterable) and not isinstance(hosts, str) else [hosts]
         )
         names = None if hosts is None else tuple(dict.fromkeys(map(canonical_host, names)))
-        return cls(names, first, last, scope)
+        return cls(names, first_moment, last_moment, scope)
 
     def before(self, limit: datetime | None) -> Selection:
         """Return the selection limited to responses fetched until a moment; unchanged for None."""
@@ -187,12 +187,12 @@ def moment(value: When | None, name: str, *, is_last: bool = False) -> datetime 
     """
     if value is None:
         return None
-    parsed = parse_moment(value) if isinstance(value, str) else value
-    if isinstance(parsed, datetime) and parsed.tzinfo is not None:
+    parsed_value = parse_moment(value) if isinstance(value, str) else value
+    if isinstance(parsed_value, datetime) and parsed_value.tzinfo is not None:
         with contextlib.suppress(OverflowError):
-            return parsed.astimezone(UTC)
-    if isinstance(parsed, date) and not isinstance(parsed, datetime):
-        start = datetime.combine(parsed, time(), UTC)
+            return parsed_value.astimezone(UTC)
+    if isinstance(parsed_value, date) and not isinstance(parsed_value, datetime):
+        start = datetime.combine(parsed_value, time(), UTC)
         return start + timedelta(days=1, microseconds=-1) if is_last else start
     hint = "write '2026-10-01' or '2026-10-01T12:00:00Z'"
     problem = f"{name}={value!r} is no day and no moment with a time zone; {hint}"

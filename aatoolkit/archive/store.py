@@ -327,12 +327,12 @@ def typed(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any,
     bind = inspect.signature(method).bind
 
     @wraps(method)
-    def wrapped(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapper(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
         bind(self, *args, **kwargs)  # wrong arguments raise a TypeError, as in any call
         with self._store.typed():
             return method(self, *args, **kwargs)
 
-    return wrapped
+    return wrapper
 
 
 def retry(act: Callable[[], R], before: Callable[[], Any] = int) -> R:
@@ -573,10 +573,10 @@ def add_checksums(
 
     ``runs`` are recorded as runs of which all files have checksums.
     """
-    recorded = Checksums(store).files
+    digests_by_table = Checksums(store).files
     sums = {}
     for name, table in tables.items():
-        recorded_digests = recorded.get(name, {})
+        recorded_digests = digests_by_table.get(name, {})
         new_digests = {
             path: digest
             for path, digest in _hashes(store, name, table, recorded_digests)
@@ -620,12 +620,12 @@ def replace_checksums(
 
 
 def _hashes(
-    store: ArchiveStore, name: str, table: Any | None, recorded: Mapping[str, str]
+    store: ArchiveStore, name: str, table: Any | None, recorded_digests: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the path and the checksum of each file of a table; recorded ones are not recomputed."""
     with store.errors(name):
         for path in () if table is None else paths_of(store, name, table):
-            yield path, recorded.get(path) or _sha256(store, f"{name}/{path}")
+            yield path, recorded_digests.get(path) or _sha256(store, f"{name}/{path}")
 
 
 def _write(store: ArchiveStore, content: Mapping[str, Any]) -> str:

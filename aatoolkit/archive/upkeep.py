@@ -82,11 +82,11 @@ class UpkeepReport:
     busy: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        removed = f"{self.rows:,} rows removed, " if self.rows else ""
-        busy = f", {len(self.busy)} tables were busy" if self.busy else ""
+        removal = f"{self.rows:,} rows removed, " if self.rows else ""
+        busy_note = f", {len(self.busy)} tables were busy" if self.busy else ""
         return (
-            f"<UpkeepReport: {removed}{self.files[0]:,} files of {self.bytes[0]:,} bytes are now "
-            f"{self.files[1]:,} of {self.bytes[1]:,}; {counted(self.hosts, 'host')}{busy}>"
+            f"<UpkeepReport: {removal}{self.files[0]:,} files of {self.bytes[0]:,} bytes are now "
+            f"{self.files[1]:,} of {self.bytes[1]:,}; {counted(self.hosts, 'host')}{busy_note}>"
         )
 
 

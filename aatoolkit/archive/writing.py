@@ -132,11 +132,11 @@ class TableBuffer:
         section = derived.declaration
         section = sections.get(section) if isinstance(section, str) else section
         for table in section.tables if section is not None else ():
-            stored = StoredTable(section.name, table, derived.prefix)  # type: ignore[union-attr]
-            self.declared_tables[stored.name] = stored
+            stored_table = StoredTable(section.name, table, derived.prefix)  # type: ignore[union-attr]
+            self.declared_tables[stored_table.name] = stored_table
             if table.name in derived.tables:
                 arrow = derived.tables[table.name]
-                self._tables.setdefault(stored.name, []).append((arrow, response_number))
+                self._tables.setdefault(stored_table.name, []).append((arrow, response_number))
                 self.size += arrow.nbytes
 
     def rows(self, name: str, schema: pa.Schema) -> pa.Table | None:
@@ -157,7 +157,7 @@ class TableBuffer:
             tables = [pa.concat_tables(tables)]
         stored_name = self.declared_tables[name].stored_name
         row_schema = pa.schema([field for field in schema if field.name not in CONTEXT])
-        converted = pa.concat_tables(
+        converted_table = pa.concat_tables(
             fit_to_schema(table.rename_columns([*map(stored_name, table.column_names)]), row_schema)
             for table in tables
         )
@@ -165,7 +165,7 @@ class TableBuffer:
             [number for _, number in numbered_tables],
             [part.num_rows for part, _ in numbered_tables],
         )
-        return self._with_context(response_numbers, converted).select(schema.names)
+        return self._with_context(response_numbers, converted_table).select(schema.names)
 
     def statement_tables(self) -> Iterator[tuple[str, pa.Table]]:
         """Yield the names and the rows of the tables ``frames`` and ``availability``."""
@@ -177,9 +177,9 @@ class TableBuffer:
             response_numbers = [number for number, _ in numbered_rows]
             yield name, self._with_context(response_numbers, pa.Table.from_pylist(rows, row_schema))
 
-    def leave_out(self, stored: StoredTable) -> None:
+    def leave_out(self, stored_table: StoredTable) -> None:
         """Remove what the table ``frames`` would say of a table that cannot be stored."""
-        section_and_table = (stored.section, stored.table.name)
+        section_and_table = (stored_table.section, stored_table.table.name)
         self._statement_rows = [
             row
             for row in self._statement_rows
@@ -273,11 +273,11 @@ class RunWriter:
 
     def take(self, pairs: Iterable[tuple[ArchivedResponse, DerivedResponse]]) -> None:
         """Buffer the derived rows of stored responses, and write them when there are many."""
-        for response, tables in pairs:
-            if tables.error is None:
-                self._buffer.add(response, tables)
+        for response, derived in pairs:
+            if derived.error is None:
+                self._buffer.add(response, derived)
             else:
-                self.problems[response.name] = tables.error
+                self.problems[response.name] = derived.error
         if self._buffer.size > FLUSH_BYTES or len(self._buffer) > FLUSH_RESPONSES:
             self.flush()
             log(self.store, self.run, "alive")
@@ -289,18 +289,18 @@ class RunWriter:
             table for name, table in buffer.declared_tables.items() if name not in self._tables
         )
         schema.record_new_tables(self.store, new_tables)
-        for name, stored in buffer.declared_tables.items():
+        for name, stored_table in buffer.declared_tables.items():
             try:
                 table = self._tables.get(name)
-                column_names = set() if table is None else {f.name for f in table.schema().fields}
-                if table is None or not {*stored.columns} <= column_names:
-                    table = self._tables[name] = schema.create_or_extend(self.store, stored)
+                names = set() if table is None else {field.name for field in table.schema().fields}
+                if table is None or not {*stored_table.columns} <= names:
+                    table = self._tables[name] = schema.create_or_extend(self.store, stored_table)
                 rows = buffer.rows(name, pa.schema(table.schema().to_arrow()))
             except ArchiveConflict:
                 raise
             except ArchiveError as error:
                 self.problems[name] = error
-                buffer.leave_out(stored)
+                buffer.leave_out(stored_table)
                 continue
             if rows is not None:
                 self.store.append(table, rows)
@@ -340,8 +340,8 @@ class RunWriter:
         snapshot = Snapshot(self.store, self._last_log.committed | {old_run})
         for group in groups_of(snapshot, in_list("run", [old_run])):
             new_rows = self.put(row for row in group if row.identity not in duplicates)
-            usable = [row for row in new_rows if row.error is None]
-            self.take(zip(usable, self._derive(usable), strict=True))
+            usable_rows = [row for row in new_rows if row.error is None]
+            self.take(zip(usable_rows, self._derive(usable_rows), strict=True))
         return self.commit()
 
     def _check(self, runs: RunLog) -> None:

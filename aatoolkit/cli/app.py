@@ -347,10 +347,10 @@ def _findings(args: Args) -> Iterator[Diagnosis]:
     for name in _CORE:
         yield name, True, _version(name)
     for extra, names in EXTRAS.items():
-        missing = ", ".join(name for name in names if not _version(name))
+        absent_names = ", ".join(name for name in names if not _version(name))
         versions = ", ".join(f"{name} {_version(name)}" for name in names)
-        remedy = f'without {missing}: pip install "aatoolkit[{extra}]"'
-        yield f"extra {extra}", None if missing else True, remedy if missing else versions
+        remedy = f'without {absent_names}: pip install "aatoolkit[{extra}]"'
+        yield f"extra {extra}", None if absent_names else True, remedy if absent_names else versions
     try:
         info = cache_info()
         size = f"{counted(info.responses, 'response')}, {info.bytes:,} bytes"

@@ -422,14 +422,16 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
             change = None if fingerprint_check.is_empty(name) else OVERWRITTEN
         elif column != NOTHING:
             change = fingerprint_check.change(name)
-        unknown = ColumnMetadata(None, Availability(Status.UNKNOWN, None, change))
-        columns[name] = unknown if change else column
+        unknown_column = ColumnMetadata(None, Availability(Status.UNKNOWN, None, change))
+        columns[name] = unknown_column if change else column
     columns = over_rows(frame, columns)
     for name in {*level_names} - {*names} if not levels else ():
         del columns[name]
     key = tuple(name for name in metadata.key if name in names or name in level_names)
-    repeated = {*metadata.repeated, *fingerprint_check.repeated(columns_of_tables(columns))}
-    return FrameMetadata(columns, key, metadata.sources, metadata.grains, tuple(sorted(repeated)))
+    repeated_tables = {*metadata.repeated, *fingerprint_check.repeated(columns_of_tables(columns))}
+    return FrameMetadata(
+        columns, key, metadata.sources, metadata.grains, tuple(sorted(repeated_tables))
+    )
 
 
 def check_of(frame: pd.DataFrame, *, anew: bool = False) -> FingerprintCheck:

@@ -133,16 +133,16 @@ class RowStatus:
     ----------
     arrays : mapping of str to array
         The frame's columns.
-    rows : int
+    row_count : int
         How many rows it has.
     trusted_columns : collection of str
         The columns whose values may decide which rows a statement concerns.
     """
 
     def __init__(
-        self, arrays: Mapping[str, Any], rows: int, trusted_columns: Collection[str]
+        self, arrays: Mapping[str, Any], row_count: int, trusted_columns: Collection[str]
     ) -> None:
-        self._arrays, self._rows = arrays, rows
+        self._arrays, self._row_count = arrays, row_count
         self._usable_columns = {*arrays} & {*trusted_columns}
         self._masks: dict[Condition, Mask] = {}
         self._states: dict[Any, tuple[list[Availability], Codes]] = {}
@@ -154,8 +154,8 @@ class RowStatus:
 
         ``other_rows`` is the availability of the rows that no statement is about.
         """
-        if not self._rows or not statements:
-            return [other_rows], np.zeros(self._rows, np.int64)
+        if not self._row_count or not statements:
+            return [other_rows], np.zeros(self._row_count, np.int64)
         cache_key = (other_rows, tuple(statements))
         if cache_key not in self._states:
             matches = np.column_stack([self._match(statement) for statement in statements])
@@ -180,13 +180,13 @@ class RowStatus:
 
     def _match(self, statement: Statement) -> Mask:
         """Return the mask of the rows that a statement is, or may be, about."""
-        mask = np.ones(self._rows, bool)
+        mask = np.ones(self._row_count, bool)
         for condition in statement.rows:
             if condition.column not in self._usable_columns:
                 continue
             if condition not in self._masks:  # evaluated on distinct values only
-                codes, distinct = pd.factorize(self._arrays[condition.column])
-                matches = condition.matches(pd.Series(distinct).astype(object).tolist())
+                codes, distinct_values = pd.factorize(self._arrays[condition.column])
+                matches = condition.matches(pd.Series(distinct_values).astype(object).tolist())
                 self._masks[condition] = np.array([*matches, False], bool)[codes]
             mask &= self._masks[condition]
         return mask

@@ -178,7 +178,8 @@ class Fingerprint:
             "labels": text(self.labels, ">u4"),
             "keys": text(self.keys, ">u4"),
             "cells": {
-                name: [missing, text(cells, ">u2")] for name, (missing, cells) in self.cells.items()
+                name: [missing_count, text(cells, ">u2")]
+                for name, (missing_count, cells) in self.cells.items()
             },
         }
 
@@ -196,7 +197,10 @@ class Fingerprint:
             span and tuple(span),
             numbers(body["labels"], ">u4"),
             numbers(body["keys"], ">u4"),
-            {name: (int(missing), numbers(text, ">u2")) for name, (missing, text) in cells},
+            {
+                name: (int(missing_count), numbers(text, ">u2"))
+                for name, (missing_count, text) in cells
+            },
         )
 
     @cached_property
@@ -378,14 +382,16 @@ class FingerprintCheck:
                 is_moved and not match.is_by_key
             ):
                 continue
-            unchanged = {*self._columns} - differing | ({*self._key} if match.is_by_key else set())
-            if best_match is None or len(unchanged) > len(best_match[1]):
-                best_match = match.positions, unchanged
+            unchanged_columns = {*self._columns} - differing | (
+                {*self._key} if match.is_by_key else set()
+            )
+            if best_match is None or len(unchanged_columns) > len(best_match[1]):
+                best_match = match.positions, unchanged_columns
         is_numbered = self._read.index == (None,) and self._read.span == (0, self._read.rows - 1)
         if self._read.is_complete or is_moved or not is_numbered or not self._is_within_span:
             return best_match
-        unchanged = {name for name in self._columns if self.change(name) is None}
-        return self._index.to_numpy().astype(np.intp), unchanged
+        unchanged_columns = {name for name in self._columns if self.change(name) is None}
+        return self._index.to_numpy().astype(np.intp), unchanged_columns
 
     def repeated(self, tables: Mapping[str, Sequence[str]]) -> set[str]:
         """Return the tables of which the frame repeats a row more often than when it was read.

@@ -61,9 +61,9 @@ def unpack(text: str) -> str:
         return text
     stream = zlib.decompressobj()
     with suppress(zlib.error):
-        unpacked = stream.decompress(base64.b85decode(text[len(PACKED) :]), _MAX_BYTES)
+        data = stream.decompress(base64.b85decode(text[len(PACKED) :]), _MAX_BYTES)
         if stream.eof:
-            return unpacked.decode()
+            return data.decode()
     raise ValueError("packed text is damaged")
 
 
@@ -146,8 +146,10 @@ def dump_values(values: pd.Series) -> list[Any] | None:
     ]
     body = [str(values.dtype), cells]
     try:
-        parsed = load_values(json.loads(json.dumps(body)))
-        is_same = parsed.dtype == values.dtype and parsed.equals(values.reset_index(drop=True))
+        parsed_values = load_values(json.loads(json.dumps(body)))
+        is_same = parsed_values.dtype == values.dtype and parsed_values.equals(
+            values.reset_index(drop=True)
+        )
     except (TypeError, ValueError):
         return None
     return body if is_same else None

@@ -226,19 +226,19 @@ def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tup
         return [VIEW, [END, reason], {**changes, "size": len(frame)}], (), ()
     fingerprint = fingerprint_in(frame, metadata) or Fingerprint()
     check = check_of(frame)
-    positions, unchanged = check.original_rows() or (None, set())
+    positions, unchanged_columns = check.original_rows() or (None, set())
     if positions is None:
         changes["lost"] = "which of its rows were taken cannot be seen any longer"
     elif len(positions) != fingerprint.rows or (np.diff(positions, prepend=-1) != 1).any():
         changes["rows"] = dump_rows(positions)
     arrays = arrays_of(frame)
     columns = metadata.columns.items()
-    unchanged |= {
+    unchanged_columns |= {
         name
         for name, column in columns
         if column.availability.status in EMPTY and check.is_empty(name)
     }
-    changed_columns = [name for name in arrays if name not in unchanged]
+    changed_columns = [name for name in arrays if name not in unchanged_columns]
     if {*metadata.columns} - {*arrays}:
         changes["columns"] = [name for name in arrays if name not in changed_columns]
     if index_names(frame.index) != fingerprint.index:

@@ -157,11 +157,11 @@ def __getattr__(name: str) -> Any:
     try:
         modules = [importlib.import_module(f"{__name__}.{module}") for module in _MODULES]
     except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing == "aatoolkit":
+        package = (error.name or "").partition(".")[0]
+        if package == "aatoolkit":
             raise
         raise ModuleNotFoundError(
-            f'The service needs {missing}, which is not installed: pip install "aatoolkit[demo]"',
-            name=missing,
+            f'The service needs {package}, which is not installed: pip install "aatoolkit[demo]"',
+            name=package,
         ) from error
     return next(getattr(module, name) for module in modules if hasattr(module, name))

@@ -174,20 +174,22 @@ def _invalid_value(parameter: str, flaw: str, **details: object) -> ApiError:
     return ApiError(400, "invalid_parameter", message, None, parameter=parameter, **details)
 
 
-def _unknown_values(parameter: str, unknown: Sequence[str], allowed: Sequence[str]) -> ApiError:
+def _unknown_values(
+    parameter: str, unknown_values: Sequence[str], allowed_values: Sequence[str]
+) -> ApiError:
     """Return the error for a parameter with unknown values."""
     return _invalid_value(
         parameter,
-        f"knows no {_quoted(unknown)}.",
-        unknown=[*unknown],
-        allowed=[*allowed],
-        suggestions=_near_matches(unknown, allowed),
+        f"knows no {_quoted(unknown_values)}.",
+        unknown=[*unknown_values],
+        allowed=[*allowed_values],
+        suggestions=_near_matches(unknown_values, allowed_values),
     )
 
 
-def _near_matches(values: Sequence[str], allowed: Sequence[str]) -> list[str]:
+def _near_matches(values: Sequence[str], allowed_values: Sequence[str]) -> list[str]:
     """Return the allowed values that look like any of some values, ignoring case."""
-    values_by_folded = {value.casefold(): value for value in reversed(allowed)}
+    values_by_folded = {value.casefold(): value for value in reversed(allowed_values)}
     matches = (
         values_by_folded[match]
         for value in values
@@ -248,9 +250,9 @@ def _check_values(question: Question, options: Mapping[str, Any]) -> None:
     """Raise ApiError if the scope options do not list a filter value."""
     for name, values in question.filters.items():
         entries, key = FILTERS[name]
-        allowed = [entry[key] for entry in options[entries] if entry[key] is not None]
-        if unknown := [value for value in values if value not in {*allowed}]:
-            raise _unknown_values(name, unknown, allowed)
+        allowed_values = [entry[key] for entry in options[entries] if entry[key] is not None]
+        if unknown_values := [value for value in values if value not in {*allowed_values}]:
+            raise _unknown_values(name, unknown_values, allowed_values)
 
 
 # --- the application -------------------------------------------------------------------------

@@ -187,8 +187,8 @@ def describe_store() -> str:
         lines.append("| --- | --- | --- | --- | --- |")
         for column in table.columns:
             values = ", ".join(f"`{value}`" for value in column.values)
-            required = "yes" if column.is_required else ""
-            cells = (f"`{column.name}`", column.kind, required, values, column.doc)
+            required_mark = "yes" if column.is_required else ""
+            cells = (f"`{column.name}`", column.kind, required_mark, values, column.doc)
             lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
     return "\n".join(lines)
@@ -285,9 +285,9 @@ def _convert_column(column: StoreColumn, values: Any) -> Any:
     is_day = kind == "instant" and column.kind == "day" and values.type.tz is None
     if kind != {"integer": "number"}.get(column.kind, column.kind) and not is_day:
         raise ValueError(f"{values.type} where {column.kind} is needed")
-    converted = values.cast(column.type)
-    converted.validate(full=True)
-    return converted
+    converted_values = values.cast(column.type)
+    converted_values.validate(full=True)
+    return converted_values
 
 
 _KINDS = {
@@ -318,16 +318,18 @@ def _load(tables: Mapping[str, pa.Table | Path]) -> duckdb.DuckDBPyConnection:
     problems: list[str] = []
     for name, declared_table in TABLES.items():
         # Instants lose their zone: DuckDB gives out zoned ones only through pytz.
-        instants = (column.name for column in declared_table.columns if column.kind == "instant")
-        casts = ", ".join(f"CAST({column} AS TIMESTAMP) AS {column}" for column in instants)
+        instant_columns = (
+            column.name for column in declared_table.columns if column.kind == "instant"
+        )
+        casts = ", ".join(f"CAST({column} AS TIMESTAMP) AS {column}" for column in instant_columns)
         columns = f"* REPLACE ({casts})" if casts else "*"
         # Schema.empty_table would import pandas, which a service has no other use for.
         empty_columns = [pa.nulls(0, column.type) for column in declared_table.columns]
-        incoming = tables.get(name, pa.table(empty_columns, schema=declared_table.arrow))
-        is_file = isinstance(incoming, Path)
+        rows_or_file = tables.get(name, pa.table(empty_columns, schema=declared_table.arrow))
+        is_file = isinstance(rows_or_file, Path)
         if not is_file:
-            connection.register("incoming", incoming)
-        rows, values = ("read_parquet($1)", [str(incoming)]) if is_file else ("incoming", [])
+            connection.register("incoming", rows_or_file)
+        rows, values = ("read_parquet($1)", [str(rows_or_file)]) if is_file else ("incoming", [])
         connection.execute(f"CREATE TABLE store.{name} AS SELECT {columns} FROM {rows}", values)
         if name in tables and not is_file:
             problems += _problems(connection, declared_table)
@@ -361,15 +363,15 @@ def _checks(table: StoreTable) -> Iterator[tuple[Sequence[str], str, str]]:
     """Yield the checks of a table: columns, an SQL query of invalid values, and the problem."""
     rows = f"FROM store.{table.name}"
     for column in table.columns:
-        name, allowed = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)
-        condition, problem = f"{name} NOT IN ({allowed})", f"is none of {allowed}"
+        name, allowed_list = f'"{column.name}"', ", ".join(f"'{value}'" for value in column.values)
+        condition, problem = f"{name} NOT IN ({allowed_list})", f"is none of {allowed_list}"
         if column.kind == "number":
             condition, problem = f"NOT isfinite({name})", "is not a finite number"
         elif column.kind == "words":
-            or_unknown = f" OR NOT list_has_all([{allowed}], {name})" if allowed else ""
+            or_unknown = f" OR NOT list_has_all([{allowed_list}], {name})" if allowed_list else ""
             condition = f"len({name}) <> list_aggregate({name}, 'count'){or_unknown}"
-            problem = f"has a word that is none of {allowed or 'text'}"
-        elif not allowed:
+            problem = f"has a word that is none of {allowed_list or 'text'}"
+        elif not allowed_list:
             continue
         yield [column.name], f"SELECT {name} {rows} WHERE {condition}", problem
     if key := ", ".join(table.key):

@@ -482,17 +482,19 @@ def compare_results(
     if sealed is None or rerun is None or logical_hash(sealed) == logical_hash(rerun):
         status = "new" if sealed is None else "missing" if rerun is None else "same"
         return ResultComparison(name, status)
-    before, after = flattened(sealed), flattened(rerun)
+    before_frame, after_frame = flattened(sealed), flattened(rerun)
     level_names = [str(level) for level in sealed.index.names if level is not None]
-    key = key_of(before, after) or ([] if {*level_names} - {*after.columns} else level_names)
-    changes = differences(before, after, key)
+    key = key_of(before_frame, after_frame) or (
+        [] if {*level_names} - {*after_frame.columns} else level_names
+    )
+    changes = differences(before_frame, after_frame, key)
     is_row = changes["kind"].eq("row")
     masks_by_label = {
         "rows gone": is_row & changes["before"].notna(),
         "rows new": is_row & changes["after"].notna(),
         "cells differ": ~is_row,
     }
-    difference_texts = [*_column_differences(before, after)]
+    difference_texts = [*_column_differences(before_frame, after_frame)]
     difference_texts += [
         f"{mask.sum():,} {label}" for label, mask in masks_by_label.items() if mask.any()
     ]

@@ -180,7 +180,7 @@ def publish(
     excel: bool = False,
     csv: bool = False,
     overwrite: bool = False,
-    packed: bytes = b"",
+    packed_study: bytes = b"",
 ) -> Path:
     """Write responses to a folder that people and machines can read without this package.
 
@@ -196,7 +196,7 @@ def publish(
         The responses that cannot be used, each with the reason; the table ``responses`` lists them.
     redact, excel, csv, overwrite
         As for `aatoolkit.Study.publish`.
-    packed : bytes
+    packed_study : bytes
         The packed study, to be included as ``study.zip``.
     """
     tables_read, failed_responses, out_folder = [*tables], [*failures], Path(out)
@@ -222,10 +222,10 @@ def publish(
             sheets = (SheetTable(table.name, table.doc, table.frame) for table in published_tables)
             path = folder / "tables.xlsx"
             write_workbook(sheets, path, created=facts["last"])
-        if packed:
-            put(PACKED, packed)
+        if packed_study:
+            put(PACKED, packed_study)
         put("codebook.csv", csv_bytes(_codebook(published_tables)))
-        put("README.md", _readme(facts, published_tables, csv or excel, bool(packed)))
+        put("README.md", _readme(facts, published_tables, csv or excel, bool(packed_study)))
         put("CITATION.cff", _citation(facts))
         package = _data_package(facts, published_tables, _hashes(folder))
         put("datapackage.json", json_text(package, indent=1) + "\n")
@@ -264,7 +264,7 @@ def _facts(
     responses = next(table.frame for table in tables if table.name == "responses")
     sections = sorted({table.section for table in tables if table.section})
     read_at = responses["fetched_at"].dt.tz_convert("UTC")
-    first, last = read_at.min(), read_at.max()
+    first_moment, last_moment = read_at.min(), read_at.max()
     failed_count = int(responses["error"].notna().sum()) if "error" in responses else 0
     digest = f"sha256:{about.digest}" if about.digest else None
     notes = [visible(about.description)] if about.description else []
@@ -276,9 +276,9 @@ def _facts(
         "abstract": " ".join([*notes, _MISSING_NOTE]),
         "description": "\n\n".join([*notes, _MISSING_NOTE]),
         "keywords": [*dict.fromkeys((*_KEYWORDS, *sections))],
-        "last": last.to_pydatetime(),
-        "day": f"{last:%Y-%m-%d}",
-        "created": last.isoformat(timespec="seconds"),
+        "last": last_moment.to_pydatetime(),
+        "day": f"{last_moment:%Y-%m-%d}",
+        "created": last_moment.isoformat(timespec="seconds"),
         "digest": digest,
         "seal": [seal] if digest else [],
         "sources": sorted({*responses["sha256"].dropna()}),
@@ -286,7 +286,7 @@ def _facts(
             "hosts": ", ".join(sorted({*responses.get("host", ["left out"])})),
             "sections": ", ".join(sections),
             "responses": f"{len(responses) - failed_count} usable, {failed_count} with errors",
-            "read": f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC",
+            "read": f"{first_moment:%Y-%m-%d %H:%M} to {last_moment:%Y-%m-%d %H:%M} UTC",
             "creators": ", ".join(about.creators) or "not stated",
             "licence": about.licence or _NO_LICENCE,
             "study": digest or "not sealed",
@@ -298,7 +298,9 @@ def _facts(
 
 
 def _published_tables(
-    tables_read: Sequence[Tables], failed: Sequence[tuple[Payload, str]], redacted_names: list[str]
+    tables_read: Sequence[Tables],
+    failures: Sequence[tuple[Payload, str]],
+    redacted_names: list[str],
 ) -> list[PublishedTable]:
     """Return all tables of a publication in a fixed order, without redacted columns."""
     tables_by_number = dict(
@@ -308,7 +310,7 @@ def _published_tables(
         _row_of(tables.payload, metadata_of(tables.main).sources[0])
         for tables in tables_by_number.values()
     ]
-    for payload, reason in sorted(failed, key=lambda failure: _sort_key(failure[0])):
+    for payload, reason in sorted(failures, key=lambda failure: _sort_key(failure[0])):
         rows.append(_row_of(payload, Source(section=payload.section), reason))
     responses = _table_about_responses(
         "responses", [{"response": number, **row} for number, row in enumerate(rows, 1)]
@@ -429,16 +431,18 @@ Columns = set[tuple[str, str]]
 """Pairs of the name of a table and the name of a column."""
 
 
-def _redact(published: list[PublishedTable], redacted_names: list[str]) -> list[PublishedTable]:
+def _redact(
+    published_tables: list[PublishedTable], redacted_names: list[str]
+) -> list[PublishedTable]:
     """Return tables without the redacted columns and without metadata that may quote these."""
-    redacted_columns, named_columns = _columns_of(published, redacted_names)
+    redacted_columns, named_columns = _columns_of(published_tables, redacted_names)
     if redacted_columns & {("responses", name) for name in {*CONTEXT} - {"host", "fetched_at"}}:
         redacted_columns.add(("responses", "scope"))
     if redacted_columns & {("responses", name) for name in ("host", "scope")}:
         redacted_columns.add(("responses", "url"))
     redacted_facts = {name for table, name in redacted_columns if table == "responses"}
     redacted_tables = []
-    for table in published:
+    for table in published_tables:
         frame, metadata = table.frame, table.metadata
         if table.name == "availability":
             frame = frame.assign(reason=None).astype({"reason": "string"})
@@ -462,17 +466,17 @@ def _redact(published: list[PublishedTable], redacted_names: list[str]) -> list[
         redacted_tables.append(
             replace(table, frame=attach(remaining_frame, FrameMetadata(columns, key, sources)))
         )
-    _warn_of_copies(published, redacted_tables, named_columns)
+    _warn_of_copies(published_tables, redacted_tables, named_columns)
     return redacted_tables
 
 
 def _columns_of(
-    published: list[PublishedTable], redacted_names: list[str]
+    published_tables: list[PublishedTable], redacted_names: list[str]
 ) -> tuple[Columns, Columns]:
     """Return the redacted columns, and those among them that the user named individually."""
     dtypes = {
         (table.name, str(name)): str(dtype)
-        for table in published
+        for table in published_tables
         for name, dtype in table.frame.dtypes.items()
         if name not in _REQUIRED_COLUMNS
     }
@@ -590,9 +594,9 @@ def _citation(facts: Mapping[str, Any]) -> str:
     people = [{"name": name} for name in facts["creators"] or ["The authors of this study"]]
     body = _fill(_CITATION, people=people, **facts)
     # JSON, with the characters escaped that YAML refuses or folds.
-    unsafe = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+    unsafe_characters = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
     lines = "".join(f"{name}: {json_text(value)}\n" for name, value in body.items())
-    return unsafe.sub(lambda match: f"\\u{ord(match[0]):04x}", lines)
+    return unsafe_characters.sub(lambda match: f"\\u{ord(match[0]):04x}", lines)
 
 
 def _data_package(

@@ -568,11 +568,11 @@ class Study(metaclass=Chaptered):
 
     def _store_profile(self, base_url: str, profile: Profile) -> None:
         """Store the profile of a service; the caller must have locked the manifest."""
-        unportable = sorted(name for name in profile if not is_portable(profile[name]))
-        if unportable:
+        unportable_names = sorted(name for name in profile if not is_portable(profile[name]))
+        if unportable_names:
             warn(
                 f"a study holds declarations as data, and a function makes rows of "
-                f"{', '.join(unportable)}: replay with profile=",
+                f"{', '.join(unportable_names)}: replay with profile=",
                 SchemaDriftWarning,
             )
         profiles = self._profiles
@@ -833,7 +833,7 @@ class Study(metaclass=Chaptered):
             excel=excel,
             csv=csv,
             overwrite=overwrite,
-            packed=packed_study,
+            packed_study=packed_study,
         )
 
     def rerun(

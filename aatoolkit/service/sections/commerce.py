@@ -468,8 +468,8 @@ def conversions(obs: Observations) -> SectionAnswer:
     if obs.has_rows("visits"):
         record = obs.row(_RECORDED_SQL, through=last_day)
     if not record["days"]:
-        none = "No visits were recorded in this window."
-        reason = none if obs.has_rows("visits") else why_no_rows("visits")
+        note = "No visits were recorded in this window."
+        reason = note if obs.has_rows("visits") else why_no_rows("visits")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     is_priced, is_measured = analytics["currency"] is not None, record["measured"]
     parameters = {"through": last_day, "priced": is_priced, "measured": is_measured}

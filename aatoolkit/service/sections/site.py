@@ -298,8 +298,8 @@ def crawlability(obs: Observations) -> SectionAnswer:
     }
     latest_check = next(iter(obs.rows(_LATEST_SQL)), None)
     if latest_check is None:
-        late = "The site was not examined up to the end of this window."
-        reason = late if obs.has_rows("site_checks") else why_no_rows("site_checks")
+        note = "The site was not examined up to the end of this window."
+        reason = note if obs.has_rows("site_checks") else why_no_rows("site_checks")
         return SectionAnswer(body, SectionAvailability("unavailable", reason))
     checked_at = body["checkedAt"] = latest_check["checked_at"]
     body["score"] = obs.row(_SCORE_SQL, checked_at=checked_at)

@@ -178,8 +178,8 @@ def impact(obs: Observations) -> SectionAnswer:
     reasons = [*_shortages(outcomes, bool(countable_metrics)), *filter(None, missing.values())]
     status, sample_count = "partial" if reasons else "available", 0
     if not outcomes:
-        none = "No completed action is measured in this window."
-        reasons = [none if obs.has_rows("experiments") else why_no_rows("completed actions")]
+        note = "No completed action is measured in this window."
+        reasons = [note if obs.has_rows("experiments") else why_no_rows("completed actions")]
         status = "unavailable"
     elif not any(outcome["metrics"] for outcome in outcomes):
         status = "insufficient_sample" if countable_metrics else "unavailable"
@@ -472,10 +472,10 @@ def insights(obs: Observations) -> SectionAnswer:
 
 def _comparability(obs: Observations) -> SectionAvailability:
     """Return the availability: whether the window can be compared with the one before."""
-    missing = [why_no_subject(obs), own_citations_missing(obs)]
+    missing_reasons = [why_no_subject(obs), own_citations_missing(obs)]
     if not obs.has_rows("source_page_brands"):
-        missing.append("It is not known which brands the cited pages mention.")
-    availability = answers_availability(obs, reasons=missing)
+        missing_reasons.append("It is not known which brands the cited pages mention.")
+    availability = answers_availability(obs, reasons=missing_reasons)
     is_compared = obs.has_previous and answer_counts(obs, WHOLE, is_previous=True)[()]
     if availability.status == "unavailable" or is_compared:
         return availability

@@ -175,12 +175,12 @@ def draw_answers(runs: Runs) -> dict[str, pa.Table]:
 def _answers(runs: Runs) -> pa.Table:
     """Return random answers, one for each run."""
     rng, is_failed = runs.generator(3), ~runs.answered
-    text = null_where(is_failed, _texts(runs))
+    texts = null_where(is_failed, _texts(runs))
     is_truncated = chance(rng, 0.3, len(runs))
     feature = 1 + chance(rng, 0.7, len(runs)).astype(np.int64)
     hides_retrieval = runs.has("exposes_retrieval", None)
     engines = runs.plan.values("engines", "engine")
-    models = [f"{engine}-synthetic-{n}" for engine in engines for n in (1, 2)]
+    models = [f"{engine}-synthetic-{version}" for engine in engines for version in (1, 2)]
     return store_table(
         "answers",
         runs.plan.host,
@@ -190,9 +190,9 @@ def _answers(runs: Runs) -> pa.Table:
         ran_at=runs.ran_at,
         outcome=runs.outcome,
         model=null_where(is_failed, pick(models, 2 * runs.engine + (runs.age <= 15))),
-        answer_text=text,
+        answer_text=texts,
         answer_format=null_where(is_failed, "markdown"),
-        answer_characters=pc.add(pc.utf8_length(text), pa.array(np.where(is_truncated, 900, 0))),
+        answer_characters=pc.add(pc.utf8_length(texts), pa.array(np.where(is_truncated, 900, 0))),
         answer_truncated=null_where(is_failed, is_truncated),
         features=pick(
             CHOICES["features"],
@@ -223,8 +223,8 @@ def _mentions(runs: Runs) -> pa.Table:
     tone = tone + np.where((runs.brand == 0) & (runs.age[runs.run] < TURN), 0.15, 0.0)
     level = rng.random(count)
     mood = np.where(level < tone, 0, np.where(level > 1 - 0.3 * (1 - tone), 2, 1))
-    low, width = np.array([650, 450, 100])[mood], np.array([300, 100, 250])[mood]
-    score = (low + np.floor(width * rng.random(count))) / 10
+    lowest_score, width = np.array([650, 450, 100])[mood], np.array([300, 100, 250])[mood]
+    score = (lowest_score + np.floor(width * rng.random(count))) / 10
     is_unscored = ~runs.plan.array("brands", "scored", True)[runs.brand]
     is_unscored |= chance(rng, 0.13, count)
     is_unordered = chance(rng, 0.04, len(runs))[runs.run]

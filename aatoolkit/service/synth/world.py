@@ -169,13 +169,13 @@ class HostPlan:
         rows: list[dict[str, Any]] = ROWS[self.host].get(table, [])
         return rows
 
-    def values(self, table: str, column: str, missing: Any = None) -> list[Any]:
+    def values(self, table: str, column: str, default: Any = None) -> list[Any]:
         """Return the values of one column of a table's fixed rows."""
-        return [row.get(column, missing) for row in self.rows(table)]
+        return [row.get(column, default) for row in self.rows(table)]
 
-    def array(self, table: str, column: str, missing: Any) -> Array:
+    def array(self, table: str, column: str, default: Any) -> Array:
         """Return the values of one column of a table's fixed rows as an array."""
-        return np.array(self.values(table, column, missing))
+        return np.array(self.values(table, column, default))
 
     def pages(self) -> list[dict[str, Any]]:
         """Return the pages that answers can cite, each with its ``domain`` (without ``www``)."""
