@@ -49,7 +49,7 @@ SCHEMA = pa.schema(
 )
 
 _CODEC = "zstd"
-_LEVEL = 9
+_COMPRESSION_LEVEL = 9
 
 USABLE = "error IS NULL"
 """The SQL condition that a row is a usable response."""
@@ -230,7 +230,7 @@ class ArchivedResponse:
 
 def to_arrow(responses: Iterable[ArchivedResponse]) -> pa.Table:
     """Return responses as rows of the table ``responses``, with compressed bodies."""
-    codec = pa.Codec(_CODEC, _LEVEL)
+    codec = pa.Codec(_CODEC, _COMPRESSION_LEVEL)
     rows = []
     for response in responses:
         body = None if response.body is None else codec.compress(response.body, asbytes=True)

@@ -19,16 +19,16 @@ import aatoolkit as aa
 from aatoolkit._util.defaults import DEMO_HOST, EXTRAS
 from aatoolkit._util.text import counted, visible
 from aatoolkit.cli.shell import (
-    CONNECTION,
+    CONNECTION_OPTIONS,
     CSV,
     FILTER_OPTIONS,
     JSON,
-    ONLY,
-    PROFILE,
+    PROFILE_OPTION,
     SECTIONS,
-    SERVICE,
+    SECTIONS_OPTION,
+    SERVICE_OPTIONS,
     SUFFIXES,
-    SYNTHETIC,
+    SYNTHETIC_OPTIONS,
     WORKERS_OPTION,
     Args,
     Output,
@@ -112,7 +112,7 @@ for group in (study_commands, archive_commands, profile_commands):
         "aatoolkit-demo",
     ),
     option("--host HOST", "The synthetic project to read.", default=DEMO_HOST),
-    *SYNTHETIC,
+    *SYNTHETIC_OPTIONS,
     *FILTER_OPTIONS,
     JSON,
     examples=["demo --days 7 -o demo-7"],
@@ -162,7 +162,7 @@ def _errors(dataset: Dataset, prefix: str = "") -> dict[str, str]:
     ),
     option("--refresh", "Let the service refresh, and use no cached response."),
     *FILTER_OPTIONS,
-    *CONNECTION,
+    *CONNECTION_OPTIONS,
     JSON,
     examples=[
         "read acme.example",
@@ -221,9 +221,9 @@ def _lines_of(options: ScopeOptions) -> Iterator[str]:
     "report HOST",
     option("-o --out FILE", "The HTML file to write.", Output(".html", ".htm"), required=True),
     option("--title TEXT", "The title of the page (default: the host)."),
-    ONLY,
+    SECTIONS_OPTION,
     *FILTER_OPTIONS,
-    *CONNECTION,
+    *CONNECTION_OPTIONS,
     JSON,
     examples=["report acme.example -o acme.html --section urls"],
 )
@@ -248,10 +248,10 @@ def report(args: Args) -> int:
         required=True,
     ),
     option("--force", "Read and write anew what is there from today."),
-    ONLY,
+    SECTIONS_OPTION,
     WORKERS_OPTION,
     *FILTER_OPTIONS,
-    *CONNECTION,
+    *CONNECTION_OPTIONS,
     JSON,
     examples=[
         "collect acme.example globex.example -o files \\\n      --section urls --section crawl"
@@ -318,7 +318,7 @@ def cache(args: Args) -> int:
     return 0
 
 
-@command(app, "doctor [HOST]", *SERVICE, JSON, examples=["doctor", "doctor acme.example"])
+@command(app, "doctor [HOST]", *SERVICE_OPTIONS, JSON, examples=["doctor", "doctor acme.example"])
 def doctor(args: Args) -> int:
     """Check what is installed, configured and reachable."""
     findings = [*_findings(args)]
@@ -401,7 +401,7 @@ def _version(name: str) -> str:
         "Ask about each place that may state availability, except in sections with rules in --out.",
     ),
     option("--own-names", "Keep the service's names where there are others."),
-    *CONNECTION,
+    *CONNECTION_OPTIONS,
     JSON,
     examples=["profile draft acme.example -o service.py"],
 )
@@ -430,7 +430,7 @@ def draft(args: Args) -> int:
 @command(
     profile_commands,
     "check HOST",
-    *CONNECTION,
+    *CONNECTION_OPTIONS,
     JSON,
     examples=["profile check acme.example \\\n      --profile service.py"],
 )
@@ -474,7 +474,7 @@ def types(args: Args) -> int:
     app,
     "serve [DIR]",
     option("--synth", "Write a synthetic store into DIR first."),
-    *SYNTHETIC,
+    *SYNTHETIC_OPTIONS,
     option("--describe", "Print the tables that a store may hold, and exit."),
     option("--address IP", "The address to listen on.", default="127.0.0.1"),
     option("--port N", "0 takes a free one.", click.IntRange(0, 65_535), 8765),
@@ -544,8 +544,8 @@ def _accounts(args: Args) -> tuple[Accounts, str]:
     return Accounts.single(token), f"the new token {token}"
 
 
-_REPLAY = option("--replay", "Normalise the responses again, and compare the tables.")
-_DIR = option(
+_REPLAY_OPTION = option("--replay", "Normalise the responses again, and compare the tables.")
+_DIR_OPTION = option(
     "--dir DIR", "The archive's folder, or s3://BUCKET/FOLDER.", click.STRING, required=True
 )
 
@@ -559,9 +559,9 @@ _DIR = option(
     option("--title TEXT", "What a new study is about, in a line."),
     option("--description TEXT", "The same, at length."),
     option("--creator NAME ...", "Who makes a new study; may be repeated."),
-    ONLY,
+    SECTIONS_OPTION,
     *FILTER_OPTIONS,
-    *CONNECTION,
+    *CONNECTION_OPTIONS,
     JSON,
     examples=["study record acme.example mine --section urls"],
     DIR=Output(is_folder=True),
@@ -605,7 +605,9 @@ def record(args: Args) -> int:
     return 1 if errors else 0
 
 
-@command(study_commands, "verify STUDY", _REPLAY, JSON, examples=["study verify mine --replay"])
+@command(
+    study_commands, "verify STUDY", _REPLAY_OPTION, JSON, examples=["study verify mine --replay"]
+)
 def verify_study(args: Args) -> int:
     """List what a study holds, and what was altered.
 
@@ -722,13 +724,13 @@ def _facts(study: aa.Study) -> dict[str, Any]:
 @command(
     archive_commands,
     "add [HOST]...",
-    _DIR,
+    _DIR_OPTION,
     option("--hosts FILE", "A file, one host a line."),
     option("--refresh", "Ask the service also for what has a response of today."),
     WORKERS_OPTION,
-    ONLY,
+    SECTIONS_OPTION,
     *FILTER_OPTIONS,
-    *CONNECTION,
+    *CONNECTION_OPTIONS,
     JSON,
     examples=["archive add acme.example --dir history \\\n      --section urls"],
 )
@@ -770,7 +772,7 @@ def _first_line(report: object) -> str:
 @command(
     archive_commands,
     "sql [QUERY]",
-    _DIR,
+    _DIR_OPTION,
     CSV,
     JSON,
     examples=[
@@ -795,9 +797,9 @@ def sql(args: Args) -> int:
 @command(
     archive_commands,
     "verify",
-    _DIR,
-    _REPLAY,
-    PROFILE,
+    _DIR_OPTION,
+    _REPLAY_OPTION,
+    PROFILE_OPTION,
     JSON,
     examples=["archive verify --dir history --replay"],
 )
@@ -815,7 +817,7 @@ def verify_archive(args: Args) -> int:
 @command(
     archive_commands,
     "tidy",
-    _DIR,
+    _DIR_OPTION,
     option(
         "--keep-hours N", "How long replaced files are kept for readers.", click.FloatRange(0), 168
     ),

@@ -197,7 +197,7 @@ def command(
     """
     name, *arguments = usage.split()
     lines = "\n".join(f"  aatoolkit {line}" for line in examples)
-    token_note = _TOKEN_NOTE if {*SERVICE} <= {*options} else ""
+    token_note = _TOKEN_NOTE if {*SERVICE_OPTIONS} <= {*options} else ""
 
     def decorate(function: CommandFunction) -> CommandFunction:
         def run(**values: Any) -> int:
@@ -232,16 +232,18 @@ token is never given on the command line, where others could read it."""
 JSON = option("--json", "Print JSON.")
 CSV = option("--csv", "Print CSV in UTF-8.")
 WORKERS_OPTION = option("--workers N", "Concurrent requests.", click.IntRange(1), WORKERS)
-ONLY = option("--section SECTION ...", "This section only; may be repeated (default: all).")
+SECTIONS_OPTION = option(
+    "--section SECTION ...", "This section only; may be repeated (default: all)."
+)
 FILTER_OPTIONS = (
     option("--days N", "The window up to now.", click.Choice([str(n) for n in DAYS]), "30"),
     *(option(f"--{name} VALUE ...", f"This {name}; may be repeated.") for name in FILTERS),
 )
-PROFILE = option(
+PROFILE_OPTION = option(
     "--profile FILE",
     "The profile of the service. It is a Python file, and is executed: use your own only.",
 )
-SERVICE = (
+SERVICE_OPTIONS = (
     option("--base-url URL", "The address of the service."),
     option("--token-file FILE", "A file that holds the token."),
     option(
@@ -250,12 +252,12 @@ SERVICE = (
         click.FloatRange(1),
     ),
 )
-CACHE = (
+CACHE_OPTIONS = (
     option("--no-cache", "Cache no responses."),
     option("--offline", "Use cached responses only."),
 )
-CONNECTION = (*SERVICE, *CACHE, PROFILE)
-SYNTHETIC = (
+CONNECTION_OPTIONS = (*SERVICE_OPTIONS, *CACHE_OPTIONS, PROFILE_OPTION)
+SYNTHETIC_OPTIONS = (
     option("--seed N", "Same seed, same data.", click.IntRange(0), 0),
     option("--answers N", "AI answers in all.", click.IntRange(1), 5000),
     option(

@@ -373,8 +373,8 @@ def attach(
     """
     other_attrs = _other_attrs(frame)
     frame.attrs = {}
-    copy = frame.copy(deep=False)
-    _put(frame, other_attrs, _MetadataInMemory(lambda: copy, lambda: metadata, responses))
+    frame_copy = frame.copy(deep=False)
+    _put(frame, other_attrs, _MetadataInMemory(lambda: frame_copy, lambda: metadata, responses))
     return frame
 
 

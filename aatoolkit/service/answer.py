@@ -79,7 +79,7 @@ class SectionAnswer:
     availability: SectionAvailability
 
 
-Ask = Callable[[Observations], SectionAnswer]
+SectionFunction = Callable[[Observations], SectionAnswer]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class ServiceSection:
     """A section: its name, its function, and the filters that apply to it."""
 
     name: str
-    ask: Ask
+    ask: SectionFunction
     filters: tuple[str, ...] = tuple(FILTERS)
 
 
@@ -95,10 +95,12 @@ SECTIONS: dict[str, ServiceSection] = {}
 """The sections by name; filled when the modules of ``aatoolkit.service.sections`` are imported."""
 
 
-def section(name: str, *, filters: Collection[str] = FILTERS) -> Callable[[Ask], Ask]:
+def section(
+    name: str, *, filters: Collection[str] = FILTERS
+) -> Callable[[SectionFunction], SectionFunction]:
     """Decorate the function of a section to register it; ``filters`` are those that apply to it."""
 
-    def register(ask: Ask) -> Ask:
+    def register(ask: SectionFunction) -> SectionFunction:
         SECTIONS[name] = ServiceSection(name, ask, tuple(filters))
         return ask
 

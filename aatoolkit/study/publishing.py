@@ -578,13 +578,13 @@ def _readme(
         f"| {_cell(table.doc)} |\n"
         for table in tables
     )
-    return Template(_README).substitute(
+    return Template(_README_TEMPLATE).substitute(
         title=_cell(facts["title"]),
         notes="".join(f"{note}\n\n" for note in facts["notes"]),
         facts="\n".join(f"- {name}: {_cell(fact)}" for name, fact in facts["stated"].items()),
         tables="".join(rows),
         missing=_MISSING_NOTE,
-        more=_SHEETS * has_sheets + _RESPONSES * has_study,
+        more=_SHEETS_TEXT * has_sheets + _RESPONSES_TEXT * has_study,
         version=__version__,
     )
 
@@ -592,7 +592,7 @@ def _readme(
 def _citation(facts: Mapping[str, Any]) -> str:
     """Return the text of ``CITATION.cff``, version 1.2.0."""
     people = [{"name": name} for name in facts["creators"] or ["The authors of this study"]]
-    body = _fill(_CITATION, people=people, **facts)
+    body = _fill(_CITATION_TEMPLATE, people=people, **facts)
     # JSON, with the characters escaped that YAML refuses or folds.
     unsafe_characters = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
     lines = "".join(f"{name}: {json_text(value)}\n" for name, value in body.items())
@@ -604,7 +604,7 @@ def _data_package(
 ) -> dict[str, Any]:
     """Return the description of the tables as a Data Package 2.0."""
     return _fill(
-        _PACKAGE,
+        _PACKAGE_TEMPLATE,
         **facts,
         short="-".join(re.findall(r"[a-z0-9]+", facts["title"].lower())) or "study",
         people=[{"title": name, "roles": ["creator"]} for name in facts["creators"]],
@@ -630,7 +630,7 @@ def _crate(facts: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         name: [{"@id": entity["@id"]} for entity in entities]
         for name, entities in {"files": files, "sources": sources, "people": people}.items()
     }
-    crate = _fill(_CRATE, **{**facts, **references}, version=__version__)
+    crate = _fill(_CRATE_TEMPLATE, **{**facts, **references}, version=__version__)
     crate["@graph"] += [*files, *sources, *people]
     return crate
 
@@ -647,13 +647,15 @@ def _resource(table: PublishedTable, sha256: str) -> dict[str, Any]:
     is_referring = "response" in table.frame and table.name != "responses"
     fields = [_field(table.frame[facts["column"]], facts) for facts in table.facts]
     return _fill(
-        _RESOURCE,
+        _RESOURCE_TEMPLATE,
         name=re.sub(r"[^a-z0-9._-]", "_", table.name.lower()),
         table=table.name,
         doc=table.doc,
         path=table.path("parquet"),
         sha256=sha256,
-        schema=_fill(_SCHEMA, fields=fields, key=key, refers=[foreign_key] if is_referring else []),
+        schema=_fill(
+            _SCHEMA_TEMPLATE, fields=fields, key=key, refers=[foreign_key] if is_referring else []
+        ),
     )
 
 
@@ -662,7 +664,7 @@ def _field(values: pd.Series, facts: dict[str, Any]) -> dict[str, Any]:
     field_type = _FIELD_TYPES.get(str(values.dtype), "string")
     if facts["dtype"] == "list<string>":
         field_type = "any"  # Frictionless does not accept a Parquet list as an array
-    return _fill(_FIELD, **facts, kind=field_type)
+    return _fill(_FIELD_TEMPLATE, **facts, kind=field_type)
 
 
 _FIELD_TYPES = {
@@ -684,7 +686,7 @@ _REDACTION_NOTE = """\
 Left out of this publication: {}. The service's notes on availability are left out too, as they \
 may quote it."""
 _NO_LICENCE = "No licence is stated; ask the creators before you use or share it."
-_CITATION = """{
+_CITATION_TEMPLATE = """{
 "cff-version": "1.2.0",
 "message": "If you use this data, please cite it as below.",
 "type": "dataset",
@@ -696,7 +698,7 @@ _CITATION = """{
 "license": $licence,
 "identifiers": $seal
 }"""
-_PACKAGE = """{
+_PACKAGE_TEMPLATE = """{
 "$$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
 "name": $short,
 "title": $title,
@@ -708,7 +710,7 @@ _PACKAGE = """{
 "study": $study,
 "resources": $resources
 }"""
-_CRATE = """{
+_CRATE_TEMPLATE = """{
 "@context": [
   "https://w3id.org/ro/crate/1.1/context",
   {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
@@ -749,7 +751,7 @@ _CRATE = """{
   }
 ]
 }"""
-_RESOURCE = """{
+_RESOURCE_TEMPLATE = """{
 "$$schema": "https://datapackage.org/profiles/2.0/dataresource.json",
 "name": $name,
 "type": "table",
@@ -761,14 +763,14 @@ _RESOURCE = """{
 "sha256": $sha256,
 "schema": $schema
 }"""
-_SCHEMA = """{
+_SCHEMA_TEMPLATE = """{
 "$$schema": "https://datapackage.org/profiles/2.0/tableschema.json",
 "fields": $fields,
 "missingValues": [""],
 "primaryKey": $key,
 "foreignKeys": $refers
 }"""
-_FIELD = """{
+_FIELD_TEMPLATE = """{
 "name": $column,
 "type": $kind,
 "description": $doc,
@@ -776,7 +778,7 @@ _FIELD = """{
 "aggregation": $aggregation,
 "availability": $availability
 }"""
-_README = """\
+_README_TEMPLATE = """\
 # $title
 
 $notes$facts
@@ -816,7 +818,7 @@ the package for machines, `CITATION.cff`
 is the citation, and `sha256sum -c SHA256SUMS` verifies that nothing has changed. Made with
 aatoolkit $version.
 """
-_SHEETS = """\
+_SHEETS_TEXT = """\
 ## Spreadsheets
 
 The CSV files and the workbook are safe to open: no cell is a formula. In CSV, a text that begins
@@ -829,7 +831,7 @@ is cut and marked, and a table that does not fit a sheet continues in the next; 
 lists them. For analyses, use the Parquet files.
 
 """
-_RESPONSES = """\
+_RESPONSES_TEXT = """\
 ## Every number down to its bytes
 
 `study.zip` holds the responses themselves, byte for byte, under their SHA-256. With `aatoolkit`,

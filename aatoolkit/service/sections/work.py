@@ -305,7 +305,7 @@ class _Kind(NamedTuple):
     fall: str
 
 
-_CITATIONS = ("citationCount", "count", (0.05, 0.02, 0.005))
+_CITATION_FIELDS = ("citationCount", "count", (0.05, 0.02, 0.005))
 _KINDS = {
     "visibility_change": _Kind(
         "mentionRate",
@@ -326,7 +326,7 @@ _KINDS = {
         "Read the answers that speak badly of it, and correct what their sources say.",
     ),
     "competitor_citation_gain": _Kind(
-        *_CITATIONS,
+        *_CITATION_FIELDS,
         "{brand} {often} cited by way of {domain}",
         "Pages of {domain} that mention {brand} were cited in {after} answers, after {before} in"
         " the window before.",
@@ -334,7 +334,7 @@ _KINDS = {
         "",
     ),
     "citation_loss": _Kind(
-        *_CITATIONS,
+        *_CITATION_FIELDS,
         "Pages of {domain} no longer cited",
         "{before} answers cited pages of {domain} in the window before that no answer cites in"
         " this one.",

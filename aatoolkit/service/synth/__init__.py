@@ -32,7 +32,7 @@ from aatoolkit.service.synth.world import AS_OF, HOSTS, fixed_tables
 
 __all__ = ["synthesize", "write_synthetic_store"]
 
-_README = """\
+_README_TEMPLATE = """\
 # A synthetic store
 
 Nothing in these tables was observed. They were drawn at random with seed {seed} and
@@ -96,7 +96,7 @@ def write_synthetic_store(
     """
     write_store(folder, synthesize(seed, answers, icc))
     as_of = AS_OF.strftime("%Y-%m-%dT%H:%M:%SZ")
-    note = _README.format(seed=seed, answers=answers, icc=icc, as_of=as_of)
+    note = _README_TEMPLATE.format(seed=seed, answers=answers, icc=icc, as_of=as_of)
     Path(folder, "README.md").write_text(note, encoding="utf-8", newline="\n")
 
 

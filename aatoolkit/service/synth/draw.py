@@ -265,12 +265,12 @@ def _claim_sightings(runs: Runs) -> pa.Table:
     claim = np.where(
         runs.brand == 0, draw_weighted(rng, (5, 1, 2), count), 3 + draw_weighted(rng, (1, 2), count)
     )
-    rows = np.flatnonzero(is_seen & (runs.brand <= 1))
+    sighted_mentions = np.flatnonzero(is_seen & (runs.brand <= 1))
     return store_table(
         "claim_sightings",
         runs.plan.host,
-        claim_id=pick(runs.plan.values("claims", "claim_id"), claim[rows]),
-        chat_id=pick(runs.chat_ids, runs.run[rows]),
+        claim_id=pick(runs.plan.values("claims", "claim_id"), claim[sighted_mentions]),
+        chat_id=pick(runs.chat_ids, runs.run[sighted_mentions]),
     )
 
 
@@ -432,14 +432,14 @@ def _cards(runs: Runs, cards: Array, advertiser: Array) -> pa.Table:
 def draw_shopping(runs: Runs) -> dict[str, pa.Table]:
     """Return random products that answers show, and their offers."""
     rng, ids = runs.generator(30), runs.plan.values("products", "product_id")
-    rows = np.flatnonzero(runs.shopping)
-    score = rng.random((len(rows), len(ids))) + np.linspace(0.5, 0.0, len(ids))
+    shopping_runs = np.flatnonzero(runs.shopping)
+    score = rng.random((len(shopping_runs), len(ids))) + np.linspace(0.5, 0.0, len(ids))
     order = np.argsort(-score, axis=1, kind="stable")
-    run, place = spread(draw_integers(rng, 2, 5, len(rows)))
+    run, place = spread(draw_integers(rng, 2, 5, len(shopping_runs)))
     mentions = store_table(
         "product_mentions",
         runs.plan.host,
-        chat_id=pick(runs.chat_ids, rows[run]),
+        chat_id=pick(runs.chat_ids, shopping_runs[run]),
         product_id=pick(ids, order[run, place]),
         position=place + 1,
     )
