@@ -70,12 +70,12 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = _target(path)
     with _reporting(target):
         mode = _mode(target)
-        with _unfinished(target.parent, is_folder=False) as temporary:
-            yield temporary
-            if mode not in (None, stat.S_IMODE(temporary.stat().st_mode)):
-                temporary.chmod(mode)
-            _sync(temporary)
-            _replace(temporary, target)
+        with _unfinished(target.parent, is_folder=False) as temporary_path:
+            yield temporary_path
+            if mode not in (None, stat.S_IMODE(temporary_path.stat().st_mode)):
+                temporary_path.chmod(mode)
+            _sync(temporary_path)
+            _replace(temporary_path, target)
     with _reporting(target, "is in place, but may not survive a loss of power"):
         _sync(target.parent)
 
@@ -89,8 +89,8 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
         If it cannot be written. The old file is unchanged, unless the message says that it was
         replaced.
     """
-    with writing(path) as temporary:
-        temporary.write_bytes(content)
+    with writing(path) as temporary_path:
+        temporary_path.write_bytes(content)
     return Path(path)
 
 
@@ -121,13 +121,13 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
         if _is_taken(target) and not overwrite:
             problem = "the folder is not empty; pass overwrite=True to replace it, or name another"
             raise FileExistsError(errno.EEXIST, problem)
-        with _unfinished(target.parent, is_folder=True) as temporary:
-            yield temporary
-            _sync_all(temporary)
+        with _unfinished(target.parent, is_folder=True) as temporary_path:
+            yield temporary_path
+            _sync_all(temporary_path)
             if overwrite and _is_taken(target):
-                _exchange(temporary, target)
+                _exchange(temporary_path, target)
             else:
-                _replace(temporary, target)
+                _replace(temporary_path, target)
     with _reporting(target, "is in place, but may not survive a loss of power"):
         _sync(target.parent)
 

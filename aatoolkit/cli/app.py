@@ -276,8 +276,8 @@ def collect(args: Args) -> int:
                 for tables in dataset.values():
                     folder.mkdir(parents=True, exist_ok=True)
                     path = folder / tables.section
-                    with writing_folder(path, overwrite=args.force) as temporary:
-                        table_count += len([*write_section(tables, temporary)])
+                    with writing_folder(path, overwrite=args.force) as temporary_folder:
+                        table_count += len([*write_section(tables, temporary_folder)])
                 errors = _errors(dataset, f"{host} ")
             kept_count = len(names) - len(new_names)
             row = {"host": host, "folder": str(folder), "files": table_count, "kept": kept_count}
@@ -328,7 +328,7 @@ def doctor(args: Args) -> int:
     return int(any(is_good is False for _, is_good, _ in findings))
 
 
-_CORE = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets", "tqdm")
+_CORE_PACKAGES = ("pandas", "pyarrow", "requests", "requests-cache", "ipywidgets", "tqdm")
 
 Diagnosis = tuple[str, bool | None, str]
 """What was checked, whether it is good (None for neither right nor wrong), and the finding."""
@@ -344,7 +344,7 @@ def _findings(args: Args) -> Iterator[Diagnosis]:
     token = token_of(args)
     yield "aatoolkit", True, aa.__version__
     yield "python", True, f"{platform.python_version()} on {platform.system()}"
-    for name in _CORE:
+    for name in _CORE_PACKAGES:
         yield name, True, _version(name)
     for extra, names in EXTRAS.items():
         absent_names = ", ".join(name for name in names if not _version(name))

@@ -463,8 +463,8 @@ def _feather(frame: pd.DataFrame, out: Path) -> None:
 
     from aatoolkit._util.files import writing
 
-    with writing(out) as temporary:
-        feather.write_feather(pa.table(frame.aa), temporary)
+    with writing(out) as temporary_path:
+        feather.write_feather(pa.table(frame.aa), temporary_path)
 
 
 _SERIALIZERS = {"csv": _csv, "json": _json, "ndjson": _ndjson}

@@ -25,7 +25,7 @@ SUCCESSES = frozenset({200, 201, 202, 203})
 """The statuses of success; with others a section may still explain why it has no data."""
 
 _SHOWN_BYTES = 1 << 12
-_SECONDS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
+_SECONDS_PATTERN = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 
 
 def judge(
@@ -82,7 +82,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     (2.0, None)
     """
     text = headers.get("retry-after", "").strip()
-    if _SECONDS.fullmatch(text):
+    if _SECONDS_PATTERN.fullmatch(text):
         return float(text)
     try:
         moment = parsedate_to_datetime(text)

@@ -172,9 +172,11 @@ def answers_availability(
         since = obs.collected_since
         if since is not None and since > obs.window.start:
             notes.append(f"Answers were collected only since {since.isoformat()}.")
-        requested = [engine for engine in silent_states if engine in obs.question.filter("engine")]
-        if requested:
-            notes.append(f"There are no answers of {', '.join(requested)}.")
+        requested_engines = [
+            engine for engine in silent_states if engine in obs.question.filter("engine")
+        ]
+        if requested_engines:
+            notes.append(f"There are no answers of {', '.join(requested_engines)}.")
         status = "partial" if notes else "available"
     return SectionAvailability(
         status=status,

@@ -133,8 +133,8 @@ def rerun(
     verification = study.verify()
     if verification.digest != digest:
         problem_text = verification.problems[0] if verification.problems else "it was sealed anew"
-        change = f"the study is not as it was before the rerun: {problem_text}"
-        problem = f"{problem}; {change}" if problem else change
+        change_text = f"the study is not as it was before the rerun: {problem_text}"
+        problem = f"{problem}; {change_text}" if problem else change_text
     problem = None if problem is None else clipped(_mask_tokens(problem))
     if out is not None:
         executed_text = _mask_tokens(json.dumps(book, ensure_ascii=False, indent=1) + "\n")

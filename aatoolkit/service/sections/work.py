@@ -288,7 +288,7 @@ def _shortages(outcomes: list[Row], is_countable: bool) -> list[str]:
 
 _SEVERITIES = ("high", "medium", "low")
 _CONFIDENCES = ((0.01, "high"), (0.05, "confident"), (0.1, "worth_a_look"))
-_FALSE_DISCOVERIES = 0.1
+_FALSE_DISCOVERY_RATE = 0.1
 _FIRM_SAMPLE, _LEAST_SAMPLE, _LEAST_EVENTS, _LEAST_COUNT = 30, 10, 5, 3
 _EVIDENCE = 5
 
@@ -457,7 +457,7 @@ def insights(obs: Observations) -> SectionAnswer:
     states = {row["insight_id"]: row["state"] for row in rows}
     notable_insights = []
     for change, p_value in zip(changes, p_values, strict=True):
-        if p_value <= _FALSE_DISCOVERIES and change["severity"] is not None:
+        if p_value <= _FALSE_DISCOVERY_RATE and change["severity"] is not None:
             insight = _insight(obs, change, p_value) | {"detectedAt": availability.as_of}
             notable_insights.append(insight | {"state": states.get(insight["insightId"], "new")})
     notable_insights.sort(key=lambda insight: _SEVERITIES.index(insight["severity"]))

@@ -207,13 +207,13 @@ def _texts(runs: Runs) -> pa.Array:
     brands = pick([f"**{brand}**" for brand in runs.plan.values("brands", "brand")], runs.brand)
     names = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), brands), ", ")
     prompts = pick(runs.plan.values("prompts", "prompt"), runs.prompt)
-    with_brands = pc.binary_join_element_wise(
+    texts_with_brands = pc.binary_join_element_wise(
         "(synthetic) Asked “", prompts, "”, look at ", names, ".", ""
     )
-    without_brands = pc.binary_join_element_wise(
+    texts_without_brands = pc.binary_join_element_wise(
         "(synthetic) For “", prompts, "” nothing stands out.", ""
     )
-    return pc.if_else(pa.array(runs.mention_counts > 0), with_brands, without_brands)
+    return pc.if_else(pa.array(runs.mention_counts > 0), texts_with_brands, texts_without_brands)
 
 
 def _mentions(runs: Runs) -> pa.Table:

@@ -66,9 +66,9 @@ def spread(counts: Array) -> tuple[Array, Array]:
 
     Return these indices and, for each of them, its position among the equal ones, from 0.
     """
-    owners = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    indices = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     starts = np.cumsum(counts) - counts
-    return owners, np.arange(len(owners), dtype=np.int64) - starts[owners]
+    return indices, np.arange(len(indices), dtype=np.int64) - starts[indices]
 
 
 def pick(values: Sequence[Any] | pa.Array, indices: Array) -> pa.Array:
