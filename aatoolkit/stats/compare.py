@@ -35,7 +35,7 @@ from aatoolkit.stats.estimate import (
     varies,
     verdict_of,
 )
-from aatoolkit.stats.results import MEASURED, TABLES, amount, points, reranked, result
+from aatoolkit.stats.results import MEASURED, TABLES, amount, points, result
 from aatoolkit.stats.sums import (
     PROMPT,
     SEVERAL,
@@ -57,6 +57,7 @@ from aatoolkit.stats.trace import (
     named,
     normal_quantile,
     number,
+    plain_value,
     setting,
     statistic,
     take,
@@ -358,6 +359,8 @@ def _limitations(
 
 # --- results -------------------------------------------------------------------------
 
+_VERDICT_ORDER = {"no evidence": 1, "cannot say": 2}
+
 
 def comparison_result(
     rows: Sequence[ComparedRow],
@@ -367,12 +370,10 @@ def comparison_result(
     level: float,
     names: tuple[str, str],
     kind: str = "host",
-    *,
-    is_ranked: bool = False,
 ) -> pd.DataFrame:
     """Make the result of comparisons: p-values adjusted over all of them, and verdicts.
 
-    With ``is_ranked`` the planned comparison comes first, then those with a verdict by size.
+    If one was planned, it comes first, then those with a verdict by size.
     """
     is_plain = names == WINDOWS
     side, baseline, n_baseline = (
@@ -401,6 +402,11 @@ def comparison_result(
         if not is_plain:
             columns |= {kind: names[0], f"baseline_{kind}": names[1]}
         result_rows.append(columns)
+    order = None
+    if any(planned):
+        verdicts = [_VERDICT_ORDER.get(plain_value(row["verdict"]), 0) for row in result_rows]
+        sizes = [np.nan_to_num(abs(number(row["change"]))) for row in result_rows]
+        order = np.lexsort((np.negative(sizes), verdicts, np.logical_not(planned)))
     units, measures = {row.unit for row in rows}, {row.measure for row in rows}
     states = [
         column.availability
@@ -409,7 +415,7 @@ def comparison_result(
         if name in measures
     ]
     now_name, before_name = ("this frame", "the other frame") if is_plain else names
-    frame = result(
+    return result(
         "compare",
         result_rows,
         metadata,
@@ -417,6 +423,7 @@ def comparison_result(
         key=("measure", *keys),
         unit=units.pop() if len(units) == 1 else None,
         level=level,
+        order=order,
         kind=kind,
         side=side,
         baseline=baseline,
@@ -428,11 +435,6 @@ def comparison_result(
         if is_plain
         else f"{now_name} minus {before_name}.",
     )
-    if not is_ranked:
-        return frame
-    size = -frame["change"].abs().to_numpy(np.float64, na_value=0.0)
-    order = frame["verdict"].map({"no evidence": 1, "cannot say": 2}).fillna(0)
-    return reranked(frame, np.lexsort((size, order.to_numpy(), np.logical_not(planned))))
 
 
 # --- decomposition ----------------------------------------------------------------------------

@@ -163,9 +163,7 @@ def headline_of(
     rows = [row for row in rows if not _is_repeated(row, rows[0])]
     rows += _key_figures(tables, has_before, rows, level, names_of_sides)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]
-    return comparison_result(
-        rows, ("subject", "name"), metadata, "holm", level, names_of_sides, is_ranked=True
-    )
+    return comparison_result(rows, ("subject", "name"), metadata, "holm", level, names_of_sides)
 
 
 def _answer(

@@ -34,7 +34,7 @@ from aatoolkit.stats.estimate import (
     varies,
     wilson,
 )
-from aatoolkit.stats.results import percent, refusal, reranked, result
+from aatoolkit.stats.results import percent, refusal, result
 from aatoolkit.stats.sums import (
     PROMPT,
     ClusterSums,
@@ -129,7 +129,7 @@ def rank(
         text = f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {count}"
         verdicts.append(text if np.isfinite(best) else "cannot say: " + reason)
     clusters = count_of(take(n, np.unique(sums.cluster, return_index=True)[1]))
-    ranked = result(
+    return result(
         "rank",
         {
             by: names,
@@ -147,10 +147,10 @@ def rank(
         key=(by,),
         unit=sums.column.unit if sums.column else None,
         level=level,
+        order=np.argsort(-order_scores, kind="stable"),
         column=column,
         cluster=cluster,
     )
-    return reranked(ranked, np.argsort(-order_scores, kind="stable"))
 
 
 def _contributions(sums: ClusterSums) -> Numbers:

@@ -59,12 +59,12 @@ from aatoolkit._util.show import Marks, ShowAs, row_ranges, show_as
 from aatoolkit._util.text import visible
 from aatoolkit.availability import Availability, Cause, Status
 from aatoolkit.errors import AvailabilityError
-from aatoolkit.metadata.attrs import NOTHING, ColumnMetadata, FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.attrs import NOTHING, ColumnMetadata, FrameMetadata, attach
 from aatoolkit.sections.aggregation import COUNT, FRACTION, PROBABILITY, RANK, REQUESTS, refused
 from aatoolkit.sections.column import Column
 from aatoolkit.sections.registry import remember
 from aatoolkit.sections.section import Table, records
-from aatoolkit.stats.trace import plain_columns, reorder_result
+from aatoolkit.stats.trace import plain_columns
 
 MEASURED = Availability(Status.AVAILABLE)
 _DTYPES = {"number": "Float64", "whole": "Int64", "text": "string", "day": "date"}
@@ -267,6 +267,7 @@ def result(
     unit: str | None = None,
     level: float = 0.95,
     states: Mapping[str, Availability] | None = None,
+    order: Any = None,
     **words: Any,
 ) -> pd.DataFrame:
     """Make the frame of a result: the columns of the key, then those declared for the verb.
@@ -293,6 +294,8 @@ def result(
         The availability of some columns, instead of ``state``. If given, the reason for missing
         numbers is ``NO_ROW``, not ``INSUFFICIENT_SAMPLE``, unless an availability has a cause of
         its own.
+    order : array of int, optional
+        The positions of the rows in the result, if they are to be put in another order.
     **words
         The texts that replace the placeholders in the declared names and meanings.
     """
@@ -302,7 +305,7 @@ def result(
     if not isinstance(values, Mapping):
         names = dict.fromkeys(name for row in values for name in row) or declarations
         values = {name: [row.get(name, math.nan) for row in values] for name in names}
-    values = plain_columns(values)
+    values = plain_columns(values, order)
     size = next((len(value) for value in values.values() if _is_column(value)), 1)
     rule = refused("a result of statistics: compute it anew from the rows")
     frame: dict[str, Any] = {}
@@ -323,6 +326,8 @@ def result(
     table = f"statistics:{verb}_{hashlib.sha256(repr(columns).encode()).hexdigest()[:8]}"
     remember(table, Table(table, f"Results of {verb}.", records("rows"), (), tuple(columns)))
     result_frame = pd.DataFrame(frame)
+    if order is not None:
+        result_frame = result_frame.take(order).reset_index(drop=True)
     result_frame = show_as(result_frame, view_of(result_frame))
     described = {name: inputs[0].columns.get(name, NOTHING) for name in frame} if inputs else {}
     for column in columns:
@@ -414,12 +419,6 @@ def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability
         return state if state.status in (Status.AVAILABLE, Status.PARTIAL) else MEASURED
     status = Status.PARTIAL if has_value.any() else Status.UNAVAILABLE
     return Availability(status, state.cause or cause, state.reason or "see the verdict of each row")
-
-
-def reranked(frame: pd.DataFrame, rows: Any) -> pd.DataFrame:
-    """Return a result with its rows in another order."""
-    reorder_result(rows)
-    return attach(frame.take(rows).reset_index(drop=True), metadata_of(frame))
 
 
 def refusal(column: str, verb: str, why: str) -> AvailabilityError:

@@ -252,17 +252,13 @@ def trace_frame(
     return frame
 
 
-def plain_columns(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Hand the columns of a result to the tracer, and return them as plain numbers."""
-    tracer = TRACER.get()
-    return values if tracer is None else tracer.keep(values)
+def plain_columns(values: Mapping[str, Any], order: Any = None) -> Mapping[str, Any]:
+    """Hand the columns of a result to the tracer, and return them as plain numbers.
 
-
-def reorder_result(order: Any) -> None:
-    """Tell the tracer that the rows of the result were put in another order."""
+    ``order`` are the positions of the columns' rows in the result, if the result has another order.
+    """
     tracer = TRACER.get()
-    if tracer is not None:
-        tracer.reorder(order)
+    return values if tracer is None else tracer.keep(values, order)
 
 
 def take(values: Any, index: Any) -> Any:

@@ -76,19 +76,15 @@ class Tracer:
         if frame is not source:
             self._frames[id(frame)] = frame, explain_derived
 
-    def keep(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def keep(self, values: Mapping[str, Any], order: Any) -> dict[str, Any]:
         """Keep the traced columns of a result, and return them as plain numbers."""
-        self._numbers, self._order = values, None
+        self._numbers, self._order = values, order
         return {
             name: [*map(plain_value, column)]
             if isinstance(column, list | tuple)
             else plain_value(column)
             for name, column in values.items()
         }
-
-    def reorder(self, order: Any) -> None:
-        """Record that the rows of the result were put in another order."""
-        self._order = order if self._order is None else self._order[order]
 
     def number(self, position: int, column: str) -> Explanation | None:
         """Explain the number in a row and column of the result; None if it was not traced."""
