@@ -44,33 +44,22 @@ Methods, assumptions and checks: ``help("aatoolkit.stats.results")``.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NoReturn
 
 from aatoolkit.errors import missing_attribute
+from aatoolkit.stats.answer_rows import answers as answers
+from aatoolkit.stats.answer_rows import cited_and_mentioned as cited_and_mentioned
+from aatoolkit.stats.interval import samples as samples
+from aatoolkit.stats.treatment import effect as effect
 
-if TYPE_CHECKING:
-    from aatoolkit.stats.answer_rows import answers as answers
-    from aatoolkit.stats.answer_rows import cited_and_mentioned as cited_and_mentioned
-    from aatoolkit.stats.interval import samples as samples
-    from aatoolkit.stats.treatment import effect as effect
-
-_HOME_OF = {
-    "answers": "answer_rows",
-    "cited_and_mentioned": "answer_rows",
-    "effect": "treatment",
-    "samples": "interval",
-}
-_PUBLIC = [*_HOME_OF]
+_PUBLIC = ["answers", "cited_and_mentioned", "effect", "samples"]
 
 
 def __dir__() -> list[str]:
     return _PUBLIC
 
 
-if not TYPE_CHECKING:  # type checkers read the names above
+if not TYPE_CHECKING:  # type checkers go by what is declared
 
-    def __getattr__(name: str) -> Any:
-        if name not in _HOME_OF:
-            raise missing_attribute(f"module {__name__!r}", name, _PUBLIC)
-        return getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    def __getattr__(name: str) -> NoReturn:
+        raise missing_attribute(f"module {__name__!r}", name, _PUBLIC)
