@@ -233,7 +233,11 @@ def traced_to_rows(
 def column_values(name: str, frame: pd.DataFrame, column: str, rows: Any) -> Any:
     """Return the numbers of a column in some rows of an input frame, each traced to its cell."""
     values = as_floats(frame[column])[rows]
-    return leaf(name, values, lambda tracer, i: tracer.cell(name, frame, rows[i], column))
+
+    def explain(tracer: Any, i: int) -> Any:
+        return tracer.rows(name, values[i], frame, [column], [int(rows[i])], column)
+
+    return leaf(name, values, explain)
 
 
 def trace_frame(

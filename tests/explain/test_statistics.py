@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -157,6 +158,16 @@ def test_an_answer_names_the_rows_about_it(dataset: Data, explainer: Explainer) 
     assert lacking.missing == "it does not mention the brand"
     assert explainer.explain(rows, at, "engine").place is not None
     assert explainer.explain(rows, at, "date").children[0].column == "ran_at"
+
+
+def test_a_number_of_very_many_cells_is_traced_to_the_first_of_them() -> None:
+    columns = aa.Column("page", "string"), aa.sections.count("hits")
+    table = aa.Table("hits", "", aa.sections.records("rows"), "page", columns)
+    rows = [{"page": str(page), "hits": 2} for page in range(5001)]
+    pages = aa.normalize(aa.Section("mine", "", table), json.dumps({"rows": rows})).main
+    explanation = pages.aa.concentration("hits").aa.explain(0, "n")
+    assert (explanation.value, len(explanation.children)) == (10002, 5001)
+    assert "too many rows" in str(explanation.ends)
 
 
 def test_a_number_that_no_formula_gives_is_named(dataset: Data) -> None:

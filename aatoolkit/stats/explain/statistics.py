@@ -94,10 +94,6 @@ class Tracer:
             node = node[row]
         return ExplanationMaker().number(node, row) if isinstance(node, Traced) else None
 
-    def cell(self, name: str, frame: pd.DataFrame, position: int, column: str) -> Explanation:
-        """Explain a number that is a cell of a frame."""
-        return self.rows(name, None, frame, [column], [int(position)], column)
-
     def rows(
         self,
         name: str,
@@ -110,13 +106,12 @@ class Tracer:
     ) -> Explanation:
         """Explain a number by the cells of some columns and rows of a frame.
 
-        If ``value`` is None, there is only one cell, and the number is its value.
+        Without ``row``, it is the value of a single cell, and is identified as that cell is.
         """
         explain = self._explain(frame)
         cells = tuple(cell for i in rows for column in columns for cell in explain(column, [i]))
-        if value is None:
-            (cell,) = cells
-            value, row = cell.value, cell.row
+        if row is None and cells:
+            value, row = cells[0].value, cells[0].row
         return Explanation(
             plain(value),
             name,
@@ -125,6 +120,7 @@ class Tracer:
             formula=formula,
             rows=len(rows),
             children=cells,
+            end=_TOO_MANY_ROWS if len(rows) and not cells else None,
         )
 
     def setting(self, name: str, value: Any, row: Mapping[str, Any]) -> Explanation:
