@@ -36,7 +36,6 @@ from aatoolkit.stats.trace import (
     Numbers,
     Traced,
     alias,
-    call,
     count_of,
     name_all,
     named,
@@ -160,7 +159,7 @@ def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool)
         variance = groups.total((n / groups.spread(size)) ** 2 * within)
         df, at_least, is_enough = size - k, size, size > k
     df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
-    q, unit_variance, deff = call(t_quantiles, (1 + level) / 2, df), value * (1 - value), size * NAN
+    q, unit_variance, deff = t_quantiles((1 + level) / 2, df), value * (1 - value), size * NAN
     if is_rate:
         answers = np.where(varies(np.sqrt(variance), value), unit_variance / variance, at_least)
         name_all(answers=answers)

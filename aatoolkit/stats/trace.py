@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import lru_cache, wraps
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -39,7 +39,7 @@ _SIGNS = {
     "less": ("<", 0), "greater_equal": (">=", 0), "add": ("+", 1), "subtract": ("-", 1),
     "multiply": ("×", 2), "divide": ("/", 2),
 }  # fmt: skip
-_NAMES = {"absolute": "abs", "minimum": "min", "maximum": "max", "inv_cdf": "normal_quantile"}
+_NAMES = {"absolute": "abs", "minimum": "min", "maximum": "max"}
 SETTING, DRAWN, LEAF, TOTAL, COUNT = "setting", "drawn", "leaf", "sum", "len"
 ALIAS, TAKEN, STACKED, COUNTED = "same", "taken", "stacked", "counted"
 """The operations that give a number another name, take elements, sum by group, count by group."""
@@ -131,42 +131,20 @@ def number(value: Any) -> float:
     return float(plain_value(value))
 
 
-def call(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function of numbers; the result is traced if an argument is."""
-    plain_args = [
-        arg.item() if np.ndim(arg) == 0 and hasattr(arg, "item") else arg
-        for arg in map(plain_value, args)
-    ]
-    value = function(*plain_args)
-    is_traced = any(isinstance(arg, Traced) for arg in args)
-    return Traced(value, function.__name__.removeprefix("_"), args) if is_traced else value
+def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a function of numbers: its result is traced if an argument is."""
 
+    @wraps(function)
+    def call(*args: Any) -> Any:
+        plain_args = [
+            arg.item() if np.ndim(arg) == 0 and hasattr(arg, "item") else arg
+            for arg in map(plain_value, args)
+        ]
+        value = function(*plain_args)
+        is_traced = any(isinstance(arg, Traced) for arg in args)
+        return Traced(value, function.__name__, args) if is_traced else value
 
-def t_quantile(probability: Any, df: Any) -> Any:
-    """Return a quantile of Student's t distribution.
-
-    Examples
-    --------
-    >>> round(t_quantile(0.975, 4), 6), round(t_quantile(0.975, float("inf")), 6)
-    (2.776445, 1.959964)
-    """
-    return call(_t_quantile, probability, df)
-
-
-def normal_quantile(probability: Any) -> Any:
-    """Return a quantile of the standard normal distribution."""
-    return call(_NORMAL.inv_cdf, probability)
-
-
-def two_sided(t: Any, df: Any) -> Any:
-    """Return the two-sided p-value of a t statistic.
-
-    Examples
-    --------
-    >>> round(two_sided(-2.0, 5), 6)
-    0.101939
-    """
-    return call(_two_sided, t, df)
+    return call
 
 
 def named(result: T, suffix: str = "") -> T:
@@ -466,8 +444,21 @@ def _tails(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
     return integral(v) / half, np.cosh(v) ** (-df - 1) / np.sqrt(df) / half
 
 
-def _two_sided(t: float, df: float) -> float:
-    """Compute the two-sided p-value of a t statistic."""
+@traceable
+def normal_quantile(probability: float) -> float:
+    """Return a quantile of the standard normal distribution."""
+    return _NORMAL.inv_cdf(probability)
+
+
+@traceable
+def two_sided(t: float, df: float) -> float:
+    """Return the two-sided p-value of a t statistic.
+
+    Examples
+    --------
+    >>> round(two_sided(-2.0, 5), 6)
+    0.101939
+    """
     t = abs(t)
     if math.isnan(t + df) or math.isinf(t):
         return math.nan if math.isnan(t + df) else 0.0
@@ -489,12 +480,20 @@ def _quantiles(probability: float, df: Numbers) -> Numbers:
     return t
 
 
+@traceable
 @lru_cache(maxsize=4096)
-def _t_quantile(probability: float, df: float) -> float:
-    """Compute the quantile of Student's t, above the median."""
+def t_quantile(probability: float, df: float) -> float:
+    """Return a quantile of Student's t distribution, above the median.
+
+    Examples
+    --------
+    >>> round(t_quantile(0.975, 4), 6), round(t_quantile(0.975, float("inf")), 6)
+    (2.776445, 1.959964)
+    """
     return math.nan if math.isnan(df) else float(_quantiles(probability, np.array([df]))[0])
 
 
+@traceable
 def t_quantiles(probability: float, df: Numbers) -> Numbers:
     """Compute t quantiles for many degrees of freedom, which are rounded down to a tenth.
 
