@@ -129,9 +129,12 @@ class PayloadError(AAToolkitError, ValueError):
     section: str | None
     """The section it was read as."""
     problems: list[str] | None
-    """Every problem, each ending in the JSON path it was found at."""
+    """Every problem, with the JSON path it was found at if it has one; by default the message."""
     limit: int | None
     """The maximum number of different JSON paths, if the response has more."""
+
+    def __init__(self, message: str, **facts: Any) -> None:
+        super().__init__(message, **{"problems": [message], **facts})
 
 
 class AvailabilityError(AAToolkitError, LookupError):

@@ -374,11 +374,10 @@ def read_dataset(
         files = {path.stem for path in folders[name].glob("[!_]*.parquet")}
         if files != {*tables}:
             del results[name]
-            problem = (
+            errors[name] = PayloadError(
                 f"the files of {name} were made with another profile: they have "
                 f"{', '.join(sorted(files))}, and it gives {', '.join(tables)}; give profile="
             )
-            errors[name] = PayloadError(problem, problems=[problem])
     return Dataset(results, errors)
 
 
@@ -397,11 +396,10 @@ def _payload(folder: Path) -> Payload:
     lists = (read_metadata(path).sources for path in sorted(folder.glob("[!_]*.parquet")))
     source = next((sources[0] for sources in lists if sources), Source())
     if source.fetched_at is None:
-        problem = (
+        raise PayloadError(
             f"the tables of {folder.name} were made of a response without its request; write "
             f"aa.normalize({folder.name!r}, aa.rebuild({str(folder)!r}))"
         )
-        raise PayloadError(problem, problems=[problem])
     return Payload(
         json.dumps(rebuild(folder), ensure_ascii=False).encode("utf-8", "surrogatepass"),
         url=source.url or "",

@@ -319,11 +319,10 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
         with opened(path) as file:
             placed[path.stem] = read_arrow(file)
     if "_extra" not in frames or not placed:
-        problem = (
+        raise PayloadError(
             f"{folder} holds no tables of one section that to_parquet wrote; give the folder of "
             "one, or read all with aa.read_dataset"
         )
-        raise PayloadError(problem, problems=[problem])
     return provenance.rebuild(frames, frames["_extra"], placed)
 
 

@@ -152,8 +152,9 @@ def normalize(
         return reader.read(response, draft, OWNER)
     default = sections.default_profile()
     if section not in default:
-        problem = f"nothing in this response of {section} can be made a table"
-        raise PayloadError(problem, section=section, problems=[problem])
+        raise PayloadError(
+            f"nothing in this response of {section} can be made a table", section=section
+        )
     return reader.read(response, default[section], default.name)
 
 

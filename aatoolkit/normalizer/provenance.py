@@ -123,8 +123,7 @@ def rebuild(
             if (table, column, style) not in cells:
                 cells[table, column, style] = _written_cells(tables, table, column, style)
             if row >= len(cells[table, column, style]):
-                problem = f"the table {table} has lost rows"
-                raise PayloadError(problem, problems=[problem])
+                raise PayloadError(f"the table {table} has lost rows")
         value = json.loads(text) if text is not None else cells[table, column, style][row]
         _set_value(response, path, value)
     for path, text in zip(extra["path"], extra["value"], strict=True):
@@ -138,8 +137,7 @@ def _written_cells(
 ) -> list[Any]:
     """Return the cells of a column as JSON values, in the format of the response."""
     if table not in tables or column not in tables[table]:
-        problem = f"the column {column} of the table {table} is missing"
-        raise PayloadError(problem, problems=[problem])
+        raise PayloadError(f"the column {column} of the table {table} is missing")
     values = pa.array(tables[table][column], from_pandas=True)
     write: Callable[[Any], Any] = lambda value: value  # noqa: E731
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
@@ -169,7 +167,7 @@ def _set_value(response: Any, path: str, value: Any) -> None:
     steps: list[Any] = [0]
     for part in parse_path(path):
         if not isinstance(part, Field | Position):
-            raise PayloadError(f"{path} is not the path of one value", problems=[path])
+            raise PayloadError(f"{path} is not the path of one value")
         steps.append(part.name if isinstance(part, Field) else part.number)
     for step, next_step in pairwise([*steps, None]):
         if isinstance(response, list):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from aatoolkit.errors import ArgumentError
-from aatoolkit.jsontree.paths import Each, Entries, Field, Position, parse_pattern
+from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,7 @@ class Rule:
             raise ArgumentError(f"of={self.of!r} is none of 'engine', 'field' and 'section'")
         if self.kind == "header":
             return
-        steps = parse_pattern(self.at)
-        if not steps or any(isinstance(step, Position) for step in steps):
+        if not parse_pattern(self.at):
             raise ArgumentError(
                 f"{self.at!r} is no place of availability; give the path of a field, of a field "
                 "of rows (rows[].quality), of a map (states{}), or a header (header x-state)"

@@ -70,7 +70,7 @@ class Column(Described):
         encloses this one, ``$.path`` at the response. ``#0`` or ``#1`` is the row's position in
         its array, counted from 0 or 1; ``^#0`` is the position of the enclosing record.
         ``[0]`` or ``[name]`` is an element of a row that is an array, by its number or by its
-        name in the header. ``&path`` is an element of another array at that path: the one at
+        name in the header. ``$.path[@0]`` is an element of another array at that path: the one at
         the row's own position. By default the row's label of the same name, else the name in
         camelCase.
     unit : str, optional

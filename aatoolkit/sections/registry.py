@@ -111,22 +111,6 @@ def find_table(name: str) -> Table | None:
     return PROFILE._tables.get(name) if declared is None else declared
 
 
-def neighbours(name: str) -> list[Table]:
-    """Return the tables of the section to which a table of another profile belongs.
-
-    The name is ``profile#fingerprint:table``; for a table of the default profile the list is empty.
-
-    Examples
-    --------
-    >>> neighbours("crawl_bots")
-    []
-    """
-    prefix, colon, _ = name.rpartition(":")
-    return [
-        table for key, table in [*_other_tables.items()] if colon and key.startswith(f"{prefix}:")
-    ]
-
-
 def propose(responses: Any, name: str | None = None) -> Proposal:
     """Draft a declaration from one or several responses; it prints as Python code.
 

@@ -294,9 +294,7 @@ def of_responses(responses: Any, name: str | None, *, measures: bool = True) -> 
         measures=measures,
     )  # fmt: skip
     if not analysis.relations:
-        raise PayloadError(
-            f"nothing in this response of {name} can be made a table", section=name, problems=[]
-        )
+        raise PayloadError(f"nothing in this response of {name} can be made a table", section=name)
     return analysis
 
 
