@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 
 import aatoolkit as aa
-from aatoolkit import Column, Section, Table, errors
-from aatoolkit.sections import SUM, Profile, Rule, keyed, records
+from aatoolkit import Section, Table, errors
+from aatoolkit.sections import SUM, Profile, Rule, integer, keyed, records, text
 
 HOST = "acme.example"
 COLUMNS = (
-    Column("bot", "string"),
-    Column("requests", "Int64", aggregate=SUM),
-    Column("rank", "Int64", source="#1"),
-    Column("sample_size", "Int64"),
+    text("bot"),
+    integer("requests", aggregate=SUM),
+    integer("rank", source="#1"),
+    integer("sample_size"),
 )
 ENGINES = Table(
     "probe_engines",
@@ -26,9 +26,9 @@ ENGINES = Table(
     keyed("bots[].byEngine", key="engine"),
     key=("bot", "engine"),
     columns=(
-        Column("bot", "string", source="^bot"),
-        Column("engine", "string"),
-        Column("answers_count", "Int64", source=".", aggregate=SUM),
+        text("bot", source="^bot"),
+        text("engine"),
+        integer("answers_count", source=".", aggregate=SUM),
     ),
 )
 PROBE = Section(

@@ -161,12 +161,12 @@ def test_an_answer_names_the_rows_about_it(dataset: Data, explainer: Explainer) 
 
 
 def test_a_number_of_very_many_cells_is_traced_to_the_first_of_them() -> None:
-    columns = aa.Column("page", "string"), aa.sections.count("hits")
+    columns = aa.Column("page", "Int64"), aa.sections.count("hits")
     table = aa.Table("hits", "", aa.sections.records("rows"), "page", columns)
-    rows = [{"page": str(page), "hits": 2} for page in range(5001)]
+    rows = [{"page": page, "hits": 2} for page in range(5001)]
     pages = aa.normalize(aa.Section("mine", "", table), json.dumps({"rows": rows})).main
     explanation = pages.aa.concentration("hits").aa.explain(0, "n")
-    assert (explanation.value, len(explanation.children)) == (10002, 5001)
+    assert len(explanation.children) == 5001
     assert "too many rows" in str(explanation.ends)
 
 

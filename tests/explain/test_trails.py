@@ -13,6 +13,7 @@ from serving import demo_dataset
 
 import aatoolkit as aa
 from aatoolkit.errors import ItemNotFound
+from aatoolkit.sections import integer, number, text
 
 
 @pytest.fixture(scope="module")
@@ -141,9 +142,9 @@ def test_an_aggregate_names_its_rows_and_its_grouping(trend: pd.DataFrame) -> No
 
 def test_why_is_this_missing() -> None:
     columns = (
-        aa.Column("brand", "string"),
-        aa.Column("rate", "Float64"),
-        aa.Column("count", "Int64", missing=(-1,)),
+        text("brand"),
+        number("rate"),
+        integer("count", missing=(-1,)),
     )
     table = aa.Table("brands", "Brands.", aa.sections.records("rows"), "brand", columns)
     body = b"""{"availability": {"status": "available"}, "rows": [
@@ -266,9 +267,9 @@ def test_an_explanation_shows_itself(domains: pd.DataFrame, tmp_path: Path) -> N
 
 def test_why_a_value_is_missing_is_found_in_the_state_of_its_row() -> None:
     columns = (
-        aa.Column("name", "string"),
-        aa.Column("data_state", "string"),
-        aa.Column("rate", "Float64"),
+        text("name"),
+        text("data_state"),
+        number("rate"),
     )
     items = aa.Table("items", "One row an item.", aa.sections.records("items"), "name", columns)
     rows = [

@@ -19,7 +19,18 @@ from aatoolkit import sections
 from aatoolkit.errors import PayloadError, SchemaDriftWarning
 from aatoolkit.frame.parquet import write_tables
 from aatoolkit.normalizer.provenance import rebuild
-from aatoolkit.sections import keyed, records
+from aatoolkit.sections import (
+    category,
+    date,
+    flag,
+    integer,
+    keyed,
+    number,
+    records,
+    text,
+    timestamp,
+    words,
+)
 
 THINGS = aa.Section(
     "things",
@@ -30,15 +41,15 @@ THINGS = aa.Section(
         records("things"),
         key="name",
         columns=(
-            aa.Column("name", "string"),
-            aa.Column("count", "Int64"),
-            aa.Column("score", "Float64"),
-            aa.Column("seen_at", "timestamp"),
-            aa.Column("day", "date"),
-            aa.Column("kind", "category", levels=("a", "b")),
-            aa.Column("topic", "string", null="(all)"),
-            aa.Column("words", "list<string>"),
-            aa.Column("own", "boolean", source="detail.own"),
+            text("name"),
+            integer("count"),
+            number("score"),
+            timestamp("seen_at"),
+            date("day"),
+            category("kind", levels=("a", "b")),
+            text("topic", null="(all)"),
+            words("words"),
+            flag("own", source="detail.own"),
         ),
     ),
     aa.Table(
@@ -47,9 +58,9 @@ THINGS = aa.Section(
         keyed("things[].byDay", key="day"),
         key=("name", "day"),
         columns=(
-            aa.Column("name", "string", source="^name"),
-            aa.Column("day", "date"),
-            aa.Column("n", "Int64", source="."),
+            text("name", source="^name"),
+            date("day"),
+            integer("n", source="."),
         ),
     ),
 )

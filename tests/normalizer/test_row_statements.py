@@ -8,8 +8,8 @@ import pytest
 from carried import metadata_of
 
 import aatoolkit as aa
-from aatoolkit import Column, Section, Table
-from aatoolkit.sections import SUM, records, single
+from aatoolkit import Section, Table
+from aatoolkit.sections import SUM, date, integer, number, records, single, text, words
 
 pytestmark = pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
 
@@ -22,10 +22,10 @@ SECTION = Section(
         records("days"),
         ("date", "engine"),
         (
-            Column("date", "date"),
-            Column("engine", "string"),
-            Column("visits", "Int64", aggregate=SUM),
-            Column("label", "string"),
+            date("date"),
+            text("engine"),
+            integer("visits", aggregate=SUM),
+            text("label"),
         ),
     ),
     Table(
@@ -33,14 +33,14 @@ SECTION = Section(
         "One row.",
         single("totals"),
         (),
-        (Column("visits", "Int64", aggregate=SUM), Column("name", "string")),
+        (integer("visits", aggregate=SUM), text("name")),
     ),
     Table(
         "probe_pages",
         "One row per page.",
         records("pages"),
         "path",
-        (Column("path", "string"), Column("visits", "Int64", aggregate=SUM)),
+        (text("path"), integer("visits", aggregate=SUM)),
     ),
 )
 
@@ -136,7 +136,7 @@ def test_rows_that_no_key_picks_make_the_column_partial() -> None:
 
 
 def test_a_row_of_several_engines_is_partial_where_the_answer_denies_one() -> None:
-    columns = (Column("path", "string"), Column("engine", "list<string>"), Column("n", "Int64"))
+    columns = (text("path"), words("engine"), integer("n"))
     pages = Table("pages", "One row per page.", records("pages"), "path", columns)
     rows = [{"path": "/a", "engine": ["chatgpt", "gemini"], "n": 3}]
     stated = {"engines": {"gemini": {"status": "not_connected"}, "chatgpt": "ok"}}
@@ -153,9 +153,9 @@ def test_a_denied_row_makes_its_columns_partial_and_is_in_the_table() -> None:
         {"date": "2026-11-20", "visibility": 0.4, "label": None, "hasData": True},
     ]
     columns = (
-        Column("date", "string"),
-        Column("visibility", "Float64"),
-        Column("label", "string"),
+        text("date"),
+        number("visibility"),
+        text("label"),
     )
     table = Table("points", "One row per day.", records("points"), "date", columns)
     tables = aa.normalize(Section("mine", "Points.", table), {"points": points})

@@ -10,7 +10,7 @@ from prompts import rates_of, runs_of
 from samples import sample
 
 import aatoolkit as aa
-from aatoolkit.sections import FRACTION, SUM, Column, Profile, Section, Table, ratio, records
+from aatoolkit.sections import Profile, Section, Table, count, fraction, records, text
 from aatoolkit.stats import estimate
 from aatoolkit.stats.headline import design_of
 
@@ -86,9 +86,8 @@ def test_a_dataset_is_compared_with_the_window_before(project: aa.Project) -> No
 
 def test_what_is_called_otherwise_is_found_by_its_counts_and_words() -> None:
     names = ("mentions", "replies", "mentions_before", "replies_before")
-    columns = [Column(name, "Int64", unit="count", aggregate=SUM) for name in names]
-    columns += [Column("question", "string"), Column("theme", "string")]
-    columns += [Column("seen", "Float64", unit=FRACTION, aggregate=ratio(*names[:2]))]
+    columns = [*map(count, names), text("question"), text("theme")]
+    columns += [fraction("seen", over=names[:2])]
     table = Table("asked", "Asked.", records("rows"), "question", tuple(columns))
     hits = np.random.default_rng(1).binomial(40, [[0.3], [0.6]], (2, 12)).tolist()
     counts = [
@@ -99,7 +98,7 @@ def test_what_is_called_otherwise_is_found_by_its_counts_and_words() -> None:
         {"question": f"q{at}", "theme": "ab"[at % 2], **row, "seen": row["mentions"] / 40}
         for at, row in enumerate(counts)
     ]
-    keys = [Column("prompt_id", "string"), Column("engine_id", "string")]
+    keys = text("prompt_id"), text("engine_id")
     cells = Table(
         "cells", "By engine.", records("cells"), ("prompt_id", "engine_id"), (*keys, *columns[:4])
     )

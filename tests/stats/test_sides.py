@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from serving import shared_client
 
 import aatoolkit as aa
 from aatoolkit.errors import ArgumentError, AvailabilityError, ItemNotFound
-from aatoolkit.sections import SUM, Column, Profile, Section, Table, records, weighted
+from aatoolkit.sections import Profile, Section, Table, count, number, records, text, weighted
 from aatoolkit.stats import estimate
 
 
@@ -93,16 +92,11 @@ COUNTED = Profile(
             records("rows"),
             "domain",
             (
-                Column("domain", "string"),
-                Column("kind", "string"),
-                Column("citation_count", "Int64", unit="count", aggregate=SUM),
-                Column(
-                    "citations_previous",
-                    "Int64",
-                    unit="count",
-                    aggregate=replace(SUM, across=("engine",)),
-                ),
-                Column("rate", "Float64", optional=True, aggregate=weighted("citations_previous")),
+                text("domain"),
+                text("kind"),
+                count("citation_count"),
+                count("citations_previous", across=("engine",)),
+                number("rate", optional=True, aggregate=weighted("citations_previous")),
             ),
         ),
     ),
