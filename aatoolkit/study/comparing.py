@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from aatoolkit._util.files import write_whole
 from aatoolkit._util.text import counted, visible, wrapped_in_ipython
 from aatoolkit.errors import ItemNotFound, StudyError, unknown
+from aatoolkit.frame.csv import as_texts
 from aatoolkit.frame.groupby import flattened
 from aatoolkit.frame.parquet import read_parquet, write_parquet
 from aatoolkit.metadata.arrow_schema import logical_hash
@@ -166,18 +166,10 @@ def _labels(frame: pd.DataFrame, key: Sequence[str]) -> pd.Index:
 def _comparable(column: pd.Series) -> pd.Series:
     """Return a column with categories and lists as text, for comparison."""
     dtype = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return column.astype("string")
-    if isinstance(dtype, pd.ArrowDtype) and pa.types.is_list(dtype.pyarrow_dtype):
-        column = column.astype(object)
-    if column.dtype != object:
-        return column
-
-    def text(value: Any) -> str:
-        is_list = isinstance(value, tuple | list | np.ndarray)
-        return ", ".join(map(str, value)) if is_list else str(value)
-
-    return column.map(text, na_action="ignore").astype("string")
+    is_list = isinstance(dtype, pd.ArrowDtype) and pa.types.is_list(dtype.pyarrow_dtype)
+    if is_list or dtype.kind == "O":  # a category is one of objects
+        return as_texts(column).astype("string")
+    return column
 
 
 def _as_text(column: pd.Series) -> pd.Series:

@@ -78,7 +78,7 @@ def test_rows_texts_and_lists(record: Record) -> None:
     assert rows["before"].isna().tolist() == [False, True]
     assert rows["key"].iloc[1] == "source_domain=new.example"
     (text,) = main[main["kind"] == "cell"].to_dict("records")
-    assert (text["column"], text["after"]) == ("brands_mentioned", "Zeta, Acme")
+    assert (text["column"], text["after"]) == ("brands_mentioned", '["Zeta", "Acme"]')
 
 
 @pytest.mark.filterwarnings("ignore::aatoolkit.errors.SchemaDriftWarning")
