@@ -17,7 +17,7 @@ from aatoolkit.stats.estimate import NAN, check_level, verdict_of
 from aatoolkit.stats.results import percent, result
 from aatoolkit.stats.trace import (
     count_of,
-    name_all,
+    name_variables,
     normal_quantile,
     number,
     plain_value,
@@ -215,22 +215,23 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     n = a + b + c + d
     r, s = a * d / n, b * c / n
     p, q = (a + d) / n, (b + c) / n
-    name_all(n=n, r=r, s=s, p=p, q=q)
-    in_favour, against = total_of(r), total_of(s)
-    has_ratio = plain_value(in_favour) > 0 and plain_value(against) > 0
-    against = against if has_ratio else NAN  # without both kinds there is no ratio
-    odds = in_favour / against
-    variance = total_of(p * r) / (2 * in_favour**2)
-    variance = variance + total_of(p * s + q * r) / (2 * (in_favour * against))
-    error = np.sqrt(variance + total_of(q * s) / (2 * against**2))
-    name_all(odds_ratio=odds, error=error, sum_r=in_favour, sum_s=against)
+    name_variables()
+    sum_r, sum_s = total_of(r), total_of(s)
+    has_ratio = plain_value(sum_r) > 0 and plain_value(sum_s) > 0
+    sum_s = sum_s if has_ratio else NAN  # without both kinds there is no ratio
+    odds_ratio = sum_r / sum_s
+    variance = total_of(p * r) / (2 * sum_r**2)
+    variance = variance + total_of(p * s + q * r) / (2 * (sum_r * sum_s))
+    error = np.sqrt(variance + total_of(q * s) / (2 * sum_s**2))
+    name_variables()
     half = normal_quantile((1 + setting("level", level)) / 2) * error
     values |= {
         name: values[numerator] / (values[numerator] + values[complement])
         for name, (numerator, complement) in _RATES.items()
     }
-    values |= {"odds_ratio": odds, "low": odds * np.exp(-half), "high": odds * np.exp(half)}
-    values["p"] = two_sided(np.log(odds) / error, math.inf)
+    low, high = odds_ratio * np.exp(-half), odds_ratio * np.exp(half)
+    values |= {"odds_ratio": odds_ratio, "low": low, "high": high}
+    values["p"] = two_sided(np.log(odds_ratio) / error, math.inf)
     is_informative = (plain_value(r) > 0) | (plain_value(s) > 0)
     values["clusters"] = count_of(take(n, np.flatnonzero(is_informative)))
     numbers = {name: number(value) for name, value in values.items()}

@@ -19,7 +19,7 @@ from aatoolkit.stats.trace import (
     alias,
     count_of,
     drawn,
-    name_all,
+    name_variables,
     number,
     plain_value,
     statistic,
@@ -76,7 +76,7 @@ def changes(
         starts, p_value, dispersion = _change_points(*y_and_n, level, kind)
         p = drawn("p", p_value, _SHUFFLED, y, n)
         before = total_of(y) / size
-        name_all(before=before)
+        name_variables()
         row |= {"p": p, "before": before, "after": alias("after", before)}
         row["why"] = _reason_of_doubt(*y_and_n, p_value, kind) if starts else ""
         if starts and not row["why"]:
@@ -112,7 +112,7 @@ def _change_row(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) 
     spans = [np.arange(low, start), np.arange(start, high)]
     (y0, y1), (n0, n1) = ([take(part, span) for span in spans] for part in (y, n))
     before, after = total_of(y0) / total_of(n0), total_of(y1) / total_of(n1)
-    name_all(y0=y0, n0=n0, y1=y1, n1=n1, before=before, after=after)
+    name_variables()
     change = after - before
     movement = f"{amount(number(before), is_rate)} to {amount(number(after), is_rate)}"
     return {

@@ -53,7 +53,7 @@ from aatoolkit.stats.sums import (
 from aatoolkit.stats.trace import (
     column_values,
     count_of,
-    name_all,
+    name_variables,
     named,
     normal_quantile,
     number,
@@ -296,7 +296,7 @@ def _compare_group(
         return change, method, _why_untested(change, shared_count, pair), notes
     if is_count and not cluster:
         after, before = total_of(y1), total_of(y0)
-        name_all(after=after, before=before)
+        name_variables()
         return Change(after - before, after=after, before=before), "", _WITHOUT_COUNTS, ()
     if is_rate and not cluster:
         change = two_rate_change(y1, n1, y0, n0, confidence, *design)
@@ -402,11 +402,13 @@ def comparison_result(
         if not is_plain:
             columns |= {kind: names[0], f"baseline_{kind}": names[1]}
         result_rows.append(columns)
-    order = None
-    if any(planned):
-        verdicts = [_VERDICT_ORDER.get(plain_value(row["verdict"]), 0) for row in result_rows]
-        sizes = [np.nan_to_num(abs(number(row["change"]))) for row in result_rows]
-        order = np.lexsort((np.negative(sizes), verdicts, np.logical_not(planned)))
+
+    def sort_key(i: int) -> tuple[Any, ...]:
+        row = result_rows[i]
+        size = np.nan_to_num(abs(number(row["change"])))
+        return not planned[i], _VERDICT_ORDER.get(plain_value(row["verdict"]), 0), -size
+
+    order = sorted(range(len(rows)), key=sort_key) if any(planned) else None
     units, measures = {row.unit for row in rows}, {row.measure for row in rows}
     states = [
         column.availability
@@ -478,15 +480,12 @@ def decompose(
         (total_of(y) - total_of(common_y) - middle * (size - total_of(common_n))) / size
         for y, common_y, size, common_n in ((all_y1, y1, size1, n1), (all_y0, y0, size0, n0))
     )
-    name_all(size1=size1, size0=size0, total1=total1, total0=total0, middle=middle)
-    name_all(weight=weight, term=term, rate=rate, entered=entered, left=left, total=total)
     if is_rate:
         p1, p0 = (y1 + total1) / (n1 + 1), (y0 + total0) / (n0 + 1)
         square = weight**2 * (p1 * (1 - p1) / n1 + p0 * (1 - p0) / n0)
-        name_all(square=square)
         error = np.sqrt(total_of(square))
     effects = [rate, total - rate - entered + left, entered, 0 - left, total]
-    name_all(error=error)
+    name_variables()
     half = normal_quantile((1 + setting("level", level)) / 2) * error
     bounds_and_p = [rate - half, rate + half, two_sided(rate / error, math.inf)]
     low, high, p = ([NAN if why else value, *[NAN] * 4] for value in bounds_and_p)

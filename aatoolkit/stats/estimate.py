@@ -38,6 +38,7 @@ from aatoolkit.stats.trace import (
     alias,
     count_of,
     name_all,
+    name_variables,
     named,
     normal_quantile,
     number,
@@ -139,25 +140,25 @@ def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool)
     Without this answer, a prompt whose answers always, or never, mention the brand would have a
     variance of 0.
     """
-    size, k = groups.total(n), groups.count(n)
+    size, clusters = groups.total(n), groups.count(n)
     value = groups.total(y) / size
     if panel == "sampled":
         z = y - groups.spread(value) * n
-        name_all(value=value, size=size, z=z)
-        variance = k / (k - 1) * groups.total(z**2) / size**2
+        name_variables()
+        variance = clusters / (clusters - 1) * groups.total(z**2) / size**2
         df = size**2 / groups.total(n**2) - 1
         is_enough = df >= 1
         for contributions in (z**2, y, n - y) if is_rate else ():
             sums = groups.total(contributions)
             effective = np.where(sums > 0, sums**2 / groups.total(contributions**2), np.inf)
             df = np.minimum(df, effective)
-        at_least, is_enough = df + 1, is_enough & (k >= MIN_CLUSTERS)
+        at_least, is_enough = df + 1, is_enough & (clusters >= MIN_CLUSTERS)
     else:
         p = (y + groups.spread(value)) / (n + 1)
         within = p * (1 - p) / n
-        name_all(value=value, size=size, p=p, within=within)
+        name_variables()
         variance = groups.total((n / groups.spread(size)) ** 2 * within)
-        df, at_least, is_enough = size - k, size, size > k
+        df, at_least, is_enough = size - clusters, size, size > clusters
     df = np.where(np.isfinite(df), np.maximum(df, 1.0), 1.0)
     q, unit_variance, deff = t_quantiles((1 + level) / 2, df), value * (1 - value), size * NAN
     if is_rate:
@@ -170,7 +171,7 @@ def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool)
         half = np.where(varies(np.sqrt(variance), value), q * np.sqrt(variance), np.nan)
         ends = value - half, value + half
     low, high = (np.where(is_enough, end, np.nan) for end in ends)
-    return named(Estimate(value, size, k, variance, deff, df, q, low, high))
+    return named(Estimate(value, size, clusters, variance, deff, df, q, low, high))
 
 
 # --- changes ----------------------------------------------------------------------------------
@@ -257,7 +258,7 @@ class Sample:
 
 def change_by_student_t(change: Any, error: Any, df: Any, level: Any, **fields: Any) -> Change:
     """Compute the interval and p-value of a change with Student's t distribution."""
-    name_all(change=change, error=error, df=df)
+    name_variables()
     half = t_quantile((1 + level) / 2, df) * error
     p = two_sided(change / error, df)
     fields = {"jackknife": error, **fields}
@@ -297,9 +298,9 @@ def paired_change(
     """
     after, before = estimate_sample(y1, n1, "after"), estimate_sample(y0, n0, "before")
     z, leave_one_out = after.z - before.z, after.leave_one_out - before.leave_one_out
-    m, k = n1 + n0, count_of(n1)
-    name_all(z=z, leave_one_out=leave_one_out, m=m)
-    error, jackknife = map(np.sqrt, _variances(k, z, leave_one_out))
+    m, clusters = n1 + n0, count_of(n1)
+    name_variables()
+    error, jackknife = map(np.sqrt, _variances(clusters, z, leave_one_out))
     heterogeneity: Any = 0.0
     if is_rate:
         # A rate near 0 or 1 changes less than one of a half: by p(1-p), if all log odds change
@@ -308,9 +309,10 @@ def paired_change(
         binomial_variance = m * (y / m) * (1 - y / m)
         total = total_of(binomial_variance)
         share = binomial_variance / np.where(total > 0, total, 1.0) - m / total_of(m)
-        name_all(binomial_variance=binomial_variance, share=share)
-        heterogeneity = np.where(total > 0, np.sqrt(k / (k - 1) * total_of(share**2)), 0.0)
-    fields = {"clusters": k, "jackknife": jackknife, "heterogeneity": heterogeneity}
+        name_variables()
+        spread = clusters / (clusters - 1) * total_of(share**2)
+        heterogeneity = np.where(total > 0, np.sqrt(spread), 0.0)
+    fields = {"clusters": clusters, "jackknife": jackknife, "heterogeneity": heterogeneity}
     return _change_between(after, before, error, degrees_of_freedom(m, z), level, **fields)
 
 
@@ -320,11 +322,11 @@ def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
     It is the mean change of a cluster times the number of clusters.
     """
     differences = y1 - y0
-    name_all(differences=differences)
+    name_variables()
     mean = estimate_sample(differences, differences * 0 + 1, "mean")
     error, k = mean.clusters * np.sqrt(mean.variance), mean.clusters
     after, before = total_of(y1), total_of(y0)
-    name_all(after=after, before=before)
+    name_variables()
     fields = {"after": after, "before": before, "clusters": k}
     return change_by_student_t(after - before, error, mean.df, level, **fields)
 
@@ -368,19 +370,20 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
     (Kish 1965); Student's t has the ``df`` degrees of freedom with which it was estimated.
     """
     (after, size1), (before, size0) = _ratio(y1, n1, "after"), _ratio(y0, n0, "before")
-    a, b = size1 / deff, size0 / deff
+    answers1, answers0 = size1 / deff, size0 / deff
     q = t_quantile((1 + level) / 2, df)
-    (l1, h1), (l0, h0) = wilson(after, a, q), wilson(before, b, q)
-    pooled = (after * a + before * b) / (a + b)
-    test = np.sqrt(pooled * (1 - pooled) * (1 / a + 1 / b))
+    after_low, after_high = wilson(after, answers1, q)
+    before_low, before_high = wilson(before, answers0, q)
+    pooled = (after * answers1 + before * answers0) / (answers1 + answers0)
+    pooled_error = np.sqrt(pooled * (1 - pooled) * (1 / answers1 + 1 / answers0))
     change = after - before
-    low = change - np.sqrt((after - l1) ** 2 + (before - h0) ** 2)
-    high = change + np.sqrt((after - h1) ** 2 + (before - l0) ** 2)
-    name_all(answers1=a, answers0=b, q=q, pooled=pooled, change=change, pooled_error=test)
-    name_all(after_low=l1, after_high=h1, before_low=l0, before_high=h0, low=low, high=high)
+    low = change - np.sqrt((after - after_low) ** 2 + (before - before_high) ** 2)
+    high = change + np.sqrt((after - after_high) ** 2 + (before - before_low) ** 2)
+    name_variables()
     # At 0 and 1 the variance is 0, and the interval still says what could be seen.
-    error = np.maximum(test, (high - low) / (2 * q))
-    p = two_sided(change / test, df) if plain_value(test) > 0 else change * 0 + 1.0
+    error = np.maximum(pooled_error, (high - low) / (2 * q))
+    is_tested = plain_value(pooled_error) > 0
+    p = two_sided(change / pooled_error, df) if is_tested else change * 0 + 1.0
     ends = (after, before, size1, size0)
     return named(Change(change, error, df, low, high, p, *ends, jackknife=error))
 
@@ -448,7 +451,7 @@ def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity
     distance = t * (1 - 1 / (4 * df)) + normal_quantile(POWER) * np.sqrt(1 + t**2 / (2 * df))
     typical = 1 - 2 / (9 * df)
     homogeneity = np.maximum(1 - (distance * heterogeneity) ** 2, _NO_END)
-    name_all(t=t, distance=distance, typical=typical, homogeneity=homogeneity)
+    name_variables()
     return distance * error / (typical**4 * np.sqrt(homogeneity))
 
 
@@ -511,7 +514,7 @@ def judge(
     """
     confidence = setting("level", level)
     threshold = 1 - confidence
-    name_all(threshold=threshold)
+    name_variables()
     p_values = [NAN if row.why else row.change.p for row in rows]
     in_family = [NAN if row.is_planned else p for row, p in zip(rows, p_values, strict=True)]
     family = max(sum(math.isfinite(number(p)) for p in in_family), 1)

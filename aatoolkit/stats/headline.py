@@ -26,7 +26,7 @@ from aatoolkit.sections.column import Column
 from aatoolkit.stats.compare import INDEPENDENT, ComparedRow, compare_measure, comparison_result
 from aatoolkit.stats.estimate import Change, check_level
 from aatoolkit.stats.sums import PROMPT, WINDOWS, rule_of, side_names, stem_of
-from aatoolkit.stats.trace import name_all, number, statistic, trace_frame
+from aatoolkit.stats.trace import name_variables, number, statistic, trace_frame
 
 RATE, POSITION, VOICE = "mention_rate", "average_position", "share_of_voice"
 _MEASURES = {FRACTION: RATE, RANK: POSITION, "position": POSITION}
@@ -247,9 +247,9 @@ def design_of(change: Change) -> tuple[Any, Any]:
     sizes = change.size_before, change.size_after
     pooled = (change.before * sizes[0] + change.after * sizes[1]) / (sizes[0] + sizes[1])
     simple = pooled * (1 - pooled) * (1 / sizes[0] + 1 / sizes[1])
-    ratio_of = np.maximum(change.error**2 / np.maximum(simple, 1e-300), 1.0)
-    deff = np.where(simple > 0, ratio_of, 1.0)
-    name_all(pooled=pooled, simple=simple, deff=deff)
+    ratio_to_simple = np.maximum(change.error**2 / np.maximum(simple, 1e-300), 1.0)
+    deff = np.where(simple > 0, ratio_to_simple, 1.0)
+    name_variables()
     return deff, change.df
 
 

@@ -32,7 +32,7 @@ from aatoolkit.stats.trace import (
     column_values,
     count_of,
     drawn,
-    name_all,
+    name_variables,
     normal_quantile,
     number,
     plain_columns,
@@ -159,7 +159,7 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     if has_counts.any() and not mask.any():
         raise refusal(column, "interval", "its numerator is no part of its denominator")
     rate, q = hits / trials, normal_quantile((1 + setting("level", level)) / 2)
-    name_all(rate=rate, q=q)
+    name_variables()
     low, high = (np.where(mask, bound, np.nan) for bound in wilson(rate, trials, q))
     bounds = plain_columns({f"{column}_low": low, f"{column}_high": high})
     arrays = {name: pd.array(values, dtype="Float64") for name, values in bounds.items()}
@@ -295,7 +295,7 @@ def stability(
     )
     pairs = (y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))
     agree, combinations = clusters.total(pairs), clusters.count(pairs)
-    name_all(y=y, n=n, pairs=pairs, agree=agree, combinations=combinations)
+    name_variables()
     confidence = setting("level", level)
     agreement = estimate(SingleGroup, agree, combinations, confidence, "sampled", is_rate=True)
     icc = _icc(y, n)
@@ -348,7 +348,7 @@ def _icc(y: Any, n: Any) -> Any:
     between = (total_of(n * (y / n) ** 2) - size * mean**2) / (k - 1)
     within = total_of(n * (y / n) * (1 - y / n)) / (size - k)
     common = (size - total_of(n**2) / size) / (k - 1)
-    name_all(size=size, mean=mean, between=between, within=within, common=common)
+    name_variables()
     return (between - within) / (between + (common - 1) * within)
 
 

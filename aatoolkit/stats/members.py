@@ -50,6 +50,7 @@ from aatoolkit.stats.trace import (
     count_of,
     drawn,
     name_all,
+    name_variables,
     normal_quantile,
     number,
     plain_value,
@@ -96,7 +97,7 @@ def rank(
     size = by_group.total(y if sums.is_count else n)
     has_number = plain_value(by_group.total(n)) > 0
     value = np.where(has_number, size if sums.is_count else by_group.total(y) / size, np.nan)
-    name_all(value=value)
+    name_variables()
     values = plain_value(value)
     sizes, squares = (plain_value(by_group.total(part)) for part in (n, n**2))
     # Where one cluster has most answers, the variance of a rate cannot be estimated.
@@ -241,7 +242,7 @@ def concentration(
             "c", flat, column, np.flatnonzero(mask & (groups.ids == number_of_group))
         )
         n, members = total_of(counts), count_of(counts)
-        name_all(n=n, members=members)
+        name_variables()
         row = {"n": n, "members": members}
         if MIN_COUNT <= number(n) <= _MAX_COUNTED:
             row |= _concentration_of(counts, n, top, level)
@@ -283,9 +284,8 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
     """Compute the measures of concentration, with intervals from multinomial samples (seed 0)."""
     counts, size = plain_value(c), int(number(n))
     largest = take(c, np.argsort(counts, kind="stable")[-top:])
-    name_all(largest=largest)
     hhi, top_share = (total_of(c**2) - n) / (n * (n - 1)), total_of(largest) / n
-    name_all(hhi=hhi, top_share=top_share)
+    name_variables()
     rng = np.random.default_rng(0)
     shares = counts / size
     draws = (np.sort(rng.multinomial(size, shares)).astype(np.float64) for _ in range(_RESAMPLES))

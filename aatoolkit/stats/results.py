@@ -294,7 +294,7 @@ def result(
         The availability of some columns, instead of ``state``. If given, the reason for missing
         numbers is ``NO_ROW``, not ``INSUFFICIENT_SAMPLE``, unless an availability has a cause of
         its own.
-    order : array of int, optional
+    order : sequence of int, optional
         The positions of the rows in the result, if they are to be put in another order.
     **words
         The texts that replace the placeholders in the declared names and meanings.

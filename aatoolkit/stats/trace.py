@@ -13,6 +13,7 @@ on many groups at once has a parameter ``g``: `GroupSums`, or `SingleGroup`.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
@@ -159,6 +160,12 @@ def name_all(**values: Any) -> None:
     for name, value in values.items():
         if isinstance(value, Traced) and not value.name:
             value.name = name
+
+
+def name_variables() -> None:
+    """Name the traced numbers of the calling function like the variables that hold them."""
+    if TRACER.get() is not None:
+        name_all(**sys._getframe(1).f_locals)
 
 
 def setting(name: str, value: Any) -> Any:

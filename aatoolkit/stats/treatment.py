@@ -37,6 +37,7 @@ from aatoolkit.stats.trace import (
     Numbers,
     leaf,
     name_all,
+    name_variables,
     number,
     plain_value,
     setting,
@@ -390,7 +391,7 @@ def change_within(panel: PromptDays, day: float, group: str = "group") -> GroupC
     y1, n1, y0, n0 = (take(values, used_prompts) for values in sums)
     m = n1 * n0 / (n1 + n0)
     weight = total_of(m)
-    name_all(y1=y1, n1=n1, y0=y0, n0=n0, m=m, weight=weight)
+    name_variables()
     # The values before and after are means with the same weights.
     before, after = (total_of(m * y / n) / weight for y, n in ((y0, n0), (y1, n1)))
     mean_change = estimate_sample(m * (y1 / n1 - y0 / n0), m, group)
@@ -438,22 +439,22 @@ def slope_within(panels: Sequence[PromptDays], span: Any, group: str = "group") 
         size, total = panel.by_prompt(panel.n), panel.by_prompt(panel.y)
         middle = panel.by_prompt(panel.n * panel.day) / size
         offset = panel.day - take(middle, panel.prompt)
-        name_all(size=size, total=total, middle=middle, offset=offset)
+        name_variables()
         sums.append(
             (panel.by_prompt(panel.n * offset**2), panel.by_prompt(offset * panel.y), size, total)
         )
     spread, products, size, total = (reduce(add, parts) for parts in zip(*sums, strict=True))
-    name_all(spread=spread, products=products)
+    name_variables()
     used_prompts = np.flatnonzero(plain_value(spread) > 0)
     if not len(used_prompts):
         return GroupChange()
     m, used_products = take(spread, used_prompts), take(products, used_prompts)
     usable_prompts = np.flatnonzero(plain_value(size) > 0)
-    total, size = take(total, usable_prompts), take(size, usable_prompts)
-    name_all(m=m, used_products=used_products, y=total, n=size)
-    start = total_of(total) / total_of(size)
+    y, n = take(total, usable_prompts), take(size, usable_prompts)
+    name_variables()
+    start = total_of(y) / total_of(n)
     slope = estimate_sample(used_products * span, m, group)
-    return GroupChange(slope, start, start + slope.value, total_of(size))
+    return GroupChange(slope, start, start + slope.value, total_of(n))
 
 
 # --- whether it is one ------------------------------------------------------------------------
