@@ -8,11 +8,11 @@ the cell.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,8 @@ from aatoolkit.stats.explain.explanation import (
 from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailEnd
 from aatoolkit.stats.explain.statistics import StatisticCells, Tracer
 
+T = TypeVar("T")
+
 _MAX_READ = 200
 """The most missing values that are explained to list their causes."""
 
@@ -75,9 +77,7 @@ class Explainer:
 
     def __init__(self, within: Any = None) -> None:
         self.evidence = ResponseFinder(within)
-        self._replays: dict[int, Replayed | str] = {}
-        self._frames: dict[int, tuple[pd.DataFrame, pd.DataFrame, FrameMetadata]] = {}
-        self._arrays: dict[int, tuple[pd.DataFrame, dict[str, Any]]] = {}
+        self._results: dict[Any, Any] = {}
 
     def explain(
         self,
@@ -107,7 +107,7 @@ class Explainer:
         MetadataError
             If the frame's metadata is damaged, or newer than this version can read.
         """
-        flat, metadata = self._flattened(frame)
+        flat, metadata = self._cached(_flattened, frame)
         if column is None and isinstance(row, str) and row not in flat.index:
             row, column = None, row
         if column is None:
@@ -146,29 +146,24 @@ class Explainer:
             mask &= matching(frame[name], value)
         return mask
 
-    def _flattened(self, frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMetadata]:
-        """Return a frame with its index levels as columns, and its metadata, both cached."""
-        if id(frame) not in self._frames:
-            flat = flattened(frame)
-            self._frames[id(frame)] = frame, flat, metadata_of(flat)
-        return self._frames[id(frame)][1:]
-
-    def _arrays_of(self, frame: pd.DataFrame) -> dict[str, Any]:
-        """Return the arrays of the columns and index levels of a frame, cached."""
-        if id(frame) not in self._arrays:
-            self._arrays[id(frame)] = frame, arrays_of(frame)
-        return self._arrays[id(frame)][1]
+    def _cached(self, function: Callable[[pd.DataFrame], T], frame: pd.DataFrame) -> T:
+        """Return the result of a function of a frame, which is called once for each frame."""
+        key = function, id(frame)
+        if key not in self._results:
+            self._results[key] = frame, function(frame)
+        result: T = self._results[key][1]
+        return result
 
     def _explain_cell(self, frame: pd.DataFrame, position: int, column: str) -> Explanation:
         """Explain a cell by the replayed frame, if both have the same value."""
-        (flat, metadata), arrays = self._flattened(frame), self._arrays_of(frame)
+        (flat, metadata), arrays = self._cached(_flattened, frame), self._cached(arrays_of, frame)
         try:
             replayed = self._replay_of(frame)
             replayed_position = self._matching_row(frame, position, replayed, column)
             cell = replayed.explain(replayed_position, column)
         except TrailEnd as end:
             return replace(describe_cell(flat, metadata, position, column), end=str(end))
-        old_value = self._arrays_of(replayed.frame)[column][replayed_position]
+        old_value = self._cached(arrays_of, replayed.frame)[column][replayed_position]
         stored_reason = stored_of(frame)[0].columns.get(column, NOTHING).availability.reason
         is_new = metadata.columns[column].availability.reason == OVERWRITTEN != stored_reason
         if is_new or not same(old_value, arrays[column][position]) or is_changed(flat, column):
@@ -193,7 +188,9 @@ class Explainer:
         TrailEnd
             If there is no such row, or several.
         """
-        arrays, replayed_arrays = map(self._arrays_of, (frame, replayed.frame))
+        arrays, replayed_arrays = (
+            self._cached(arrays_of, side) for side in (frame, replayed.frame)
+        )
         if column not in replayed_arrays:
             raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
         labels = np.zeros(0, np.intp)
@@ -224,32 +221,33 @@ class Explainer:
         raise TrailEnd("no row that was read is like this one: its row was changed since")
 
     def _replay_of(self, frame: pd.DataFrame) -> Replayed:
-        """Return the replayed frame, cached."""
+        """Return the replayed frame; raise `TrailEnd` if it cannot be made again."""
+        replayed = self._cached(self._replay, frame)
+        if isinstance(replayed, str):
+            raise TrailEnd(replayed)
+        return replayed
+
+    def _replay(self, frame: pd.DataFrame) -> Replayed | str:
+        """Return the replayed frame, or the reason why it cannot be made again."""
         stored, responses = stored_of(frame)
         self.evidence.hold(responses)
         if stored.recipe is None:
             is_foreign = not stored.columns and not stored.sources
             why = "has no metadata, so its origin is not known"
-            raise TrailEnd(f"the frame {why if is_foreign else 'does not say how it was made'}")
-        if id(frame) not in self._replays:
-            try:
-                self._replays[id(frame)] = replay(stored.recipe, stored.sources, self.evidence)
-            except TrailEnd as end:
-                self._replays[id(frame)] = str(end)
-            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-                why = f"what the frame says of how it was made is damaged: {error}"
-                self._replays[id(frame)] = why
-        replayed = self._replays[id(frame)]
-        if isinstance(replayed, str):
-            raise TrailEnd(replayed)
-        return replayed
+            return f"the frame {why if is_foreign else 'does not say how it was made'}"
+        try:
+            return replay(stored.recipe, stored.sources, self.evidence)
+        except TrailEnd as end:
+            return str(end)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            return f"what the frame says of how it was made is damaged: {error}"
 
     def _explain_first_missing(self, frame: pd.DataFrame, column: str) -> Explanation:
         """Explain the first missing value of a column, with the causes of all missing values.
 
         If none is missing it is the value of the first row.
         """
-        flat, _ = self._flattened(frame)
+        flat, _ = self._cached(_flattened, frame)
         missing = np.flatnonzero(flat[column].isna().to_numpy())
         if not len(missing):
             note = f"none of {len(flat):,} values is missing"
@@ -268,6 +266,12 @@ class Explainer:
             note += f", of which the first {_MAX_READ} were looked up"
         first = replace(parts[0], causes=causes)
         return first.with_notes(f"no row was named, so this is the first without a value: {note}")
+
+
+def _flattened(frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMetadata]:
+    """Return a frame with its index levels as columns, and its metadata."""
+    flat = flattened(frame)
+    return flat, metadata_of(flat)
 
 
 def _position_of(
