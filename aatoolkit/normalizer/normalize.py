@@ -203,12 +203,12 @@ class _Reader:
         document, walk = read_document(body, survey, **facts)
         value = document.values[0]
         has_many = walk.most_keys > MAX_FIELDS
-        if has_many:
-            detection = detect(
-                _abridge(value), declared.availability, vector=None, **detect_options
-            )
-        else:
-            detection = detect(value, declared.availability, vector=document, **detect_options)
+        detection = detect(
+            _abridge(value) if has_many else value,
+            declared.availability,
+            vector=None if has_many else document,
+            **detect_options,
+        )
         signals, prefix = detection.signals, qualifier(declared, owner)
         source, report = _source(declared, response, value), DriftReport()
         is_error = is_error_response(declared, value, signals)
