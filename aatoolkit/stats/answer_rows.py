@@ -19,7 +19,6 @@ from aatoolkit.stats.trace import (
     count_of,
     name_variables,
     normal_quantile,
-    number,
     plain_value,
     setting,
     statistic,
@@ -217,8 +216,7 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     p, q = (a + d) / n, (b + c) / n
     name_variables()
     sum_r, sum_s = total_of(r), total_of(s)
-    has_ratio = plain_value(sum_r) > 0 and plain_value(sum_s) > 0
-    sum_s = sum_s if has_ratio else NAN  # without both kinds there is no ratio
+    sum_s = sum_s if sum_r > 0 and sum_s > 0 else NAN  # without both kinds there is no ratio
     odds_ratio = sum_r / sum_s
     variance = total_of(p * r) / (2 * sum_r**2)
     variance = variance + total_of(p * s + q * r) / (2 * (sum_r * sum_s))
@@ -234,16 +232,14 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     values["p"] = two_sided(np.log(odds_ratio) / error, math.inf)
     is_informative = (plain_value(r) > 0) | (plain_value(s) > 0)
     values["clusters"] = count_of(take(n, np.flatnonzero(is_informative)))
-    numbers = {name: number(value) for name, value in values.items()}
-    ratio = numbers["odds_ratio"]
-    verdict = verdict_of(numbers["p"], ratio - 1, level, ("more often", "less often"))
-    shares = [percent(numbers[name]) for name in ("mentioned_if_cited", "mentioned_if_not")]
-    why = f"{numbers['clusters']:g} prompts have answers of both kinds, which is too few"
-    if np.isfinite(ratio):
+    verdict = verdict_of(values["p"], odds_ratio - 1, level, ("more often", "less often"))
+    shares = [percent(values[name]) for name in ("mentioned_if_cited", "mentioned_if_not")]
+    why = f"{values['clusters']:g} prompts have answers of both kinds, which is too few"
+    if np.isfinite(odds_ratio):
         why = (
             f"mentioned in {shares[0]} of answers that cite it, {shares[1]} of others; within "
-            f"prompts the odds are {ratio:.2f} times as high "
-            f"({numbers['low']:.2f} to {numbers['high']:.2f})"
+            f"prompts the odds are {odds_ratio:.2f} times as high "
+            f"({low:.2f} to {high:.2f})"
         )
     metadata = metadata_of(rows)
     state = combine([metadata.columns[name].availability for name in ("mentioned", "cited")])

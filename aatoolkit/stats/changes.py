@@ -20,7 +20,6 @@ from aatoolkit.stats.trace import (
     count_of,
     drawn,
     name_variables,
-    number,
     plain_value,
     statistic,
     take,
@@ -89,7 +88,7 @@ def changes(
                 names = ("day", "first_day", "last_day", "from_day", "to_day")
                 rows.append(new_row | dict(zip(names, days[[*positions]], strict=True)))
         elif not row["why"]:
-            constant = f"one {_WORDS[kind]} of {amount(number(before), kind == RATES)} fits all"
+            constant = f"one {_WORDS[kind]} of {amount(before, kind == RATES)} fits all"
             row["why"] = f"{constant} {len(days)} days; small changes would not show"
             row["verdict"] = "no evidence"
     method = f"{kind} likelihood, exact segmentation, days shuffled in blocks"
@@ -114,14 +113,14 @@ def _change_row(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) 
     before, after = total_of(y0) / total_of(n0), total_of(y1) / total_of(n1)
     name_variables()
     change = after - before
-    movement = f"{amount(number(before), is_rate)} to {amount(number(after), is_rate)}"
+    movement = f"{amount(before, is_rate)} to {amount(after, is_rate)}"
     return {
         "before": before,
         "after": after,
         "change": change,
         "n": total_of(n0) + total_of(n1),
-        "verdict": "up" if number(change) > 0 else "down",
-        "why": f"{movement}, {points(number(change), is_rate)}",
+        "verdict": "up" if change > 0 else "down",
+        "why": f"{movement}, {points(change, is_rate)}",
     }
 
 

@@ -186,7 +186,7 @@ def compare_measure(
                 sides, groups, pair, cluster, level, design
             )
             why = refusal or limitation or why
-            if is_rate and max(-number(change.low), number(change.high)) > 1:
+            if is_rate and max(-change.low, change.high) > 1:
                 # No rate changes by more than 100 points.
                 low, high = np.maximum(change.low, -1.0), np.minimum(change.high, 1.0)
                 change = named(replace(change, low=low, high=high))
@@ -304,7 +304,7 @@ def _compare_group(
         if design is not INDEPENDENT:
             method = (
                 "Newcombe's interval and t test, with the design effect of the own mention rate "
-                f"over prompts ({number(design[0]):.3g})"
+                f"over prompts ({design[0]:.3g})"
             )
         return change, method, "", ()
     after, before = (
@@ -332,13 +332,11 @@ def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CL
         return (
             f"{count} {name} on one side or both; at least {min_count} are needed to test a change"
         )
-    largest = max(abs(number(change.before)), abs(number(change.after)))
-    error = number(change.error)
-    if not math.isfinite(error):
+    if not np.isfinite(change.error):
         return f"the numbers of {count} {name} are too large to compute an error"
-    if np.isnan(number(change.df)):
+    if np.isnan(change.df):
         return f"one of {count} {name} has most answers, and says too little of others"
-    if not varies(error, largest):
+    if not varies(change.error, max(abs(change.before), abs(change.after))):
         return f"{count} {name} all changed alike, and are too few to estimate an error"
     return ""
 
@@ -382,11 +380,11 @@ def comparison_result(
     judged_rows = []
     for row in rows:
         values = (row.change.before, row.change.after)
-        before, after = (amount(number(end), row.is_rate) for end in values)
+        before, after = (amount(end, row.is_rate) for end in values)
         text = f"{before} to {after}" if is_plain else f"{names[0]} {after}, {names[1]} {before}"
         judged_rows.append(replace(row, text=text))
     judgements = judge(judged_rows, level, correct, "change" if is_plain else "difference")
-    tests = [math.isfinite(number(judgement["p"])) for judgement in judgements]
+    tests = [bool(np.isfinite(judgement["p"])) for judgement in judgements]
     planned = [row.is_planned for row in rows]
     family = f"one of a family of {sum(map(operator.gt, tests, planned))}"
     result_rows = []
@@ -490,7 +488,7 @@ def decompose(
     bounds_and_p = [rate - half, rate + half, two_sided(rate / error, math.inf)]
     low, high, p = ([NAN if why else value, *[NAN] * 4] for value in bounds_and_p)
     effects = [NAN] * 5 if empty_reason else effects
-    verdict = verdict_of(number(p[0]), number(effects[0]), level)
+    verdict = verdict_of(p[0], effects[0], level)
     k = count_of(n1)
     entered_count, left_count = count_of(all_n1) - k, count_of(all_n0) - k
     metadata = [side.metadata for side in sides]
@@ -508,9 +506,9 @@ def decompose(
             "why": [
                 f"the {by} on both sides: {verdict}" + (f" ({why})" if why else ""),
                 f"the same {by}, asked more or less often: what was asked, not what was answered",
-                f"{number(entered_count):g} {by} were not there before",
-                f"{number(left_count):g} {by} are no longer there",
-                why if empty_reason else f"{points(number(total), is_rate)} in all",
+                f"{entered_count:g} {by} were not there before",
+                f"{left_count:g} {by} are no longer there",
+                why if empty_reason else f"{points(total, is_rate)} in all",
             ],
             "method": "Kitagawa 1955, centred; the rate effect with a z interval (strata)",
         },

@@ -382,8 +382,7 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
     name_variables()
     # At 0 and 1 the variance is 0, and the interval still says what could be seen.
     error = np.maximum(pooled_error, (high - low) / (2 * q))
-    is_tested = plain_value(pooled_error) > 0
-    p = two_sided(change / pooled_error, df) if is_tested else change * 0 + 1.0
+    p = two_sided(change / pooled_error, df) if pooled_error > 0 else change * 0 + 1.0
     ends = (after, before, size1, size0)
     return named(Change(change, error, df, low, high, p, *ends, jackknife=error))
 
@@ -481,13 +480,13 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
     for position, i in ranks if is_holm else reversed(ranks):
         rank = setting("rank", position)
         scaled_p = p[i] * (tests - rank + 1) if is_holm else p[i] * tests / rank
-        if extreme is None or (number(scaled_p) > number(extreme)) == is_holm:
+        if extreme is None or bool(scaled_p > extreme) == is_holm:
             extreme = scaled_p
         result[i] = np.minimum(extreme, 1.0)
     return result
 
 
-def verdict_of(p: float, change: float, level: float, words: Sequence[str] = ("up", "down")) -> str:
+def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = ("up", "down")) -> str:
     """Return the verdict on a change: by its sign if it is significant, else "no evidence"."""
     if not np.isfinite(p):
         return "cannot say"
@@ -523,37 +522,37 @@ def judge(
         rows, p_values, adjust_p_values(in_family, correct), strict=True
     ):
         change, is_rate, smallest = row.change, row.is_rate, NAN
-        p, before = p_single if row.is_planned else corrected, number(change.before)
+        p, before = p_single if row.is_planned else corrected, change.before
         # A rate moves to 0 or 1 at most.
-        largest = max(before, 1 - before) if is_rate and math.isfinite(before) else math.inf
-        if math.isfinite(number(p)):
+        largest = max(before, 1 - before) if is_rate and np.isfinite(before) else math.inf
+        if np.isfinite(p):
             tests = setting("tests", family if correct and not row.is_planned else 1)
             detectable = detectable_change(
                 change.jackknife, change.df, confidence, tests, change.heterogeneity
             )
-            smallest = detectable if number(detectable) <= largest else NAN
+            smallest = detectable if detectable <= largest else NAN
         p = alias("p_adjusted", p)
-        verdict = verdict_of(number(p), number(change.change), level, row.words)
+        verdict = verdict_of(p, change.change, level, row.words)
         low, high = (NAN if row.why else bound for bound in (change.low, change.high))
-        bounds = " to ".join(points(number(bound), is_rate) for bound in (low, high))
+        bounds = " to ".join(points(bound, is_rate) for bound in (low, high))
         why = f"{row.text}; {100 * level:g} % interval of the {noun}, for this row alone: {bounds}"
         if verdict == "cannot say":
             why = row.why or "it cannot be computed"
         elif verdict == "no evidence":
             statement = f"no {noun} of any size is found"
-            if math.isfinite(number(smallest)):
-                size = points(number(smallest), is_rate).lstrip("+")
+            if np.isfinite(smallest):
+                size = points(smallest, is_rate).lstrip("+")
                 statement = f"a {noun} of {size} would be found"
             why += f"; {statement} by 4 of 5 such samples"
-            why += f", with p corrected for {number(tests):g} tests" * (number(tests) > 1)
+            why += f", with p corrected for {tests:g} tests" * bool(tests > 1)
         if verdict != "cannot say" and (assumption := row.method.partition("; ")[2]):
             why += f"; {assumption}"
         if isinstance(p, Traced):
             condition = p < threshold if p.value < threshold.value else p >= threshold
             condition.value = verdict
             verdict = condition
-        method, df = row.method, number(change.df)
-        if method and math.isfinite(df):
+        method, df = row.method, change.df
+        if method and np.isfinite(df):
             method += f", t of {df:.3g} degrees of freedom"
         of_change = change.change, change.size_after, change.clusters, low, high
         values = *of_change, p_single, p, smallest, verdict, why, method

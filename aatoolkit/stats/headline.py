@@ -7,7 +7,6 @@ counts that they are computed from, and prompts by the key of the section ``prom
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,7 @@ from aatoolkit.sections.column import Column
 from aatoolkit.stats.compare import INDEPENDENT, ComparedRow, compare_measure, comparison_result
 from aatoolkit.stats.estimate import Change, check_level
 from aatoolkit.stats.sums import PROMPT, WINDOWS, rule_of, side_names, stem_of
-from aatoolkit.stats.trace import name_variables, number, statistic, trace_frame
+from aatoolkit.stats.trace import name_variables, statistic, trace_frame
 
 RATE, POSITION, VOICE = "mention_rate", "average_position", "share_of_voice"
 _MEASURES = {FRACTION: RATE, RANK: POSITION, "position": POSITION}
@@ -237,8 +236,7 @@ def _as_total(row: ComparedRow, rows: Sequence[ComparedRow]) -> ComparedRow:
 def _is_repeated(row: ComparedRow, planned: ComparedRow) -> bool:
     """Return whether the row of a brand repeats the planned comparison."""
     return (row.key[0], row.measure) == ("brand", RATE) and all(
-        number(getattr(row.change, end)) == number(getattr(planned.change, end))
-        for end in ("after", "before")
+        getattr(row.change, end) == getattr(planned.change, end) for end in ("after", "before")
     )
 
 
@@ -267,7 +265,7 @@ def _key_figures(
     metrics = {
         row.measure
         for row in rows
-        if (row.key[1] is None or row.measure == VOICE) and math.isfinite(number(row.change.change))
+        if (row.key[1] is None or row.measure == VOICE) and np.isfinite(row.change.change)
     }
     # The number of answers is no result, and the score repeats the rate, times 100.
     metrics |= {"answer_count", *(["visibility_score"] if RATE in metrics else [])}

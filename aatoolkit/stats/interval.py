@@ -34,7 +34,6 @@ from aatoolkit.stats.trace import (
     drawn,
     name_variables,
     normal_quantile,
-    number,
     plain_columns,
     plain_value,
     setting,
@@ -299,9 +298,9 @@ def stability(
     confidence = setting("level", level)
     agreement = estimate(SingleGroup, agree, combinations, confidence, "sampled", is_rate=True)
     icc = _icc(y, n)
-    icc = icc if len(repeated_groups) > 1 and np.isfinite(number(icc)) else NAN
-    low, high = (percent(number(bound)) for bound in (agreement.low, agreement.high))
-    verdict = f"two answers agree in {percent(number(agreement.value))} of pairs ({low} to {high})"
+    icc = icc if len(repeated_groups) > 1 and np.isfinite(icc) else NAN
+    low, high = (percent(bound) for bound in (agreement.low, agreement.high))
+    verdict = f"two answers agree in {percent(agreement.value)} of pairs ({low} to {high})"
     bounds = [NAN] * 2
     if not len(repeated_groups):
         verdict = "cannot say: no combination was asked twice"

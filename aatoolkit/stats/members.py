@@ -244,19 +244,15 @@ def concentration(
         n, members = total_of(counts), count_of(counts)
         name_variables()
         row = {"n": n, "members": members}
-        if MIN_COUNT <= number(n) <= _MAX_COUNTED:
+        if MIN_COUNT <= n <= _MAX_COUNTED:
             row |= _concentration_of(counts, n, top, level)
-            effective, low, high = (
-                number(row[f"effective{suffix}"]) for suffix in ("", "_low", "_high")
-            )
-            span = f"{low:.1f} or more" if math.isinf(high) else f"{low:.1f} to {high:.1f}"
+            effective, low, high = (row[f"effective{suffix}"] for suffix in ("", "_low", "_high"))
+            span = f"{low:.1f} or more" if np.isinf(high) else f"{low:.1f} to {high:.1f}"
             row["verdict"] = f"as concentrated as {effective:.1f} equal ones ({span})"
         else:
             state = states[code]
             reason = f" ({state})" if state.status != Status.AVAILABLE else ""
-            row["verdict"] = (
-                f"cannot say: {number(n):g} in all, and it takes at least {MIN_COUNT}{reason}"
-            )
+            row["verdict"] = f"cannot say: {n:g} in all, and it takes at least {MIN_COUNT}{reason}"
         rows.append(row)
     names = [
         f"{name}{suffix}" for name in ("hhi", "effective", "top_share") for suffix in _SUFFIXES
@@ -308,7 +304,7 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
     pairs = zip(_SUFFIXES, ("", "_high", "_low"), (NAN, NAN, math.inf), strict=True)
     for suffix, hhi_suffix, fallback in pairs:
         index = row[f"hhi{hhi_suffix}"]
-        row[f"effective{suffix}"] = 1 / index if number(index) > 0 else fallback
+        row[f"effective{suffix}"] = 1 / index if index > 0 else fallback
     return row
 
 
@@ -427,15 +423,15 @@ def _overlap_of_answers(
                 "n": total_of(sizes),
             }
         )
-        k = number(gap.clusters)
+        k = gap.clusters
         why = f"its {k:g} {cluster} all say the same, and are too few to estimate an error"
         if k < MIN_CLUSTERS:
             why = f"{k:g} {cluster} have two answers of each {between}; it takes {MIN_CLUSTERS}"
         if not has_both.any():
             why = f"no {cluster} has answers of both"
-        shares = percent(number(gap.change) + number(ceiling.change)), number(ceiling.change)
+        shares = percent(gap.change + ceiling.change), ceiling.change
         text = f"{shares[0]} in common, where repeats of one have {percent(shares[1])}"
-        why = "" if np.isfinite(number(gap.p)) else why
+        why = "" if np.isfinite(gap.p) else why
         verdicts = ("more alike", "less alike")
         gaps.append(Comparison(change=gap, text=text, why=why, words=verdicts))
     for row, judgement in zip(rows, judge(gaps, level, noun="gap"), strict=True):
@@ -451,7 +447,7 @@ def mean_of(values: Any, level: Any, name: str) -> Change:
     """
     sample, numbers = estimate_sample(values, values * 0 + 1, name), plain_value(values)
     error, k = np.sqrt(sample.variance), sample.clusters
-    if len(numbers) < MIN_CLUSTERS or not varies(number(error), np.abs(numbers).max()):
+    if len(numbers) < MIN_CLUSTERS or not varies(error, np.abs(numbers).max()):
         return Change(sample.value, clusters=k)
     return change_by_student_t(sample.value, error, k - 1, level, clusters=k)
 

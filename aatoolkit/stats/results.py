@@ -426,7 +426,7 @@ def refusal(column: str, verb: str, why: str) -> AvailabilityError:
     return AvailabilityError(f"{column} has no {verb}: {why}", columns={column: why})
 
 
-def percent(value: float) -> str:
+def percent(value: Any) -> str:
     """Format a fraction as a percentage; small ones with more digits.
 
     Examples
@@ -438,12 +438,12 @@ def percent(value: float) -> str:
     return f"{100 * value:.{digits}f} %"
 
 
-def amount(value: float, is_fraction: bool) -> str:
+def amount(value: Any, is_fraction: bool) -> str:
     """Format a value for a verdict, a fraction as a percentage."""
     return percent(value) if is_fraction else f"{value:.3g}"
 
 
-def points(value: float, is_fraction: bool) -> str:
+def points(value: Any, is_fraction: bool) -> str:
     """Format a change for a verdict with its sign, a change of a fraction in percentage points.
 
     Examples

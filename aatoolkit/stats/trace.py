@@ -114,7 +114,14 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     def _refused(self, *_: object) -> Any:
         raise TypeError("a traced number is no plain one: it would lose what it was computed from")
 
-    __bool__ = __float__ = __int__ = __iter__ = __len__ = __array__ = _refused
+    __float__ = __int__ = __iter__ = __len__ = __array__ = _refused
+
+    # Conditions and texts take nothing into a formula.
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __format__(self, form: str) -> str:
+        return format(self.value, form)
 
     @property
     def is_vector(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date as calendar_date
@@ -229,14 +228,14 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
     itself (``is_planned``).
     """
     too_few = [
-        f"{number(side.mean_change.clusters):.0f} {group} {cluster} have answers before and after"
+        f"{side.mean_change.clusters:.0f} {group} {cluster} have answers before and after"
         for group, side in estimate.sides.items()
-        if number(side.mean_change.clusters) < MIN_CLUSTERS
+        if side.mean_change.clusters < MIN_CLUSTERS
     ]
-    is_untested = not math.isfinite(number(estimate.change.p))
+    is_untested = not np.isfinite(estimate.change.p)
     why = f"nothing differs between {cluster}, one has most answers, or numbers are too large"
     means = (
-        (group, *(amount(number(mean), is_rate) for mean in (side.before, side.after)))
+        (group, *(amount(mean, is_rate) for mean in (side.before, side.after)))
         for group, side in estimate.sides.items()
     )
     is_effect = estimate.kind == "effect"
@@ -372,7 +371,7 @@ def _difference(
     change = two_sample_change(treated, control, level)
     means = [plain_value(mean) for side in groups for mean in (side.before, side.after)]
     k = np.minimum(treated.clusters, control.clusters)
-    if number(k) < MIN_CLUSTERS or not varies(number(change.error), np.max(np.abs(means))):
+    if k < MIN_CLUSTERS or not varies(change.error, np.max(np.abs(means))):
         change = Change(change.change)
     n = groups[0].n + groups[1].n
     change = replace(change, before=NAN, size_after=n, clusters=k)
@@ -488,11 +487,11 @@ def _reason_to_doubt(
     periods = [(panel.select(panel.days < 0), panel.select(panel.days >= 0)) for panel in panels]
     slopes = [slope_within(side, span) for side in periods]
     trend = _difference("trend", None, slopes, level).change
-    error = float(np.hypot(number(effect_estimate.change.error), number(trend.error)))
-    df = min(number(effect_estimate.change.df), number(trend.df))
-    value, trend_change = number(effect_estimate.change.change), number(trend.change)
+    error = np.hypot(effect_estimate.change.error, trend.error)
+    df = min(effect_estimate.change.df, trend.df)
+    value, trend_change = effect_estimate.change.change, trend.change
     excess = (value - trend_change) * np.sign(value)
-    if not np.isfinite(error) or excess > number(t_quantile(_TREND_LEVEL, df)) * error:
+    if not np.isfinite(error) or excess > t_quantile(_TREND_LEVEL, df) * error:
         return ""
     share_of_trend = f"{points(trend_change, is_rate)} of {points(value, is_rate)}"
     trend_text = f"the trend within both periods, continued, comes to {share_of_trend}"
