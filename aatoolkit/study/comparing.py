@@ -151,7 +151,7 @@ def differences(before: pd.DataFrame, after: pd.DataFrame, key: Sequence[str]) -
         )
         old_cells, new_cells = old_cells[is_changed], new_cells[is_changed]
         facts = {"kind": "cell", "key": old_cells.index, "column": column}
-        sides = {"before": _as_text(old_cells).array, "after": _as_text(new_cells).array}
+        sides = {"before": as_texts(old_cells).array, "after": as_texts(new_cells).array}
         change_column = {"change": (new_cells - old_cells).array} if is_number else {}
         difference_frames.append(pd.DataFrame({**facts, **sides, **change_column}))
     return concat_differences(difference_frames)
@@ -170,15 +170,6 @@ def _comparable(column: pd.Series) -> pd.Series:
     if is_list or dtype.kind == "O":  # a category is one of objects
         return as_texts(column).astype("string")
     return column
-
-
-def _as_text(column: pd.Series) -> pd.Series:
-    """Return values as text, with enough digits to tell different numbers apart."""
-
-    def text(value: Any) -> str:
-        return f"{value:.17g}" if isinstance(value, float) else str(value)
-
-    return column.astype(object).map(text, na_action="ignore").astype("string")
 
 
 def concat_differences(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
