@@ -187,12 +187,6 @@ def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
     return names
 
 
-def are_rows_of(metadata: FrameMetadata, table: str) -> bool:
-    """Return whether the rows of a frame are those of a declared table, by its key."""
-    grain = {f"{table}.{name}" for name in sections.table(table).key}
-    return grain <= {metadata.columns[name].of for name in metadata.key}
-
-
 class _Planner:
     """Plans the aggregation of the columns of a grouped frame."""
 
@@ -460,9 +454,10 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
     rule, names = column.aggregate, _columns_of(metadata, table)
     if rule.rule == "sum" and column.unit == FRACTION and len(metadata.sources) > 1:
         raise Refused(rule.why or "shares of different wholes do not add")
-    is_of_rows = rule.rule in _ROW_RULES and not rule.by
-    if is_of_rows and not are_rows_of(metadata, table):
-        raise Refused(f"the {rule.rule} of rows that are no longer those of {table}")
+    if rule.rule in _ROW_RULES and not rule.by:
+        grain = {f"{table}.{name}" for name in sections.table(table).key}
+        if not grain <= {metadata.columns[name].of for name in metadata.key}:
+            raise Refused(f"the {rule.rule} of rows that are no longer those of {table}")
 
     def local_name(part: Any) -> Any:
         if part is None or not isinstance(part, str):

@@ -390,7 +390,8 @@ class Structure:
             array, places = label
             array.is_used = True
             members.append((array.steps, [array.lists[row] for row in places]))
-        holder = _shared([path for path, _ in members])
+        paths = [path for path, _ in members]
+        holder = paths[0][: min(_common(paths[0], path) for path in paths)]
         new_axis = Axis(
             steps, axis, parent_rows, keys, holder, first, label is not None, only or {}
         )
@@ -594,12 +595,6 @@ def bound(steps: Iterable[Step]) -> Path:
             step, number = type(step)(at=number), number + 1
         path.append(step)
     return tuple(path)
-
-
-def _shared(paths: list[Path]) -> Path:
-    """Return the longest path with which all paths begin."""
-    first = paths[0]
-    return first[: min(_common(first, path) for path in paths)]
 
 
 def _common(first: Sequence[Any], other: Sequence[Any]) -> int:

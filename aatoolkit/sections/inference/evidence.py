@@ -125,15 +125,12 @@ def _totals_of(column: ColumnFinding, relations: list[Relation]) -> Iterator[Tot
 
 
 def _sums_by_response(column: ColumnFinding) -> Numbers:
+    """Return the sum of each response: 64 sums, or more for more responses."""
     is_counted = column.relation.is_kept & ~np.isnan(column.numbers)
-    responses = column.relation.response[is_counted]
-    sums = np.bincount(responses, column.numbers[is_counted], _array_length(column.relation))
+    responses = column.relation.response
+    size = max(_RESPONSES, int(responses.max(initial=0)) + 1)
+    sums = np.bincount(responses[is_counted], column.numbers[is_counted], size)
     return sums.astype(np.float64)
-
-
-def _array_length(relation: Relation) -> int:
-    """Return the length of arrays with one entry per response: 64, or more for more responses."""
-    return max(_RESPONSES, int(relation.response.max(initial=0)) + 1)
 
 
 def _sums_to(column: ColumnFinding, total: Totals) -> bool:

@@ -286,13 +286,10 @@ class Vocabulary:
         for name, values in self.members.items() if unique else ():
             if sum(key in values for key in unique) >= 0.75 * len(unique):
                 return name
-        forms = (name for name, form in _PATTERNS.items() if _mostly_match(form, unique))
-        return next(forms, None)
-
-
-def _mostly_match(form: re.Pattern[str], keys: list[str]) -> bool:
-    """Whether four fifths of the keys match a pattern."""
-    return bool(keys) and sum(map(bool, map(form.fullmatch, keys))) >= 0.8 * len(keys)
+        for name, form in _PATTERNS.items() if unique else ():
+            if sum(map(bool, map(form.fullmatch, unique))) >= 0.8 * len(unique):
+                return name
+        return None
 
 
 def named(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
