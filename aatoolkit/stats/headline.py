@@ -60,8 +60,9 @@ _PLANNED = (
     HeadlineQuestion("all prompts", RATE, "prompts"),
     HeadlineQuestion("all answers", RATE, "trend", cluster="date"),
 )
+"""The planned comparison, and its substitute."""
+
 _QUESTIONS = (
-    *_PLANNED,
     HeadlineQuestion("all prompts", POSITION, "prompts"),
     HeadlineQuestion("topic", RATE, "prompts", "topic"),
     HeadlineQuestion("engine", RATE, "prompt_engines", "engine"),
@@ -69,7 +70,7 @@ _QUESTIONS = (
     HeadlineQuestion("brand", VOICE, "voices", "brand"),
     HeadlineQuestion("brand", RATE, "brands", "brand", is_total=True),
 )
-"""The questions in order: the planned comparison, or its substitute; then all others."""
+"""The other questions, in order."""
 
 _KEY_FIGURES = HeadlineQuestion("key figure", "value", "figures", "metric")
 
@@ -140,25 +141,22 @@ def headline_of(
         for side in (WINDOWS if has_before else WINDOWS[:1] * 2)
     ]
     names_of_sides = side_names(*sides)
-    rows: list[ComparedRow] = []
-    reasons, design = [], INDEPENDENT
+    planned = ComparedRow(measure=RATE, key=("all prompts", None), unit=FRACTION)
+    design = INDEPENDENT
+    for question in _PLANNED:
+        comparisons = _answer(tables, question, has_before, level, design, names_of_sides)
+        if isinstance(comparisons, list):
+            planned = comparisons[0]
+            design = design_of(planned.change)
+            break
+        planned = replace(planned, why=planned.why or comparisons)
+    rows = [replace(planned, is_planned=True)]
     for question in _QUESTIONS:
         if any((row.key[0], row.measure) == (question.subject, question.measure) for row in rows):
             continue
-        is_planned = question in _PLANNED
-        if is_planned and rows:
-            continue
         comparisons = _answer(tables, question, has_before, level, design, names_of_sides)
-        if is_planned and isinstance(comparisons, list):
-            rows = [replace(comparisons[0], is_planned=True)]
-            design = design_of(rows[0].change)
-        elif isinstance(comparisons, list):
+        if isinstance(comparisons, list):
             rows += [_as_total(row, rows) if question.is_total else row for row in comparisons]
-        else:
-            reasons.append(comparisons)
-        if question == _PLANNED[-1] and not rows:
-            key, why = ("all prompts", None), reasons[0]
-            rows = [ComparedRow(measure=RATE, key=key, unit=FRACTION, why=why, is_planned=True)]
     rows = [row for row in rows if not _is_repeated(row, rows[0])]
     rows += _key_figures(tables, has_before, rows, level, names_of_sides)
     metadata = [metadata_of(frame) for frame in frames] or [FrameMetadata()]

@@ -296,14 +296,3 @@ def of_responses(responses: Any, name: str | None, *, measures: bool = True) -> 
     if not analysis.relations:
         raise PayloadError(f"nothing in this response of {name} can be made a table", section=name)
     return analysis
-
-
-def outline(response: Any, name: str) -> Section:
-    """Draft the declaration of one response, without units and rules.
-
-    Raises
-    ------
-    DecodeError, PayloadError
-        As `of_responses`.
-    """
-    return of_responses(response, name, measures=False).declared
