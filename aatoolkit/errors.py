@@ -38,6 +38,7 @@ Every error has its facts as attributes, says what to do, pickles, and never hol
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
@@ -53,7 +54,7 @@ class AAToolkitError(Exception):
     message
         What went wrong and what to do about it.
     **facts
-        Further facts; each becomes an attribute.
+        Further facts; each becomes an attribute, a path its text.
 
     Examples
     --------
@@ -75,7 +76,8 @@ class AAToolkitError(Exception):
         if unknown_facts:
             raise TypeError(f"{type(self).__name__} has no fact {', '.join(sorted(unknown_facts))}")
         for name in self.facts:
-            setattr(self, name, facts.get(name))
+            fact = facts.get(name)
+            setattr(self, name, str(fact) if isinstance(fact, os.PathLike) else fact)
 
     def __reduce__(self) -> tuple[Any, ...]:
         facts = {name: getattr(self, name) for name in self.facts}

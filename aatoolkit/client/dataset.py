@@ -319,7 +319,7 @@ class Dataset(Keyed[str, Tables]):
 
         if Path(path).suffix.lower() not in (".html", ".htm"):
             problem = f"{path} would be a page of HTML; let it end in .html, and print that to PDF"
-            raise NotWritten(problem, path=str(path))
+            raise NotWritten(problem, path=path)
         return write_whole(path, page(self, rows, baseline, title).encode())
 
     def __repr__(self) -> str:

@@ -365,7 +365,7 @@ def read_dataset(
         raise FileMissing(
             f"{os.fspath(folder)!r} holds no tables that to_parquet wrote; give the folder that "
             "was given to it",
-            path=str(folder),
+            path=folder,
         )
     options = ReadingOptions(None if profile is None else Profile.load(profile))
     dataset = normalized(((name, partial(_payload, folders[name])) for name in folders), options)

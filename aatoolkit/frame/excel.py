@@ -101,14 +101,14 @@ def write_workbook(
     path, sheets = Path(path), [*tables]
     if path.suffix.lower() != ".xlsx":
         raise NotWritten(
-            f"{path.name} is no name of an Excel workbook; let it end in .xlsx", path=str(path)
+            f"{path.name} is no name of an Excel workbook; let it end in .xlsx", path=path
         )
     for table in sheets:
         if len(table.frame) >= _ROWS:
             raise NotWritten(
                 f"{table.name} has {len(table.frame):,} rows, and a sheet takes {_ROWS - 1:,}; "
                 "aggregate it, or write Parquet",
-                path=str(path),
+                path=path,
             )
     with needed("Excel needs", "excel"):
         import xlsxwriter  # noqa: F401  pandas writes by it

@@ -99,7 +99,7 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
         table = pa.Table.from_pandas(copy)
     except (pa.ArrowException, TypeError, ValueError) as error:
         problem = f"{path.name} cannot be written as Parquet: {error}"
-        raise NotWritten(problem, path=str(path)) from None
+        raise NotWritten(problem, path=path) from None
     table = table.replace_schema_metadata(_readable(table.schema.metadata))
     return table.cast(with_metadata(_with_lists(table.schema, metadata), metadata))
 
@@ -377,9 +377,9 @@ def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
     except AAToolkitError:
         raise
     except FileNotFoundError:
-        error = FileMissing(f"there is no file {name!r}", path=str(path))
+        error = FileMissing(f"there is no file {name!r}", path=path)
     except Exception as problem:  # a damaged file raises whatever its readers happen to
-        error = NotRead(f"{name!r} is no Parquet file that can be read: {problem}", path=str(path))
+        error = NotRead(f"{name!r} is no Parquet file that can be read: {problem}", path=path)
     if error is not None:
         raise error
 
@@ -391,5 +391,5 @@ def check_folder(folder: str | os.PathLike[str]) -> None:
         raise NotWritten(
             f"{path.name} is the name of a file, and many tables are written to a folder; give "
             "its name, such as 'tables'",
-            path=str(path),
+            path=path,
         )

@@ -122,7 +122,7 @@ def open_files(path: str | os.PathLike[str]) -> StudyFiles:
     except OSError as error:
         raise unusable_study(study_path, f"it cannot be read ({error.strerror or error})") from None
     raise StudyError(
-        f"there is no study at {visible(str(study_path))}; check the path", path=str(study_path)
+        f"there is no study at {visible(str(study_path))}; check the path", path=study_path
     )
 
 
@@ -251,7 +251,7 @@ def unusable_study(path: Path, problem: str, *problems: str) -> StudyError:
     """Return the error for a study that cannot be used."""
     return StudyError(
         visible(f"the study at {path} cannot be used: {problem}"),
-        path=str(path),
+        path=path,
         problems=problems or (problem,),
     )
 
@@ -587,7 +587,7 @@ class Writer:
         except OSError as error:
             raise NotWritten(
                 f"the study in {self.folder} cannot be written to: {error.strerror or error}",
-                path=str(self.folder),
+                path=self.folder,
                 errno=error.errno,
             ) from None
 

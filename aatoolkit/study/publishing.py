@@ -201,7 +201,7 @@ def publish(
     """
     tables_read, failed_responses, out_folder = [*tables], [*failures], Path(out)
     if not tables_read:
-        raise NotWritten("the study has no response to publish; record one", path=str(out))
+        raise NotWritten("the study has no response to publish; record one", path=out)
     redacted_names = sorted({redact} if isinstance(redact, str) else {*redact})
     published_tables = _published_tables(tables_read, failed_responses, redacted_names)
     facts = _facts(about, published_tables, redacted_names)
@@ -244,7 +244,7 @@ def _check_place(out: Path) -> None:
         names = ", ".join(sorted(other_files)[:3])
         raise NotWritten(
             f"{out} holds files that are not of a publication ({names}); name another folder",
-            path=str(out),
+            path=out,
         )
 
 

@@ -239,7 +239,7 @@ def replaying_client(
         raise StudyError(
             f"the study at {study.path} holds responses of "
             f"{', '.join(sorted(services)) or 'no service'}; choose one with base_url=",
-            path=str(study.path),
+            path=study.path,
         )
     (service,) = services
     service_records = [record for record in records if record.base_url == service]

@@ -107,14 +107,14 @@ def rerun(
 ) -> Rerun:
     """Run a notebook again from a study; see `Study.rerun`."""
     if rerun_place():
-        raise StudyError("a notebook that is rerun does not rerun others", path=str(study.path))
+        raise StudyError("a notebook that is rerun does not rerun others", path=study.path)
     study._check("rerun")
     sealed_results = dict(study.results)
     if not sealed_results:
         raise StudyError(
             f"no result was sealed in the study at {study.path}, so there is nothing to compare; "
             "name results by study.results[name] = frame, and seal the study",
-            path=str(study.path),
+            path=study.path,
         )
     digest = str(study.digest)
     notebook = notebook.expanduser().resolve()
@@ -229,7 +229,7 @@ def _execute(
                     os.killpg(state["kernel"], signal.SIGKILL)
     del book.cells[0]
     if problem is not None and not state.get("at"):
-        raise StudyError(f"the rerun did not begin: {clipped(problem)}", path=str(study_path))
+        raise StudyError(f"the rerun did not begin: {clipped(problem)}", path=study_path)
     are_code = [cell.cell_type == "code" for cell in book.cells[: state.get("at", 0)]]
     return problem, sum(are_code) if problem else None
 

@@ -216,7 +216,7 @@ class Study(metaclass=Chaptered):
             raise StudyError(
                 f"no study can be created at {visible(str(folder))}: {problem}, or name another "
                 "folder",
-                path=str(folder),
+                path=folder,
             )
         return cls.resume(folder)
 
@@ -236,7 +236,7 @@ class Study(metaclass=Chaptered):
         study = cls(path)
         if not isinstance(study._files, FolderFiles):
             raise StudyError(
-                f"{study.path} is packed and read-only; record into a folder", path=str(study.path)
+                f"{study.path} is packed and read-only; record into a folder", path=study.path
             )
         _ = study.about
         if study.digest is not None:
@@ -477,14 +477,14 @@ class Study(metaclass=Chaptered):
             raise StudyError(
                 f"a replay uses no service and takes no {', '.join(settings)}; "
                 "to go on recording use Study.resume(path)",
-                path=str(self.path),
+                path=self.path,
             )
         name = canonical_host(host)
         if base_url is None and name not in self._hosts:
             raise StudyError(
                 f"the study at {self.path} has no responses about {name}; it has responses about "
                 f"{', '.join(self._hosts) or 'no host'}",
-                path=str(self.path),
+                path=self.path,
             )
         return replaying_client(self, base_url, name, profile).project(name)
 
@@ -527,7 +527,7 @@ class Study(metaclass=Chaptered):
             raise StudyError(
                 f"the studies differ in {some_of(conflicts, separator='; ')}; compare them by "
                 "study.diff(other), or pass replace=True to replay those of the other",
-                path=str(self.path),
+                path=self.path,
                 problems=tuple(conflicts),
             )
         for record in other.records:
@@ -562,7 +562,7 @@ class Study(metaclass=Chaptered):
         if self._writer is None:
             raise StudyError(
                 "this study was opened for replay; to go on recording use Study.resume(path)",
-                path=str(self.path),
+                path=self.path,
             )
         return self._writer
 
@@ -799,12 +799,12 @@ class Study(metaclass=Chaptered):
         if responses and redact:
             raise NotWritten(
                 "responses hold every column; publish them, or leave columns out, but not both",
-                path=str(out_folder),
+                path=out_folder,
             )
         if out_folder.resolve().is_relative_to(self.path.resolve()):
             raise NotWritten(
                 f"{out_folder} is inside the study, which it would change; name another folder",
-                path=str(out),
+                path=out,
             )
         packed_study = b""
         if responses:
