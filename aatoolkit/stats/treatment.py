@@ -187,9 +187,9 @@ def effect(
     sums = cluster_sums(with_days, column, date, cluster, rules)
     dates = pd.to_datetime(sums.groups.keys[date])
     refuse_missing(date, dates.isna().to_numpy()[sums.group[sums.pair]])
-    panels = [_sums_of_group(sums, group, dates, day) for group in names]
+    panels = [_sums_of_group(sums, *side, dates, day) for side in zip(GROUPS, names, strict=True)]
     confidence = setting("level", level)
-    groups = [change_within(*side) for side in zip(panels, (0.0, 0.0), GROUPS, strict=True)]
+    groups = [change_within(panel, 0.0) for panel in panels]
     estimates = [_difference("effect", day, groups, confidence)]
     estimates += _placebo_checks(panels, day, confidence)
     rows = [_comparison_of(estimate, cluster, sums.is_rate) for estimate in estimates]
@@ -294,6 +294,7 @@ def _day_of_action(since: object) -> pd.Timestamp:
 class PromptDays:
     """Numerators y and denominators n, with an entry for each prompt and day with answers."""
 
+    group: str
     prompt: Integers
     day: Any
     y: Any
@@ -304,7 +305,7 @@ class PromptDays:
         """Return the entries that a mask selects."""
         positions = np.flatnonzero(mask)
         day, y, n = (take(values, positions) for values in (self.day, self.y, self.n))
-        return PromptDays(self.prompt[mask], day, y, n, self.prompts)
+        return PromptDays(self.group, self.prompt[mask], day, y, n, self.prompts)
 
     @property
     def days(self) -> Numbers:
@@ -343,7 +344,7 @@ class DoubleDifference:
 
 
 def _sums_of_group(
-    sums: ClusterSums, names: set[Any], dates: pd.Series, day: pd.Timestamp
+    sums: ClusterSums, group: str, names: set[Any], dates: pd.Series, day: pd.Timestamp
 ) -> PromptDays:
     """Return the sums of the prompts in ``names`` by prompt and day, counted from ``day``."""
     codes = sums.labels.get_indexer(pd.Index(list(names)))
@@ -355,7 +356,8 @@ def _sums_of_group(
         return tracer.setting("day", values[position], row)
 
     days = leaf("day", values, explain)
-    return PromptDays(sums.cluster[pairs], days, *sums.parts(pairs), max(len(sums.labels), 1))
+    parts = sums.parts(pairs)
+    return PromptDays(group, sums.cluster[pairs], days, *parts, max(len(sums.labels), 1))
 
 
 def _difference(
@@ -378,7 +380,7 @@ def _difference(
     return DoubleDifference(kind, day, sides, change)
 
 
-def change_within(panel: PromptDays, day: float, group: str = "group") -> GroupChange:
+def change_within(panel: PromptDays, day: float) -> GroupChange:
     """Compute the mean change within prompts that have answers before and after a day."""
     sides = [panel.select(panel.days >= day), panel.select(panel.days < day)]
     sums = [side.by_prompt(values) for side in sides for values in (side.y, side.n)]
@@ -393,7 +395,7 @@ def change_within(panel: PromptDays, day: float, group: str = "group") -> GroupC
     name_variables()
     # The values before and after are means with the same weights.
     before, after = (total_of(m * y / n) / weight for y, n in ((y0, n0), (y1, n1)))
-    mean_change = estimate_sample(m * (y1 / n1 - y0 / n0), m, group)
+    mean_change = estimate_sample(m * (y1 / n1 - y0 / n0), m, panel.group)
     return GroupChange(mean_change, before, after, total_of(n1) + total_of(n0), left_out_count)
 
 
@@ -409,25 +411,19 @@ def _placebo_checks(
     length = setting(
         "span", float(days_after.mean() - days_before.mean()) if len(days_after) else NAN
     )
-    trend = [
-        slope_within([side], length, group)
-        for side, group in zip(panels_before, GROUPS, strict=True)
-    ]
+    trend = [slope_within([panel], length) for panel in panels_before]
     estimates = [_difference("pre-trend", None, trend, level)]
     quarters = (2,) if len(days_before) < 16 else (1, 2, 3)
     for position in dict.fromkeys(quarter * len(days_before) // 4 for quarter in quarters):
         placebo_day = float(days_before[position])
-        groups = [
-            change_within(*side)
-            for side in zip(panels_before, (placebo_day, placebo_day), GROUPS, strict=True)
-        ]
+        groups = [change_within(panel, placebo_day) for panel in panels_before]
         estimates.append(
             _difference("placebo", day + pd.Timedelta(days=placebo_day), groups, level)
         )
     return estimates
 
 
-def slope_within(panels: Sequence[PromptDays], span: Any, group: str = "group") -> GroupChange:
+def slope_within(panels: Sequence[PromptDays], span: Any) -> GroupChange:
     """Compute the linear trend within prompts, as the change over a number of days.
 
     With several panels of the same prompts, such as two periods, it is the common trend within each
@@ -452,7 +448,7 @@ def slope_within(panels: Sequence[PromptDays], span: Any, group: str = "group") 
     y, n = take(total, usable_prompts), take(size, usable_prompts)
     name_variables()
     start = total_of(y) / total_of(n)
-    slope = estimate_sample(used_products * span, m, group)
+    slope = estimate_sample(used_products * span, m, panels[0].group)
     return GroupChange(slope, start, start + slope.value, total_of(n))
 
 
