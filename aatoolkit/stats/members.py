@@ -95,11 +95,10 @@ def rank(
         raise refusal(column, "ranks", why)
     (y, n), by_group = sums.parts(), sums.by_group
     size = by_group.total(y if sums.is_count else n)
-    has_number = plain_value(by_group.total(n)) > 0
-    value = np.where(has_number, size if sums.is_count else by_group.total(y) / size, np.nan)
+    sizes, squares = (by_group.total(part) for part in (sums.n, sums.n**2))
+    value = np.where(sizes > 0, size if sums.is_count else by_group.total(y) / size, np.nan)
     name_variables()
     values = plain_value(value)
-    sizes, squares = (plain_value(by_group.total(part)) for part in (n, n**2))
     # Where one cluster has most answers, the variance of a rate cannot be estimated.
     is_ranked = np.isfinite(values) & (sums.is_count | (sizes**2 >= 2 * squares))
     scores = -values if sums.unit == RANK and not sums.is_count else values
