@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
 from typing import Any
 
@@ -361,7 +361,7 @@ def _as_json(value: Any) -> Any:
         return value.to_dict()
     if isinstance(value, tuple):
         return [_as_json(item) for item in value]
-    if is_dataclass(value):
+    if isinstance(value, MissingRows | Source | ValuePlace | StatedAvailability):
         return {name: item for name, item in asdict(value).items() if item is not None}
     return plain(value)
 
