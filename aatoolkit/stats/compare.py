@@ -126,9 +126,7 @@ def compare(
     rows = [
         row
         for measure in measures
-        for row in compare_measure(
-            now, before, measure, keys, pair, cluster, level, rules, names=names
-        )
+        for row in compare_measure(now, before, measure, keys, pair, cluster, level, rules, names)
     ]
     return comparison_result(rows, keys, metadata, correct, level, names, kind)
 
@@ -157,10 +155,10 @@ def compare_measure(
     pair: str | None,
     cluster: str | None,
     level: float,
-    rules: Rules | None = None,
+    rules: Rules | None,
+    names: Sequence[str],
     design: tuple[Any, Any] = INDEPENDENT,
     prompt: str = PROMPT,
-    names: Sequence[str] = WINDOWS,
 ) -> Iterator[ComparedRow]:
     """Yield the comparison of one measure in each group, with unadjusted p-values."""
     before, before_rules, refusal = window_before(now, before, measure, rules)

@@ -198,8 +198,8 @@ def _answer(
     try:
         rows = [
             *compare_measure(
-                now, before, measure, (by,) if by else (), None, cluster, level, rules,
-                design if is_total else INDEPENDENT, prompt, names,
+                now, before, measure, (by,) if by else (), None, cluster, level, rules, names,
+                design if is_total else INDEPENDENT, prompt,
             )
         ]  # fmt: skip
     except (AvailabilityError, ItemNotFound) as error:

@@ -422,9 +422,9 @@ def pairing(
     now: pd.DataFrame,
     before: pd.DataFrame,
     keys: Sequence[str],
-    pair: str | None = None,
-    cluster: str | None = None,
-    by: str = PROMPT,
+    pair: str | None,
+    cluster: str | None,
+    by: str,
 ) -> tuple[str | None, str | None]:
     """Return the column that pairs the rows of both frames, and the column of clusters.
 

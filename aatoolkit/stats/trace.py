@@ -16,7 +16,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache, wraps
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -157,8 +157,7 @@ def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def named(result: T, suffix: str = "") -> T:
     """Name the traced fields of a dataclass that have no name yet, and return it."""
-    names = [field.name for field in fields(result)]  # type: ignore[arg-type]
-    name_all(**{f"{name}{suffix}": getattr(result, name) for name in names})
+    name_all(**{f"{name}{suffix}": value for name, value in vars(result).items()})
     return result
 
 
