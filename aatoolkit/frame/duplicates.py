@@ -232,7 +232,10 @@ class Duplicates:
         if is_joined(table):
             return [], None
         if not self._context:
-            sources = [source for source in self._metadata.sources if _may_have(source, table)]
+            sources = self._metadata.sources
+            # Which section a table of another profile is of is not known here, if there are several.
+            if ":" not in table or len({source.section for source in sources}) > 1:
+                sources = tuple(source for source in sources if _may_have(source, table))
             return [*dict.fromkeys(map(response_scope, sources))], None
         rows = self._frame[self._context].astype("string")
         codes: Any = (
@@ -315,7 +318,7 @@ def _differing(name: str, overlapping: Sequence[ResponseScope]) -> str:
             f"the responses overlap and {name} differs in them: {_two(overlapping)}; aggregate "
             "each alone, or by a column that tells them apart"
         )
-    return f"rows of one key differ in {name}; aggregate before you join"
+    return f"rows with the same key differ in {name}; aggregate the frames before you join them"
 
 
 _MIN_COLUMNS = 3
@@ -362,6 +365,10 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     )
 
 
+_WHOLE = 0.1
+"""How far a rounded rate times its denominator may be from a whole number."""
+
+
 def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     """Write a ``rules=`` argument for a column: a count, a sum or a mean weighted by counts."""
     values, column = frame[name], declared(metadata.columns[name])
@@ -379,6 +386,9 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
     names = [str(other) for other in frame.select_dtypes("integer").columns if other not in CONTEXT]
     of = {other: declared(metadata.columns[other]) for other in names}
     counts = [other for other in names if getattr(of[other], "unit", None) in (None, COUNT)]
+    if values.dropna().between(0, 1).all():  # a rate; times its denominator it is a whole number
+        parts = {other: values * frame[other] for other in counts}
+        counts = [c for c, part in parts.items() if (part - part.round()).abs().max() < _WHOLE]
     if not counts:
         return (
             f"rules={{{name!r}: aa.sections.weighted(COUNTS)}}, with the table of the counts "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from carried import metadata_of
+from helpers.serving import TOKEN, shared_client
 
 import aatoolkit as aa
 from aatoolkit.errors import AvailabilityError, ScopeError
@@ -30,6 +31,18 @@ def test_the_rows_are_those_of_each_read_and_add_up_to_the_whole(project: aa.Pro
     assert total.set_index("source_domain")["citation_count"].to_dict() == expected.to_dict()
     assert tables.rows["source_domains"] == len(frame)
     assert {*tables.extra["filter_engine"]} <= {*project.scope_options().values("engine")}
+
+
+def test_the_rows_of_another_profile_add_up_too() -> None:
+    engines, reference = ["chatgpt", "claude"], shared_client().project("acme.example")
+    parts = [reference.read("domains", engine=engine) for engine in engines]
+    section = aa.sections.propose([tables.payload for tables in parts]).section
+    profile = aa.sections.Profile("own", section)
+    with aa.Client(reference.client.base_url, TOKEN, cache=False, profile=profile) as client:
+        frame = client.project("acme.example").read("domains", split="engine", engine=engines).main
+    total = frame.aa.aggregate(None, "citation_count", rules={"citation_count": "sum"})
+    counts = (tables.main["citation_count"].sum() for tables in parts)
+    assert total["citation_count"].item() == sum(counts)
 
 
 def test_an_engine_that_could_not_report_is_named_and_its_cells_are_not_zero(

@@ -89,7 +89,8 @@ def test_of_a_foreign_table_of_metrics_one_row_is_its_number_and_several_need_a_
     assert "if you know that they add up: rules={'value': 'sum'}" in why(answers, "value")
     words = "aa.sections.weighted(COUNTS)}, with the table of the counts"
     assert words in why(rates, "value") == why(rates.assign(days=30), "value")
-    assert "aa.sections.weighted('weight')}" in why(rates.assign(weight=[1, 3]), "value")
+    counts = rates.assign(mentions=430, answers=917)
+    assert "aa.sections.weighted('answers')}" in why(counts, "value")
 
 
 def test_money_without_a_rule_is_told_a_sum_within_its_currency() -> None:
