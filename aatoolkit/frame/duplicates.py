@@ -233,7 +233,7 @@ class Duplicates:
             return [], None
         if not self._context:
             sources = self._metadata.sources
-            # Which section a table of another profile is of is not known here, if there are several.
+            # Of several sections it is not known here which one a table of another profile is in.
             if ":" not in table or len({source.section for source in sources}) > 1:
                 sources = tuple(source for source in sources if _may_have(source, table))
             return [*dict.fromkeys(map(response_scope, sources))], None

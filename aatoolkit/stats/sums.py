@@ -23,7 +23,13 @@ from aatoolkit.frame.duplicates import response_scope
 from aatoolkit.frame.groupby import By, Groups, as_floats, check_columns, flattened, group
 from aatoolkit.frame.merge import rename
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
+from aatoolkit.metadata.attrs import (
+    ColumnMetadata,
+    FrameMetadata,
+    attach,
+    declared_key,
+    metadata_of,
+)
 from aatoolkit.sections.aggregation import FRACTION, NONE, Aggregation, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.results import refusal
@@ -357,7 +363,7 @@ def window_before(
         If the response gives neither the measure nor its counts for the window before.
     """
     if before is not None:
-        return before, rules, why_overlapping(now, before)
+        return before, rules, why_overlapping(now, before, measure)
     flat = flattened(now)
     check_columns(flat, [measure])
     metadata, previous = metadata_of(flat), previous_names(flat)
@@ -457,9 +463,10 @@ def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) ->
     return WINDOWS
 
 
-def why_overlapping(now: pd.DataFrame, before: pd.DataFrame) -> str:
+def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
     """Say why two frames that share answers cannot be compared; empty if they share none."""
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
+    is_same_in_rows = _is_of_same_answers(sides[0], measure)
     overlaps = [
         (response_scope(source), response_scope(other))
         for source, other in product(*(side.sources for side in sides))
@@ -468,11 +475,27 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame) -> str:
     ]
     key = [*sides[0].key]
     if overlaps and key and [*sides[1].key] == key:
+        if is_same_in_rows:
+            key = [
+                name for name in key if name not in declared_key(sides[0].columns[measure].table)
+            ]
         rows = [flattened(frame)[key].drop_duplicates() for frame in (now, before)]
-        overlaps = overlaps if len(rows[0].merge(rows[1], on=key)) else []
+        overlaps = overlaps if not key or len(rows[0].merge(rows[1], on=key)) else []
     if not overlaps:
         return ""
     scope, other_scope = overlaps[0]
     reasons = f"the windows overlap ({other_scope}, and {scope})"
     reasons = f"both hold {other_scope}" if other_scope == scope else reasons
-    return f"{reasons}: the same answers are on both sides; read windows that do not overlap"
+    remedy = "read windows that do not overlap"
+    if is_same_in_rows:
+        remedy = "compare aa.stats.answers of both, which are paired by prompt"
+    return f"{reasons}: the same answers are on both sides; {remedy}"
+
+
+def _is_of_same_answers(metadata: FrameMetadata, measure: str) -> bool:
+    """Whether a rate has the same answers in every row of a response, such as those of brands."""
+    if measure not in metadata.columns:
+        return False
+    denominator = metadata.columns.get(rule_of(metadata, measure)[1][-1], ColumnMetadata())
+    column = declared(denominator)
+    return column is not None and column.aggregate.rule == "none"

@@ -193,6 +193,18 @@ def test_a_rate_is_compared_by_its_counts_of_both_windows(overview: aa.Tables) -
     assert explained.value == pytest.approx(rates["Globex"])
 
 
+def test_rates_of_the_same_answers_are_not_two_samples() -> None:
+    project = shared_client().project("acme.example")
+    brands = project.read("overview", split="engine")["overview_top_brands"]
+    cells = dict(iter(brands.groupby(["engine", "brand"])))
+    own, other = cells["chatgpt", "Globex"], cells["chatgpt", "Initech"]
+    (row,) = own.aa.compare(other, "mention_rate").to_dict("records")
+    assert "compare aa.stats.answers of both" in row["why"]
+    assert row["verdict"] == "cannot say"
+    (row,) = own.aa.compare(cells["gemini", "Globex"], "mention_rate").to_dict("records")
+    assert pd.notna(row["p"])
+
+
 def test_the_rate_of_a_brand_over_engines_is_that_of_its_counts() -> None:
     project = shared_client().project("acme.example")
     brands = project.read("overview", split="engine")["overview_top_brands"]
