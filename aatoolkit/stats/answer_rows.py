@@ -43,6 +43,12 @@ _RATES = {
     "cited_if_not": ("cited_only", "neither"),
 }
 _CHAT_COLUMNS = ("chat_id", "prompt_id", "engine", "ran_at")
+_TABLES = {
+    "chats": (*_CHAT_COLUMNS, "outcome"),
+    "chat_mentions": ("chat_id", "brand", "own", "position"),
+    "chat_citations": ("chat_id", "domain_type"),
+}
+"""The columns that are needed of each table of the section ``chats``."""
 
 
 def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.DataFrame:
@@ -70,7 +76,7 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     Raises
     ------
     AvailabilityError
-        If these tables are missing, or no answer mentions the brand.
+        If tables or columns are missing, or no answer mentions the brand.
 
     Examples
     --------
@@ -79,13 +85,19 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     >>> result["mentioned"].dtype.name
     'boolean'
     """
-    missing = [name for name in ("chats", "chat_mentions", "chat_citations") if name not in chats]
+    missing = [
+        f"{table}.{column}"
+        for table, columns in _TABLES.items()
+        for column in columns
+        if column not in chats.get(table, ())
+    ]
     if missing:
         raise AvailabilityError(
-            f"this takes the tables of the section chats; {', '.join(missing)} are missing",
-            columns=dict.fromkeys(missing, "no such table"),
+            f"this takes the tables of the section chats; {', '.join(missing)} are missing: give "
+            "those of another service as a dict of frames, with tables and columns renamed",
+            columns=dict.fromkeys(missing, "no such column"),
         )
-    return answers_of(chats["chats"], chats["chat_mentions"], chats["chat_citations"], brand)
+    return answers_of(*(chats[table] for table in _TABLES), brand)
 
 
 @statistic("answers", "chats", "mentions", "citations")

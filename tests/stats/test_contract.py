@@ -347,7 +347,7 @@ def test_a_result_says_what_its_columns_are_and_is_quick(verb: str) -> None:
         (lambda f: aa.stats.effect(f, DAY, {"site": "a"}), ValueError, "in some rows only"),
         (lambda f: aa.stats.samples(0, 0.1), ValueError, "rate"),
         (lambda f: aa.stats.samples(0.3, 0.1, runs=0), ValueError, "runs"),
-        (lambda f: aa.stats.answers({}), AvailabilityError, "section chats"),
+        (lambda f: aa.stats.answers({"chats": f}), AvailabilityError, "chats.outcome"),
     ],
 )  # fmt: skip
 def test_questions_that_make_no_sense_are_refused(
