@@ -126,18 +126,15 @@ def demo(args: Args) -> int:
         choices = project.scope_options()
         note(repr(scope._check(choices) and choices))
         dataset = project.read_all(None, scope)
-    files = []
-    for section, tables in dataset.items():
-        (args.out / section).mkdir(parents=True, exist_ok=True)
-        for name, frame in tables.items():
-            files.append(frame.aa.to_parquet(args.out / section / f"{name}.parquet"))
+    files = dataset.to_parquet(args.out)
     errors = _errors(dataset)
     if args.json:
         facts = {"folder": str(args.out), "tables": records(dataset.summary)}
         show(args, {**facts, "files": [*map(str, files)], "errors": errors})
     else:
         show_frame(args, dataset.summary)
-    note(f"{counted(len(files), 'Parquet file')}, one a table: {args.out}")
+    tables = counted(sum(map(len, dataset.values())), "table")
+    note(f"{tables}, as Parquet files that aa.read_dataset reads: {args.out}")
     return 1 if errors else 0
 
 

@@ -97,7 +97,7 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
             "those of another service as a dict of frames, with tables and columns renamed",
             columns=dict.fromkeys(missing, "no such column"),
         )
-    return answers_of(*(chats[table] for table in _TABLES), brand)
+    return answers_of(chats["chats"], chats["chat_mentions"], chats["chat_citations"], brand)
 
 
 @statistic("answers", "chats", "mentions", "citations")

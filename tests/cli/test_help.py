@@ -126,4 +126,4 @@ def test_the_examples_run(
             if command == "demo":
                 assert printed.out.split()[:4] == ["section", "table", "rows", "availability"]
                 assert len(printed.out.splitlines()) == 1 + 70
-                assert "70 Parquet files, one a table: demo-7" in printed.err
+                assert "70 tables, as Parquet files" in printed.err
