@@ -28,6 +28,7 @@ from aatoolkit.sections.aggregation import (
     FRACTION,
     ISO_4217,
     NONE,
+    RANK,
     Aggregation,
     rule_of,
 )
@@ -404,6 +405,9 @@ def _suggested_rule(
         return f"; to count them: rules={{{name!r}: 'count'}}"
     if frame[name].dtype.kind not in "iuf":
         return ""
+    column = declared(metadata.columns[name])
+    if column is not None and column.unit == RANK:
+        return f"; for the best: rules={{{name!r}: 'min'}}"
     rules = suggested_rule(frame, metadata, name)
     condition = "weighted by its counts" if "weighted" in rules else "if you know that they add up"
     return f"; {condition}: {rules}"

@@ -29,6 +29,7 @@ def test_for_plain_joins_and_stacks_the_verb_that_keeps_the_rules_is_named() -> 
     )
     assert "rules=" not in lost
     assert why(joined, "rank") == lost
+    assert "for the best: rules={'rank': 'min'}" in why(domains, "rank")
     week = domains.aa.aggregate("source_domain", "citation_count")
     stacked = why(pd.concat([domains, week]), "citation_count")
     assert "aatoolkit.concat" in stacked
