@@ -168,7 +168,7 @@ class Client(NamesNear):
         source: ResponseSource,
         base_url: str,
         workers: int,
-        profile: Profile | None = None,
+        profile: Profile | None,
     ) -> Client:
         """Create a client whose responses come from a given source instead of a fetcher."""
         client = cls.__new__(cls)
@@ -267,8 +267,8 @@ class Client(NamesNear):
     def _datasets(
         self,
         hosts: str | Iterable[str],
-        sections: str | Iterable[str] | None = None,
-        scopes: Scope | Iterable[Scope] | None = None,
+        sections: str | Iterable[str] | None,
+        scopes: Scope | Iterable[Scope] | None,
         *,
         progress: bool | None = None,
     ) -> Iterator[tuple[str, Scope, Dataset]]:

@@ -146,9 +146,7 @@ def section_names(profile: Profile | None) -> tuple[str, ...]:
     return tuple(sorted({*PROFILE.names, *profile.names}))
 
 
-def known_sections(
-    sections: Iterable[str] | None, profile: Profile | None = None
-) -> tuple[str, ...]:
+def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> tuple[str, ...]:
     """Return valid section names without duplicates; by default those of all sections.
 
     Raises
@@ -169,7 +167,7 @@ def unique_list(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
     return list(dict.fromkeys(cast("Iterable[T]", () if values is None else values)))
 
 
-def known_section(section: str, profile: Profile | None = None) -> str:
+def known_section(section: str, profile: Profile | None) -> str:
     """Return the name of a section, or raise `ScopeError` with near matches."""
     names = section_names(profile)
     if isinstance(section, str) and section in names:

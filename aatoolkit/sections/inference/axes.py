@@ -494,7 +494,7 @@ class Structure:
         return streams
 
     def _header(
-        self, axis: Axis, array: Arrays, *, is_mixed: bool, is_whole: bool = False
+        self, axis: Axis, array: Arrays, *, is_mixed: bool, is_whole: bool
     ) -> Header | None:
         """Return the list of texts that names the positions of the lists in ``array``.
 
@@ -549,7 +549,7 @@ class Structure:
 
 
 def _arrays_around(
-    axis: Axis, array: Arrays, *, is_whole: bool = False
+    axis: Axis, array: Arrays, *, is_whole: bool
 ) -> Iterator[tuple[Arrays, list[int]]]:
     """Yield the lists of enclosing axes, each with the row of that axis for each row of this one.
 
