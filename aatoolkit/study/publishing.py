@@ -827,8 +827,7 @@ begins with more than 15 digits, and an empty one, has an apostrophe before it: 
 apostrophe from each text that begins with one to restore it. Characters that control a terminal
 or the direction of text are written as in JSON, such as `\\u202e`. A column with whole numbers of
 more than 15 digits is text. Times are in UTC, as ISO 8601. In Excel, text that does not fit a cell
-is cut and marked, and a table that does not fit a sheet continues in the next; the sheet `tables`
-lists them. For analyses, use the Parquet files.
+is cut and marked; the sheet `Overview` lists the tables. For analyses, use the Parquet files.
 
 """
 _RESPONSES_TEXT = """\
