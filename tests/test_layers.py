@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import ast
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from modules import text_of, tree_of
+from processes import python
 
 ROOT = Path(__file__).parents[1]
 
 
 def lint(folder: Path) -> subprocess.CompletedProcess[str]:
     code = "from importlinter.cli import lint_imports_command as main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", code, "--no-cache"],
-        cwd=folder,
-        env={"PYTHONPATH": str(folder), "PATH": ""},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    return python("-c", code, "--no-cache", folder=folder, PYTHONPATH=str(folder), PATH="")
 
 
 def test_every_contract_is_kept() -> None:

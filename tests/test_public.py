@@ -6,7 +6,6 @@ import importlib
 import inspect
 import pkgutil
 import pydoc
-import subprocess
 import sys
 import textwrap
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from processes import ROOT, python
 
 import aatoolkit as aa
 
@@ -30,15 +30,9 @@ HEAVY = (
 )
 
 
-def python(code: str, *arguments: str) -> str:
+def printed_by(code: str, *arguments: object) -> str:
     """What a fresh interpreter prints."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", textwrap.dedent(code), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = python("-c", textwrap.dedent(code), *arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -74,7 +68,7 @@ def test_importing_it_loads_nothing_heavy_but_pandas_and_pyarrow() -> None:
         import pandas
         assert hasattr(pandas.DataFrame, "aa")
     """
-    assert python(code) == ""
+    assert printed_by(code) == ""
 
 
 def test_a_notebook_that_begins_with_it_waits_for_pandas_alone() -> None:
@@ -87,7 +81,7 @@ def test_a_notebook_that_begins_with_it_waits_for_pandas_alone() -> None:
         assert "Parameters" in pandas.DataFrame.aa.aggregate.__doc__
         assert callable(aatoolkit.normalize), callable(aatoolkit.shred)
     """
-    assert python(code, "notebook") == "aatoolkit.frame"
+    assert printed_by(code, "notebook") == "aatoolkit.frame"
 
 
 @pytest.mark.thorough
@@ -109,7 +103,7 @@ def test_normalize_stays_the_function_whatever_is_imported() -> None:
                 assert (kind == "module") == is_module, (public, name)
         print(callable(aa.normalize))
     """
-    assert python(code, "notebook") == "True"
+    assert printed_by(code, "notebook") == "True"
 
 
 def test_it_needs_none_of_the_extras() -> None:
@@ -130,7 +124,7 @@ def test_it_needs_none_of_the_extras() -> None:
         tables = aa.normalize("gaps", open(sys.argv[1], "rb").read())
         print(len(tables.main.aa.codebook) > 0)
     """
-    assert python(code, str(Path(__file__).parents[1] / "data" / "samples" / "gaps.json")) == "True"
+    assert printed_by(code, ROOT / "data" / "samples" / "gaps.json") == "True"
 
 
 def test_help_loads_no_pandas() -> None:
@@ -144,7 +138,7 @@ def test_help_loads_no_pandas() -> None:
             assert not done.code
         print("loaded:", *{"pandas", "pyarrow", "requests"} & {*sys.modules})
     """
-    assert python(code).splitlines()[-1].strip() == "loaded:"
+    assert printed_by(code).splitlines()[-1].strip() == "loaded:"
 
 
 def test_a_module_of_a_users_that_is_run_with_m_has_the_accessor(tmp_path: Path) -> None:
@@ -152,25 +146,11 @@ def test_a_module_of_a_users_that_is_run_with_m_has_the_accessor(tmp_path: Path)
     package.mkdir()
     (package / "__init__.py").write_text("import aatoolkit\n")
     (package / "run.py").write_text("import pandas\nprint(hasattr(pandas.DataFrame, 'aa'))\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "study.run"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-        cwd=tmp_path,
-    )
-    assert done.stdout.strip() == "True"
+    assert python("-m", "study.run", folder=tmp_path).stdout.strip() == "True"
 
 
 def test_python_m_prints_the_help() -> None:
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "aatoolkit", "--help"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    done = python("-X", "importtime", "-m", "aatoolkit", "--help")
     assert "Usage: aatoolkit" in done.stdout
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "aatoolkit.cli" in loaded

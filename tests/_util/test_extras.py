@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
+
+from processes import python
 
 import aatoolkit as aa
 from aatoolkit._util import defaults
@@ -68,15 +67,7 @@ print(json.dumps(found))
 def test_where_no_extra_is_installed_each_call_says_what_to_install(tmp_path: Path) -> None:
     absent = sorted({package for packages in defaults.EXTRAS.values() for package in packages})
     arguments = [json.dumps(absent), json.dumps(list(CALLS)), str(tmp_path)]
-    done = subprocess.run(
-        [sys.executable, "-c", LIGHT, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        timeout=100,
-        check=False,
-    )
+    done = python("-W", "ignore", "-c", LIGHT, *arguments, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     errors = json.loads(done.stdout)
     assert errors.keys() == CALLS.keys()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from commands import commands, understood
+from processes import python
 from serving import TOKEN, shared_client
 
 import aatoolkit as aa
@@ -87,16 +84,7 @@ def test_it_takes_a_tenth_of_a_second() -> None:
         "print(used.ru_utime + used.ru_stime, file=sys.stderr)"
     )
     times = [
-        float(
-            subprocess.run(
-                [sys.executable, "-c", f"import sys; sys.argv[0] = 'aatoolkit'; {code}"],
-                capture_output=True,
-                text=True,
-                timeout=60,
-                check=True,
-                env={**os.environ, "PYTHONPATH": str(Path(aa.__file__).parents[1])},
-            ).stderr
-        )
+        float(python("-c", f"import sys; sys.argv[0] = 'aatoolkit'; {code}").stderr)
         for _ in range(5)
     ]
     # On an idle machine 0.07 s; a busy one takes longer for the same work.

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from processes import python
 from serving import TOKEN, shared_client
 
-ROOT = Path(__file__).parents[2]
 READ = ["read", "acme.example", "urls", "--no-cache", "-o"]
 
 
 def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "aatoolkit", *command],
-        cwd=folder,
-        timeout=100,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "AATOOLKIT_BASE_URL": shared_client().base_url,
-            "AATOOLKIT_TOKEN": TOKEN,
-        },
-    )
+    service = {"AATOOLKIT_BASE_URL": shared_client().base_url, "AATOOLKIT_TOKEN": TOKEN}
+    return python("-m", "aatoolkit", *command, folder=folder, **service)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 import pickle
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from processes import python
 from samples import SAMPLES, sample
 
 import aatoolkit as aa
@@ -198,15 +198,7 @@ assert shell.Completer.complete(line_buffer="p.read('dom", cursor_pos=11)[1] == 
 
 @pytest.mark.thorough
 def test_tab_offers_sections_where_one_is_read(tmp_path: Path) -> None:
-    environment = {**os.environ, "IPYTHONDIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", SHELL],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        cwd=SAMPLES,
-        env=environment,
-    )
+    done = python("-W", "ignore", "-c", SHELL, folder=SAMPLES, IPYTHONDIR=str(tmp_path))
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert lines[0].startswith("17 ['actions', 'ads', ")

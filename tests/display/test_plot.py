@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import pytest
 from carried import ColumnMetadata, FrameMetadata, Source, attach
 from drawn import row_looks, row_words
 from matplotlib.figure import Figure
+from processes import python
 from serving import shared_client, shared_dataset
 
 import aatoolkit as aa
@@ -278,9 +277,7 @@ def test_pyplot_is_neither_needed_nor_loaded_and_importing_loads_no_matplotlib()
         "print(pd.DataFrame({'a': ['x'], 'n': [1]}).aa.plot())\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = python("-c", code)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("<Picture: ")
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from processes import python
 
 import aatoolkit as aa
 from aatoolkit.cli import main
@@ -70,7 +69,7 @@ for study, frame in zip(studies + studies[:1], frames):
     found = frame.aa.explain(0, "mention_rate", within=study)
     print(found.is_complete, found.value == frame["mention_rate"].iloc[0], *alone.ends)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python("-c", code)
     lines = [line.split(" its response")[0] for line in done.stdout.splitlines()]
     assert lines == ["True True"] * 3
 

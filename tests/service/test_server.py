@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -13,6 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 from effort import one_in
+from processes import python
 
 import aatoolkit.service
 from aatoolkit.service import (
@@ -65,19 +64,6 @@ ON_POSIX = pytest.mark.skipif(
 )
 
 
-def python(code: str) -> subprocess.CompletedProcess[str]:
-    """Run code in an interpreter of its own, with warnings as errors."""
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
 def ask(server: RunningServer, path: str = "scope-options") -> int:
     """The status of one request, unless given for scope options."""
     url = f"{server.base_url}/api/domains/acme.example/{path}"
@@ -120,14 +106,15 @@ def test_a_port_that_is_taken_is_an_error_at_once(service: Service) -> None:
 @ON_POSIX
 @pytest.mark.parametrize("name", one_in(2, ["SIGINT", "SIGTERM"]))
 def test_a_signal_ends_the_foreground_and_nothing_else(name: str) -> None:
-    done = python(SERVE + ASK_AND_STOP.replace("SIGNAL", name))
+    done = python("-c", SERVE + ASK_AND_STOP.replace("SIGNAL", name))
     assert (done.returncode, done.stdout, done.stderr) == (0, "200\nreturned True\n", "")
 
 
 def test_importing_the_service_is_light() -> None:
     done = python(
+        "-c",
         "import sys, aatoolkit.service as s; before = set(sys.modules); s.Accounts;"
-        "print(sorted({'duckdb', 'starlette', 'uvicorn'} & before))"
+        "print(sorted({'duckdb', 'starlette', 'uvicorn'} & before))",
     )
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
@@ -136,9 +123,10 @@ def test_importing_the_service_is_light() -> None:
 @pytest.mark.parametrize("missing", ["duckdb", "starlette", "uvicorn"])
 def test_a_missing_extra_says_what_to_install(missing: str) -> None:
     done = python(
+        "-c",
         f"import sys; sys.modules['{missing}'] = None; import aatoolkit.service\n"
         "print('imported')\n"
-        "from aatoolkit.service import start_server"
+        "from aatoolkit.service import start_server",
     )
     assert done.stdout == "imported\n"
     assert done.stderr.startswith("Traceback")

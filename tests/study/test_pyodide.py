@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from processes import python
 
 import aatoolkit as aa
 
@@ -54,13 +52,6 @@ print(dataset["overview"]["overview_engines"].aa.plot())
 
 @pytest.mark.thorough
 def test_a_packed_study_is_replayed_with_what_a_browser_has(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", BROWSER, ROOT / "data" / "demo-study", tmp_path / "study.zip"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        timeout=100,
-        check=False,
-    )
+    done = python("-c", BROWSER, ROOT / "data" / "demo-study", tmp_path / "study.zip")
     assert done.returncode == 0, done.stderr
     assert "Mention rate by engine" in done.stdout
