@@ -192,6 +192,7 @@ class _Reader:
                 name: getattr(response, name) for name in ("url", "status", "section", "scope")
             }
             detect_options |= {"status": response.status, "headers": response.headers}
+            detect_options["days"] = response.scope and response.scope.days
         elif not isinstance(response, bytes | str | Mapping | list):
             raise PayloadError(
                 f"a {type(response).__name__} is no response; give a Payload, bytes, text, dict or "

@@ -47,7 +47,8 @@ from aatoolkit.availability.detect.words import (
 from aatoolkit.availability.status import EMPTY, Availability
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, format_path
 from aatoolkit.jsontree.vectors import Vector
-from aatoolkit.sections.availability_rule import extent_of, word_of
+from aatoolkit.scope import Scope
+from aatoolkit.sections.availability_rule import WINDOW, extent_of, word_of
 from aatoolkit.sections.inference.relations import Relation
 from aatoolkit.sections.inference.words import meaning
 from aatoolkit.sections.section import is_at
@@ -70,11 +71,13 @@ Path = tuple[Step, ...]
 class Row(NamedTuple):
     """A record of a response, as an object of named fields.
 
+    ``words`` holds its words and flags by field, with the word of each count beside its total;
     ``has_numbers`` says whether it holds measured numbers (None if that is unknown), ``idle`` which
     engines of its response never ran, and ``engine`` which engine it is about, if known.
     """
 
     record: Mapping[str, Any]
+    words: Mapping[str, Any]
     has_numbers: bool | None
     idle: Collection[str]
     engine: str = ""
@@ -202,10 +205,6 @@ def candidates(
     """
     engines_by_host = engines_by_host or {}
     engines_of_hosts = chain.from_iterable(chain.from_iterable(engines_by_host.values()))
-    totals: dict[str, str] = {}
-    document, empty = _compared(document, totals), _compared(empty, totals)
-    parts = {engines: _compared(part, totals) for engines, part in parts.items()}
-    by_host = {host: _compared(response, totals) for host, response in by_host.items()}
     search = _Search({*ran, *idle, *engines_of_hosts}, shapes)
     for response in (document, *parts.values()):
         search.read(response, idle)
@@ -221,9 +220,9 @@ def candidates(
     for path, sightings in search.places().items():
         pattern = format_path(path)
         values = _Values(
-            value_at(document, path),
-            value_at(empty, path),
-            {host: value_at(response, path) for host, response in by_host.items()},
+            search.word_at(document, path),
+            search.word_at(empty, path),
+            {host: search.word_at(response, path) for host, response in by_host.items()},
         )
         current = values.current
         holding_paths = [
@@ -235,11 +234,12 @@ def candidates(
         is_null = current in (None, "", [], {}) and {s.has_numbers for s in sightings} == {False}
         only_unmeasured = _ONLY_UNMEASURED if is_null and has_numbers(document) else ""
         evidence = search.evidence.get(path, only_unmeasured)
-        score, why = values.contrast(*_score(path, sightings, evidence))
+        is_count = bool(search.totals.get(path))
+        score, why = values.contrast(*_score(path, sightings, evidence, is_count=is_count))
         if score < _LEAST:
             continue
         overall, is_notice = word_of(current), path in search.notices
-        is_mixture = any(word_of(value_at(part, path)) != overall for part in measured_parts)
+        is_mixture = any(word_of(search.word_at(part, path)) != overall for part in measured_parts)
         place = Candidate(
             pattern,
             sightings[0].value if current is None else current,  # in rows, or another response
@@ -249,7 +249,7 @@ def candidates(
             _meanings(path, sightings, overall if is_mixture else "", lacks=is_notice),
             search.engine_fields.get(path, ""),
             is_notice,
-            totals.get(pattern.rpartition(".")[2], ""),
+            search.totals.get(path, ""),
         )
         places.append(place)
     return _likeliest(places)
@@ -302,32 +302,6 @@ def _likeliest(places: list[Candidate]) -> list[Candidate]:
     ]
 
 
-def _compared(value: Any, totals: dict[str, str], *, is_of_data: bool = False) -> Any:
-    """Return a copy of a response in which each count beside its total is replaced by a word.
-
-    The word is ``full``, ``some`` or ``none``. ``totals`` is filled with the names of such counts,
-    each with the name of its total.
-    """
-    if isinstance(value, list):
-        return [_compared(item, totals, is_of_data=is_of_data) for item in value]
-    if not isinstance(value, dict):
-        return value
-    record = {
-        key: _compared(item, totals, is_of_data=is_of_data or names(key, "place"))
-        for key, item in value.items()
-    }
-    numbers = [key for key, item in value.items() if type(item) is int]
-    for total in numbers:
-        nouns = {*tokens(total)} - words("whole")
-        for count in numbers:
-            is_alike = names(count, "part") and nouns == {*tokens(count)} - words("part")
-            is_pair = names(total, "whole") and (is_alike or len(numbers) == 2)
-            if count != total and is_pair and (is_of_data or names(total, "due")):
-                totals[count] = total
-                record |= {count: extent_of(value[count], value[total]), total: None}
-    return {key: item for key, item in record.items() if item is not None or value[key] is None}
-
-
 def _are_alike(place: Candidate, other: Candidate) -> bool:
     """Whether two places share a word, and are fields of the same name or of the same object."""
     is_same_field = any(
@@ -362,7 +336,10 @@ class _Search:
         ``{}`` if the keys of a map name the engines.
         """
         self.notices: set[Path] = set()
+        self.totals: dict[Path, str] = {}
+        """By path of a count beside its total: the field of the total."""
         self._maps_of_engines: set[Path] = set()
+        self._outer_engines: dict[Path, str] = {}
 
     def read(self, response: Any, idle: Collection[str] = ()) -> None:
         """Add the places of one response; ``idle`` are its engines that never ran."""
@@ -386,10 +363,38 @@ class _Search:
         for path, lists in self._lists.items():
             fields = dict.fromkeys(key for rows in lists for row in rows for key in row.record)
             engine = "{}" if path in self._maps_of_engines else self._engine_field(fields, lists)
+            engine = engine or self._outer_engines.get(path, "")
             for key in fields:
                 if key != engine:
                     self._field(path, key, fields, lists, engine)
         return self._sightings
+
+    def word_at(self, response: Any, path: Path) -> Any:
+        """Return the value at a path of fields; of a count beside its total, the word."""
+        value = value_at(response, path)
+        if not self.totals.get(path):
+            return value
+        return extent_of(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
+
+    def _extents(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
+        """Return, by field, the word of each count of a record that has its total beside it."""
+        is_of_data = any(isinstance(step, Field) and names(step.name, "place") for step in path)
+        numbers = [key for key, item in record.items() if type(item) is int]
+        extents = {}
+        for total in numbers:
+            nouns = {*tokens(total)} - words("whole")
+            for count in numbers:
+                is_alike = names(count, "part") and nouns == {*tokens(count)} - words("part")
+                is_pair = names(total, "whole") and (is_alike or len(numbers) == 2)
+                if count != total and is_pair and (is_of_data or names(total, "due")):
+                    extents[count] = extent_of(record[count], record[total])
+                    self.totals[(*path, Field(count))] = total
+        for count in numbers:
+            is_of_days = names(count, "part") and {*tokens(count)} - words("part") == {"days"}
+            if is_of_days and count not in extents:
+                extents[count] = extent_of(record[count], Scope().days)
+                self.totals[(*path, Field(count))] = WINDOW
+        return extents
 
     def _add(self, path: Path, value: Any, has_numbers: bool | None = None) -> None:
         self._sightings[path].append(Sighting(value, has_numbers, self._measured, self._idle))
@@ -402,7 +407,7 @@ class _Search:
             (word, row, of_list)
             for of_list in lists
             for row in of_list
-            if (word := _flag_or_text(row.record.get(key))) is not None
+            if (word := row.words.get(key)) is not None
         ]
         words = {word for word, *_ in rows}
         is_named = names(key, "place")
@@ -444,7 +449,9 @@ class _Search:
         without_numbers = words - with_numbers
         is_sure = {s.has_numbers for s in sightings if s.value in without_numbers} == {False}
         is_separate = bool(with_numbers and without_numbers and is_sure and (is_named or engine))
-        if number_field is None and not is_separate:
+        total = self.totals.get((*path, Field(key)), "")
+        is_due = total != "" and (total != WINDOW or engine != "")
+        if number_field is None and not (is_separate or is_due):
             return
         header = self._shapes.headers.get(path)
         in_list = path in self._columns or any(
@@ -453,6 +460,7 @@ class _Search:
         place: Path = (*path, Field(key), *([Each()] if in_list else []))
         if header is not None:
             place = (*path, Named(header, key))
+        self.totals[place] = total
         self._sightings[place] += sightings
         self.engine_fields[place] = engine
         if number_field is not None or is_separate:
@@ -462,6 +470,7 @@ class _Search:
         """Add the places of an object outside rows, and those of its nested objects and lists."""
         if not isinstance(document, dict) or len(path) > _DEEPEST:
             return
+        extents = self._extents(document, path)
         for key, value in document.items():
             place = (*path, Field(key))
             if repeats_question(key):
@@ -482,6 +491,8 @@ class _Search:
                 self._items(value, place)
             elif isinstance(value, str | bool) and len(str(value)) <= _LONGEST:
                 self._add(place, value, self._is_counted)
+            elif extents.get(key) is not None:
+                self._add(place, extents[key], self._is_counted)
 
     def _items(self, items: list[Any], path: Path) -> None:
         """Add a list of words or flags, the codes of notices, or rows."""
@@ -521,7 +532,7 @@ class _Search:
         items: Sequence[Any],
         path: Path,
         measured: Sequence[bool | None] = (),
-        names: Sequence[str] = (),
+        engines: Sequence[str] = (),
     ) -> None:
         """Keep records and the records nested in them, and add the maps by engine in them.
 
@@ -537,10 +548,14 @@ class _Search:
                 for table in tables
                 for cells in zip(*table.values(), strict=True)
             ]
+        extents = [self._extents(record, path) for record in records]
         have_numbers: list[bool | None] = [has_numbers(record, is_mark) for record in records]
         if len(measured) == len(records):
-            texts = (value for record in records for value in record.values() if value is not None)
-            is_wordy = all(isinstance(text, str | bool) for text in texts)
+            is_wordy = all(
+                value is None or isinstance(value, str | bool)
+                for record in records
+                for value in record.values()
+            )
             both = zip(have_numbers, measured, strict=True)
             have_numbers = [
                 outer if is_wordy else own and outer is not False for own, outer in both
@@ -554,16 +569,25 @@ class _Search:
                 )
                 for record, has_number in zip(records, have_numbers, strict=True)
             ]
+        if len(engines) != len(records):
+            engines = [""] * len(records)
         if records:
-            engines = names if measured and len(names) == len(records) else [""] * len(records)
             self._lists[path].append(
                 [
-                    Row(record, has_number, self._idle, engine)
-                    for record, has_number, engine in zip(
-                        records, have_numbers, engines, strict=True
+                    Row(
+                        record,
+                        {key: _flag_or_text(value) for key, value in record.items()} | words,
+                        has_number,
+                        self._idle,
+                        engine,
+                    )
+                    for record, words, has_number, engine in zip(
+                        records, extents, have_numbers, engines, strict=True
                     )
                 ]
             )
+            engine_field = self._engine_field(records[0], [self._lists[path][-1]])
+            engines = [str(record.get(engine_field, "")) for record in records]
         for key in dict.fromkeys(key for record in records for key in record):
             values, place = [record.get(key) for record in records], (*path, Field(key))
             objects = [value for value in values if isinstance(value, dict)]
@@ -571,10 +595,14 @@ class _Search:
             if by_engine:
                 self._add(place, by_engine[0])
             elif len(path) <= _DEEPEST:
-                objects_have_numbers = [
-                    n for v, n in zip(values, have_numbers, strict=True) if isinstance(v, dict)
+                of_objects = [
+                    (number, engine)
+                    for value, number, engine in zip(values, have_numbers, engines, strict=True)
+                    if isinstance(value, dict)
                 ]
-                self._rows(objects, place, objects_have_numbers)
+                if any(engines):
+                    self._outer_engines[place] = engine_field
+                self._rows(objects, place, *zip(*of_objects, strict=True))
                 for value in values:
                     if isinstance(value, list):
                         self._rows(value, (*place, Each()))
@@ -646,10 +674,7 @@ def _is_apart(
     """
     words_without, words_with, is_repeated = set(), set(), False
     for rows in lists:
-        words = [
-            (_flag_or_text(row.record.get(key)), row.record.get(number_field) in missing)
-            for row in rows
-        ]
+        words = [(row.words.get(key), row.record.get(number_field) in missing) for row in rows]
         list_words_without = {word for word, is_gone in words if is_gone and word is not None}
         list_words_with = {word for word, is_gone in words if not is_gone}
         words_without |= list_words_without
@@ -673,8 +698,8 @@ def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 
 def is_mark(key: str) -> bool:
-    """Whether a number under a key is no measurement: an id, a time, or a count of what lacks."""
-    return meaning(key).kind in ("id", "time") or names(key, "lack_count")
+    """Whether a number under a key is no measurement: an id, a time, or what lacks or is due."""
+    return meaning(key).kind in ("id", "time") or names(key, "lack_count") or names(key, "due")
 
 
 def _is_state(value: Any) -> bool:
@@ -706,7 +731,9 @@ def _is_read(place: str, read_paths: Sequence[str]) -> bool:
 # --- how likely, and what words mean ------------------------------------------------------------
 
 
-def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, str]:
+def _score(
+    path: Path, sightings: list[Sighting], evidence: str, *, is_count: bool
+) -> tuple[int, str]:
     """Return a score of how likely a place states availability, and the main reason."""
     keys = [step.name for step in path if isinstance(step, Field | Named)]
     is_named = names(keys[-1], "place")
@@ -727,9 +754,10 @@ def _score(path: Path, sightings: list[Sighting], evidence: str) -> tuple[int, s
     is_trade = not is_list and any(
         map(is_no_state, [text[:_SHORT] for text in texts if text not in ("", "*")][:1])
     )
-    is_of_engines = any(sighting.engine for sighting in sightings)
-    if is_trade or (not is_of_engines and any(names(key, "business") for key in keys)):
-        score -= 2
+    if not (is_count or any(sighting.engine for sighting in sightings)):
+        is_trade |= any(names(key, "business") for key in keys)
+        score -= 2 * names(keys[-1], "business")
+    score -= 2 * is_trade
     why = "a name for states of data" if is_named else ""
     reasons = (
         (
@@ -819,6 +847,7 @@ class _Evidence:
     def __init__(self, path: Path, sightings: list[Sighting], mixture: str, *, lacks: bool) -> None:
         keys = [step.name for step in path if isinstance(step, Field | Named)]
         self.key = keys[-1]
+        self._is_in_rows = any(isinstance(step, Each | Entries) for step in path)
         self._is_list = any(isinstance(sighting.value, list) for sighting in sightings)
         self._lacks = lacks or self._is_list or any(names(key, "place_lack") for key in keys)
         self.numbers: dict[str, list[bool | None]] = defaultdict(list)
@@ -864,7 +893,12 @@ class _Evidence:
             return "not_applicable" if is_nature else _word_for(state_of_flag(False, self.key))
         if text == "null":  # a reason that is not there denies nothing
             return "available" if counts == {True} else None
-        return "available" if text == self._best else "partial"
+        if text == self._best:
+            return "available"
+        # A kind of rows that lack nothing, or a word of a section with and without numbers.
+        is_kind = self._is_in_rows and not is_mixed and not names(self.key, "place")
+        is_silent = is_kind or (is_mixed and not self._is_in_rows and text != "false")
+        return SILENT if is_silent and not (engines or lacks or _denies(text)) else "partial"
 
 
 def _word_for(state: Availability) -> str:

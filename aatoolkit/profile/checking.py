@@ -19,6 +19,7 @@ from aatoolkit.jsontree.vectors import MISSING, Vector
 from aatoolkit.normalizer.normalize import normalize
 from aatoolkit.normalizer.tables import Tables
 from aatoolkit.payload import Payload
+from aatoolkit.scope import Scope
 from aatoolkit.sections import COUNT, FRACTION, Rule
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def problem_of(
         response_headers = lines[index] if index < len(lines) else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            signals = detect(response, rule, headers=response_headers).signals
+            signals = detect(response, rule, headers=response_headers, days=Scope().days).signals
         read = (signal.availability.status for signal in signals if signal.rule == rule.name)
         if any(status != Status.UNKNOWN for status in read):
             return None

@@ -319,7 +319,7 @@ def proposal(place: Candidate) -> dict[str, Any]:
         rule = {"at": f"{place.at}[]", "of": "engine" if names_engine else "section"}
     elif isinstance(place.value, dict):
         rule = {"at": f"{place.at}{{}}", "of": None if {*place.at} & {*"[{"} else "engine"}
-    elif place.engine == "{}" or (place.total and not place.engine):
+    elif place.engine == "{}" or (place.total and {*place.at}.isdisjoint("[{")):
         rule = {"at": parent, "status": last, "of": "engine" if place.engine else None}
     elif place.engine:
         rule |= {"of": "engine", "engines": place.engine}

@@ -39,7 +39,8 @@ class Rule:
     total : str, optional
         The field beside ``status`` that says how many there should be, where both are counts, such
         as ``status="actual", total="expected"``: as many are ``full``, fewer ``some``, and 0
-        ``none``, which are the words that are read.
+        ``none``, which are the words that are read. ``{days}`` stands for the days of the request's
+        window; where the request is not known, the count is not read.
     words : mapping of str, bool or int to str
         What the service's own words, flags or codes mean, in words that the package knows:
         ``{"amber": "partial", True: "not_run", 7: "not_connected", None: "pending"}``. ``nothing``
@@ -170,6 +171,10 @@ def extent_of(count: object, total: object) -> str | None:
     if not (isinstance(count, int) and isinstance(total, int) and total > 0):
         return None
     return "full" if count >= total else "some" if count > 0 else "none"
+
+
+WINDOW = "{days}"
+"""The ``total`` of a rule whose counts are of the days of the request's window."""
 
 
 @lru_cache(maxsize=1024)

@@ -144,3 +144,11 @@ def test_rows_that_a_rule_denies_are_missing_in_the_table() -> None:
     frame = aa.normalize(taught, {"rows": ROWS}).main
     assert frame["visits"].isna().tolist() == [True, False]
     assert frame[frame["path"] == "/b"].aa.availability.loc["visits", "status"] == "available"
+
+
+def test_a_count_of_days_is_read_by_the_window_of_the_request() -> None:
+    rule = Rule(at="lanes[].read", of="engine", total="{days}", words={"some": "partial"})
+    rows = {"lanes": [{"engine": "gemini", "read": 23}]}
+    for days, status in {30: "partial", 7: "available", None: "unknown"}.items():
+        signals = detect(rows, rule, days=days).signals
+        assert [str(s.availability.status) for s in signals] == [status] * (days is not None)

@@ -28,7 +28,7 @@ from aatoolkit.availability.detect.words import (
 from aatoolkit.availability.status import EMPTY, UNKNOWN, Availability, Status, combine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Named, Step, key_step, parse_pattern
 from aatoolkit.jsontree.vectors import MISSING
-from aatoolkit.sections.availability_rule import REFERENCE, Rule, extent_of, word_of
+from aatoolkit.sections.availability_rule import REFERENCE, WINDOW, Rule, extent_of, word_of
 
 Names = tuple[str, ...]
 
@@ -88,11 +88,20 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
         for signal in facts.signals[signal_count_before:]
     ]
     is_gone = any(s.scope == "section" and s.availability.status in EMPTY for s in facts.signals)
+    is_counted = not rules or has_numbers(facts.document)
     for states, path, name, value in () if is_gone else joint_statements:
         state = combine(_explained(state, target, causes) for target, state in states)
-        if state.status == Status.UNAVAILABLE and has_numbers(facts.document):
+        if state.status == Status.UNAVAILABLE and is_counted:
             state = replace(state, status=Status.PARTIAL)  # something else was counted
         facts.add("section", None, state, path, name, value)
+    wholes = [signal for signal in facts.signals if signal.scope == "section"]
+    if not is_counted and any(signal.availability.status in EMPTY for signal in wholes):
+        # Nothing was counted: what else is stated about the whole is about parts that lack it.
+        facts.signals[:] = [
+            signal
+            for signal in facts.signals
+            if signal not in wholes or signal.availability.status in EMPTY
+        ]
     return is_whole
 
 
@@ -186,18 +195,24 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
             scope, target = ("section", None) if rule.of == "section" else ("entry", name)
             yield Place(scope, target, item, names, holder.child(name, item).path)
         return
+    days = facts.days_asked if rule.total == WINDOW else None
     *parent_steps, last = parse_pattern(rule.at)
     rows = facts.vector.descend([*parent_steps, last] if isinstance(last, Each) else parent_steps)
+    depth = max((n for n, s in enumerate(parent_steps, 1) if isinstance(s, Each)), default=0)
+    outer_records = facts.vector.descend(parent_steps[:depth]).values
     vector, names = (rows.field(last.name), (last.name,)) if isinstance(last, Field) else (rows, ())
     if isinstance(last, Named):
         header = [*facts.vector.descend(last.header).values]
         for path, cells in zip(rows.paths, rows.values, strict=True):
             record = dict(zip(header, cells, strict=False)) if isinstance(cells, list) else {}
-            if record.get(last.name) is not None:
+            item = record.get(last.name)
+            if rule.total:
+                item = extent_of(item, record.get(rule.total, days))
+            if item is not None:
                 of_engine = ("engine", record.get(rule.engines)) if rule.of == "engine" else None
                 scope, about_target = of_engine or ("row", path.removeprefix("$."))
                 path += f"[{header.index(last.name)}]"
-                yield Place(scope, about_target, record[last.name], (last.name,), path)
+                yield Place(scope, about_target, item, (last.name,), path)
         return
     for index, item in enumerate(vector.values):
         target, path = rows.path(index).removeprefix("$").removeprefix("."), vector.path(index)
@@ -206,16 +221,21 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
                 yield Place("part", target.rpartition(".")[0], entry, (), path + key_step(name))
         elif type(item) in (str, int, bool) or (item is None and "null" in rule.words):
             record = rows.values[index]
-            if rule.total:
-                item = extent_of(item, record.get(rule.total))
+            if rule.total and item is not None:
+                item = extent_of(item, record.get(rule.total, days))
+                if item is None:
+                    continue
             subject = None
-            if rule.of == "engine" and isinstance(record, dict):
-                keys = rows.level.keys
-                engine = record.get(rule.engines, keys[index] if keys else None)
-                subject = ("engine", engine) if isinstance(engine, str) else named_target(record)
-            elif rule.of == "engine":
-                _, engine = rule.meaning_of(item)
-                subject = ("engine", facts.engines.get(fold(engine), engine)) if engine else None
+            if rule.of == "engine":
+                keys, members = rows.level.keys, record if isinstance(record, dict) else {}
+                outer_record = outer_records[index] if len(outer_records) == len(rows) else None
+                if isinstance(outer_record, dict) and rule.engines not in members:
+                    members = outer_record  # the row is an object in it
+                engine = members.get(rule.engines, keys[index] if keys else None)
+                _, named_engine = rule.meaning_of(item)
+                if named_engine and not isinstance(engine, str):
+                    engine = facts.engines.get(fold(named_engine), named_engine)
+                subject = ("engine", engine) if isinstance(engine, str) else named_target(members)
             elif isinstance(last, Each) and target.count("[") > 1:
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
             scope, about_target = subject or (("section", None) if rule.of else ("row", target))
@@ -239,15 +259,12 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[Whol
     # The type is in the key because 1 and True are equal.
     distinct_places = {(type(place.value), repr(place.value)): place for place in places}
     states = {key: _understood(facts, rule, place) for key, place in distinct_places.items()}
-    place_states = [states[type(place.value), repr(place.value)] for place in places]
-    is_gone = True not in facts.numbers and any(
-        place.scope == "section" and state and state.status in EMPTY
-        for place, state in zip(places, place_states, strict=True)
-    )
-    stated = [(place, state) for place, state in zip(places, place_states, strict=True) if state]
+    stated = [
+        (place, state)
+        for place in places
+        if (state := states[type(place.value), repr(place.value)]) is not None
+    ]
     for place, state in stated:
-        if is_gone and state.status == Status.PARTIAL:
-            continue  # another notice says that all of it is missing
         if place.scope == "entry":
             add_entry(facts, Entry(place.target or "", rule.of, place.value, place.path), state)
         elif place.scope != "part":

@@ -97,6 +97,7 @@ def detect(
     headers: Mapping[str, str] | None = None,
     options: ScopeOptions | None = None,
     vector: Vector | None = None,
+    days: int | None = None,
 ) -> Detection:
     """Detect what a response states about its own availability. Never raises.
 
@@ -114,6 +115,8 @@ def detect(
         The project's scope options, which name engines and list those that cannot report.
     vector : Vector, optional
         The response as a vector, if the caller has made it already, so that its work is reused.
+    days : int, optional
+        The days of the request's window.
 
     Returns
     -------
@@ -136,7 +139,7 @@ def detect(
     'unavailable (not connected): No CNAME.'
     """
     engines = () if options is None else options.engines["engine"].astype(str)
-    facts = Facts(document, engines, vector)
+    facts = Facts(document, engines, vector, days)
     failure, is_ruled = None, False
     try:
         is_ruled = _read(facts, rules_of(rule), status, headers or {})

@@ -162,8 +162,9 @@ class Facts:
         document: Any,
         engines: Collection[str] = (),
         vector: Vector | None = None,
+        days: int | None = None,
     ) -> None:
-        self.document = document
+        self.document, self.days_asked = document, days
         if vector is not None:
             self.vector = vector
         self.engines = {fold(name): name for name in (*words("known_engine"), *engines)}

@@ -56,7 +56,14 @@ FAILED = STATES["error"]
 
 _STRENGTHS = {"weak": WEAK, "strong": STRONG, "plain": PLAIN}
 _AFTER_SOURCE = ("not_connected", "not_configured", "insufficient_sample", "forbidden", "not_run")
-_CAUSES = ("not_connected", "not_configured", "forbidden", "pending", "insufficient_sample")
+_CAUSES = (
+    "not_connected",
+    "not_configured",
+    "forbidden",
+    "not_booked",
+    "pending",
+    "insufficient_sample",
+)
 """The canonical words whose cause is taken from a sentence beside a state."""
 
 _NEGATION = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
@@ -397,7 +404,7 @@ def is_bookkeeping(key: str) -> bool:
     >>> is_bookkeeping("totalCount"), is_bookkeeping("pageLimit"), is_bookkeeping("citationCount")
     (True, True, False)
     """
-    return names(key, "form") or is_whole(key, "listed") or ends(key, "moment_end")
+    return names(key, "form") or is_whole(key, "listed") or ends(key, "form_end")
 
 
 def has_numbers(
