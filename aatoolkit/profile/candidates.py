@@ -380,20 +380,23 @@ class _Search:
         """Return, by field, the word of each count of a record that has its total beside it."""
         is_of_data = any(isinstance(step, Field) and names(step.name, "place") for step in path)
         numbers = [key for key, item in record.items() if type(item) is int]
+        totals = [key for key in numbers if names(key, "due" if not is_of_data else "whole")]
         extents = {}
-        for total in numbers:
-            nouns = {*tokens(total)} - words("whole")
-            for count in numbers:
-                is_alike = names(count, "part") and nouns == {*tokens(count)} - words("part")
-                is_pair = names(total, "whole") and (is_alike or len(numbers) == 2)
-                if count != total and is_pair and (is_of_data or names(total, "due")):
-                    extents[count] = extent_of(record[count], record[total])
-                    self.totals[(*path, Field(count))] = total
         for count in numbers:
-            is_of_days = names(count, "part") and {*tokens(count)} - words("part") == {"days"}
-            if is_of_days and count not in extents:
-                extents[count] = extent_of(record[count], Scope().days)
-                self.totals[(*path, Field(count))] = WINDOW
+            is_part, nouns = names(count, "part"), {*tokens(count)} - words("part")
+            is_alone = len(numbers) == 2 and not names(count, "rank")
+            total = next(
+                (
+                    key
+                    for key in totals
+                    if key != count
+                    and (is_alone or (is_part and nouns == {*tokens(key)} - words("whole")))
+                ),
+                WINDOW if is_part and nouns == {"days"} else "",
+            )
+            if total:
+                extents[count] = extent_of(record[count], record.get(total, Scope().days))
+                self.totals[(*path, Field(count))] = total
         return extents
 
     def _add(self, path: Path, value: Any, has_numbers: bool | None = None) -> None:

@@ -199,28 +199,24 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
     *parent_steps, last = parse_pattern(rule.at)
     rows = facts.vector.descend([*parent_steps, last] if isinstance(last, Each) else parent_steps)
     depth = max((n for n, s in enumerate(parent_steps, 1) if isinstance(s, Each)), default=0)
-    outer_records = facts.vector.descend(parent_steps[:depth]).values
-    vector, names = (rows.field(last.name), (last.name,)) if isinstance(last, Field) else (rows, ())
+    outer_records = facts.vector.descend(parent_steps[:depth]).values if depth else []
+    records, names = rows.values, (last.name,) if isinstance(last, Field | Named) else ()
+    vector = rows.field(last.name) if isinstance(last, Field) else rows
+    values, ending = vector.values, ""
     if isinstance(last, Named):
         header = [*facts.vector.descend(last.header).values]
-        for path, cells in zip(rows.paths, rows.values, strict=True):
-            record = dict(zip(header, cells, strict=False)) if isinstance(cells, list) else {}
-            item = record.get(last.name)
-            if rule.total:
-                item = extent_of(item, record.get(rule.total, days))
-            if item is not None:
-                of_engine = ("engine", record.get(rule.engines)) if rule.of == "engine" else None
-                scope, about_target = of_engine or ("row", path.removeprefix("$."))
-                path += f"[{header.index(last.name)}]"
-                yield Place(scope, about_target, item, (last.name,), path)
-        return
-    for index, item in enumerate(vector.values):
-        target, path = rows.path(index).removeprefix("$").removeprefix("."), vector.path(index)
+        records = [
+            dict(zip(header, v, strict=False)) if isinstance(v, list) else {} for v in values
+        ]
+        values = [record.get(last.name) for record in records]
+        ending = f"[{header.index(last.name)}]" if last.name in header else ""
+    for index, (item, record) in enumerate(zip(values, records, strict=True)):
+        target = rows.path(index).removeprefix("$").removeprefix(".")
+        path = vector.path(index) + ending
         if isinstance(last, Entries) and isinstance(item, dict):
             for name, entry in item.items():
                 yield Place("part", target.rpartition(".")[0], entry, (), path + key_step(name))
         elif type(item) in (str, int, bool) or (item is None and "null" in rule.words):
-            record = rows.values[index]
             if rule.total and item is not None:
                 item = extent_of(item, record.get(rule.total, days))
                 if item is None:
