@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from aatoolkit.availability.detect import raw
+from aatoolkit.availability.detect.words import SILENT
 from aatoolkit.errors import ArgumentError
 from aatoolkit.profile.candidates import Candidate
 from aatoolkit.profile.checking import MEANINGS
@@ -51,6 +52,11 @@ class PlaceQuestion:
             with suppress(ArgumentError):
                 self.section.set_rule(**{**rule, "words": words})
 
+    def reject(self) -> None:
+        """Add to the section that this place does not say what was measured."""
+        place = {name: self.rule[name] for name in ("at", "status") if name in self.rule}
+        self.section.set_rule(**place, words={"*": SILENT})
+
     def __str__(self) -> str:
         places = " and ".join(place.at for place in (self.place, *self.place.alike))
         lines = [f"{self.section.name}: does {places} state what was measured?"]
@@ -62,15 +68,21 @@ class PlaceQuestion:
 class Confirmation:
     """The questions about availability in a draft; iterate over them, or answer them in a notebook.
 
-    There is one question for each place that may state the availability of a section. Sections that
-    already have a rule are left out, so that you can stop between sections and go on later.
+    There is one question for each place that may state the availability of a section. Sections in
+    which a place was confirmed are left out, and so are places that were rejected, so that you can
+    stop between sections and go on later.
     """
 
     def __init__(self, draft: Mapping[str, SectionDraft]) -> None:
         self._draft = draft
 
     def __iter__(self) -> Iterator[PlaceQuestion]:
-        sections = [s for s in self._draft.values() if s.candidates and not s.analysis.rules]
+        sections = [
+            section
+            for section in self._draft.values()
+            if section.candidates
+            and all({*rule.words.values()} == {SILENT} for rule in section.analysis.rules)
+        ]
         for section in sorted(sections, key=lambda section: -section.candidates[0].score):
             for place, rule in zip(section.candidates, section.proposals(), strict=True):
                 if rule["at"] not in {settled.at for settled in section.analysis.rules}:
@@ -89,7 +101,7 @@ class Confirmation:
         read_line, show : callable
             ``read_line`` shows a prompt and returns a line; ``show`` shows a text.
         keep : callable, optional
-            Called after each place that was confirmed, to save the draft.
+            Called after each place that was confirmed or rejected, to save the draft.
         """
         confirmed_count, skipped_section = 0, ""
         for question in self:
@@ -112,6 +124,8 @@ class Confirmation:
                     return confirmed_count
                 case "s":
                     skipped_section = question.section.name
+                case "n":
+                    question.reject()
                 case "y":
                     try:
                         question.confirm()
@@ -119,8 +133,8 @@ class Confirmation:
                         show(str(error))
                         continue
                     confirmed_count += 1
-                    if keep is not None:
-                        keep()
+            if keep is not None:
+                keep()
         return confirmed_count
 
     def widget(self) -> Any:
@@ -142,13 +156,13 @@ class Confirmation:
             }
             yes, no = w.Button(description="Yes"), w.Button(description="No")
 
-            def settle(_: object) -> None:
+            def settle(button: object) -> None:
                 question.words.update({word: choice.value for word, choice in choices.items()})
-                question.confirm()
+                (question.confirm if button is yes else question.reject)()
                 show()
 
             yes.on_click(settle)
-            no.on_click(show)
+            no.on_click(settle)
             box.children = [title, *choices.values(), w.HBox([yes, no])]
 
         show()

@@ -136,8 +136,9 @@ class Draft(Mapping[str, SectionDraft]):
         """Return the questions about places that may state availability, the most useful first.
 
         A notebook shows the result as a small widget, ``draft.confirm().ask()`` asks in a terminal,
-        and iteration yields the questions, one for each place. Sections that already have a rule
-        are left out. Give a word the meaning ``nothing`` if it does not say what was measured.
+        and iteration yields the questions, one for each place. Sections in which a place was
+        confirmed are left out, and so are places that were rejected. Give a word the meaning
+        ``nothing`` if it does not say what was measured.
         """
         return Confirmation(self)
 

@@ -328,6 +328,8 @@ def _read_object(facts: Facts, rule: Rule, stated: Mapping[str, Any]) -> None:
             places.append(Place(scope, target, statement, inner_names, path))
     for scope, target, statement, inner_names, path in places:
         word = rule.value_in(statement)
+        if rule.meaning_of(word)[0] == SILENT:
+            continue
         size, as_of = map(statement.get, (rule.sample_size, rule.as_of))
         size = size if type(size) is int else None
         as_of = as_of if isinstance(as_of, str) else None
