@@ -234,8 +234,8 @@ def candidates(
         is_null = current in (None, "", [], {}) and {s.has_numbers for s in sightings} == {False}
         only_unmeasured = _ONLY_UNMEASURED if is_null and has_numbers(document) else ""
         evidence = search.evidence.get(path, only_unmeasured)
-        is_count = bool(search.totals.get(path))
-        score, why = values.contrast(*_score(path, sightings, evidence, is_count=is_count))
+        total = search.totals.get(path, "")
+        score, why = values.contrast(*_score(path, sightings, evidence, is_count=bool(total)))
         if score < _LEAST:
             continue
         overall, is_notice = word_of(current), path in search.notices
@@ -249,7 +249,7 @@ def candidates(
             _meanings(path, sightings, overall if is_mixture else "", lacks=is_notice),
             search.engine_fields.get(path, ""),
             is_notice,
-            search.totals.get(path, ""),
+            total,
         )
         places.append(place)
     return _likeliest(places)
@@ -383,18 +383,12 @@ class _Search:
         totals = [key for key in numbers if names(key, "due" if not is_of_data else "whole")]
         extents = {}
         for count in numbers:
-            is_part, nouns = names(count, "part"), {*tokens(count)} - words("part")
-            is_alone = len(numbers) == 2 and not names(count, "rank")
+            nouns = {*tokens(count)} - words("part")
             total = next(
-                (
-                    key
-                    for key in totals
-                    if key != count
-                    and (is_alone or (is_part and nouns == {*tokens(key)} - words("whole")))
-                ),
-                WINDOW if is_part and nouns == {"days"} else "",
+                (key for key in totals if {*tokens(key)} - words("whole") == nouns),
+                WINDOW if nouns == {"days"} else "",
             )
-            if total:
+            if total and names(count, "part"):
                 extents[count] = extent_of(record[count], record.get(total, Scope().days))
                 self.totals[(*path, Field(count))] = total
         return extents
@@ -460,9 +454,8 @@ class _Search:
         in_list = path in self._columns or any(
             isinstance(row.record.get(key), list) for _, row, _ in rows
         )
-        place: Path = (*path, Field(key), *([Each()] if in_list else []))
-        if header is not None:
-            place = (*path, Named(header, key))
+        last = Field(key) if header is None else Named(header, key)
+        place = (*path, last, *([Each()] if in_list else []))
         self.totals[place] = total
         self._sightings[place] += sightings
         self.engine_fields[place] = engine
@@ -780,7 +773,6 @@ def _score(
             "a list under a name for what lacks",
             (is_list and names(keys[-1], "negation")) or _is_of_gaps(path),
         ),
-        (1, why or "a code", any(_CODE.fullmatch(text) for text in texts)),
         (1, why, is_named and isinstance(first, bool | list)),
     )
     for points, reason, fits in reasons:

@@ -54,8 +54,7 @@ class PlaceQuestion:
 
     def reject(self) -> None:
         """Add to the section that this place does not say what was measured."""
-        place = {name: self.rule[name] for name in ("at", "status") if name in self.rule}
-        self.section.set_rule(**place, words={"*": SILENT})
+        self.section.set_rule(**{**self.rule, "words": {"*": SILENT}})
 
     def __str__(self) -> str:
         places = " and ".join(place.at for place in (self.place, *self.place.alike))

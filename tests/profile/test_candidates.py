@@ -168,16 +168,6 @@ def test_a_rule_that_cannot_be_one_is_refused(draft):
         draft["crawl"].set_rule(at="visible", words={"a": "available"})
 
 
-def test_the_words_are_proposed_by_the_numbers_beside_them(draft):
-    rules = draft["crawl"].availability.set_index("at")["rule"]
-    assert rules["visibleTo"] == (
-        "set_rule(at='visibleTo{}', of='engine', words={'first_pass_due': 'not_run', "
-        "'shown_by_engine': 'available'})"
-    )
-    draft["crawl"].set_rule(at="visibleTo{}")
-    assert draft["crawl"].section.availability.words["first_pass_due"] == "not_run"
-
-
 def test_a_draft_asks_what_to_confirm_and_goes_on_where_it_was_left(draft, tmp_path):
     questions: list[str] = []
     replies = iter(["first_pass_due=blue", "q"])
