@@ -752,13 +752,13 @@ def _score(
     )
     if not (is_count or any(sighting.engine for sighting in sightings)):
         is_trade |= any(names(key, "business") for key in keys)
-        score -= 2 * names(keys[-1], "business")
+        score -= 2 * names(keys[-1], "trade")
     score -= 2 * is_trade
     why = "a name for states of data" if is_named else ""
     reasons = (
         (
             3 + 2 * isinstance(first, dict),
-            f"names {_some(idle)}, which never ran",
+            f"names {_some(idle.intersection(sightings[0].idle) or idle)}, which never ran",
             idle,
         ),
         (3, "the words of an absence", any(map(_denies, texts))),
