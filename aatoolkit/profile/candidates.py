@@ -870,8 +870,6 @@ class _Evidence:
         word = canonical_word(text) or _word_in(text)
         engines = [name for name, texts in self.words_by_engine.items() if name and text in texts]
         is_mixed = {False, True} <= counts
-        if is_mixed and text == "true" and not lacks:
-            return SILENT  # such as support
         if is_flag and (named := state_of_named_flag(self.key, text == "true")) is not None:
             return _word_for(named)
         if is_mixed and lacks and " " in text and self._is_standing and not engines:

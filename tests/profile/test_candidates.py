@@ -115,16 +115,6 @@ def test_words_of_no_lexicon_are_places_and_mean_what_the_numbers_say() -> None:
     assert named_engines(section, answer(*engines)) == {*engines}
 
 
-def test_a_map_of_records_by_engine_states_what_holds_of_each_engine() -> None:
-    words = {"alpha": "live", "beta": "live", "gamma": "queued"}
-    document = {"told": {name: {"phase": word, "mode": word} for name, word in words.items()}}
-    section = draft_of({"crawl": document}, {}, OPTIONS)["crawl"]
-    for name in ("phase", "mode"):
-        section.set_rule(at=f"told{{}}.{name}", words={"live": "available"})
-    assert named_engines(section, document) == {*words}
-    assert section.section.rules[1:]
-
-
 @pytest.fixture
 def draft(scripted: Any, reply: Any) -> aa.profile.Draft:
     def answers(request: Any) -> Any:
