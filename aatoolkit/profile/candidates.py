@@ -670,16 +670,17 @@ def _is_apart(
     """
     words_without, words_with, is_repeated = set(), set(), False
     for rows in lists:
-        words = [(row.words.get(key), row.record.get(number_field) in missing) for row in rows]
-        list_words_without = {word for word, is_gone in words if is_gone and word is not None}
-        list_words_with = {word for word, is_gone in words if not is_gone}
+        cells = [(row.words.get(key), row.record.get(number_field) in missing) for row in rows]
+        list_words_without = {word for word, is_gone in cells if is_gone and word is not None}
+        list_words_with = {word for word, is_gone in cells if not is_gone}
         words_without |= list_words_without
         words_with |= list_words_with
         are_both = bool(list_words_without and list_words_with)
-        is_repeated |= are_both and len(list_words_without | list_words_with) < len(words)
+        is_repeated |= are_both and len(list_words_without | list_words_with) < len(cells)
     numbers = [row.record.get(number_field) for rows in lists for row in rows]
     is_number = names(key, "place") or (not is_mark(number_field) and has_numbers(numbers))
     is_number &= not any(isinstance(number, bool | str) for number in numbers)
+    is_number &= words("lack_count", "place_lack").isdisjoint(tokens(number_field))
     return is_repeated and is_number and words_without.isdisjoint(words_with)
 
 
@@ -843,6 +844,9 @@ class _Evidence:
         keys = [step.name for step in path if isinstance(step, Field | Named)]
         self.key = keys[-1]
         self._is_in_rows = any(isinstance(step, Each | Entries) for step in path)
+        key_parts = {part for key in keys for part in tokens(key)}
+        is_of_data = not words("place", "source", "about_data").isdisjoint(key_parts)
+        self._is_named = self._is_in_rows or is_of_data
         self._is_list = any(isinstance(sighting.value, list) for sighting in sightings)
         self._lacks = lacks or self._is_list or any(names(key, "place_lack") for key in keys)
         self.numbers: dict[str, list[bool | None]] = defaultdict(list)
@@ -862,7 +866,13 @@ class _Evidence:
             if False not in counts and text.count(" ") < 3 and text != mixture and not _denies(text)
             if len(self.numbers) > 1 and not self._lacks
         ]
-        self._best = max(available_words, key=lambda text: len(self.numbers[text]), default="")
+        known_words = [canonical_word(text) for text in available_words if text not in _FLAGS]
+        is_known = any(word and word.canonical == "available" for word in known_words)
+        self._best = max(
+            () if is_known else available_words,
+            key=lambda text: (True in self.numbers[text], len(self.numbers[text])),
+            default="",
+        )
 
     def meaning_of(self, text: str) -> str | None:
         """Return the probable meaning of a word; None if it is ``null`` and means nothing."""
@@ -887,7 +897,7 @@ class _Evidence:
         if text == "null":  # a reason that is not there denies nothing
             return "available" if counts == {True} else None
         if text == self._best:
-            return "available"
+            return "available" if self._is_named or engines else SILENT
         # A kind of rows that lack nothing, or a word of a section with and without numbers.
         is_kind = self._is_in_rows and not is_mixed and not names(self.key, "place")
         is_silent = is_kind or (is_mixed and not self._is_in_rows and text != "false")
