@@ -383,12 +383,12 @@ class _Search:
         totals = [key for key in numbers if names(key, "due" if not is_of_data else "whole")]
         extents = {}
         for count in numbers:
-            nouns = {*tokens(count)} - words("part")
+            nouns = {token for token in tokens(count) if not _is_part(token)}
             total = next(
                 (key for key in totals if {*tokens(key)} - words("whole") == nouns),
                 WINDOW if nouns == {"days"} else "",
             )
-            if total and names(count, "part"):
+            if total and count != total and nouns != {*tokens(count)}:
                 extents[count] = extent_of(record[count], record.get(total, Scope().days))
                 self.totals[(*path, Field(count))] = total
         return extents
@@ -486,7 +486,8 @@ class _Search:
             elif isinstance(value, list):
                 self._items(value, place)
             elif isinstance(value, str | bool) and len(str(value)) <= _LONGEST:
-                self._add(place, value, self._is_counted)
+                if not _MOMENT.fullmatch(str(value)):
+                    self._add(place, value, self._is_counted)
             elif extents.get(key) is not None:
                 self._add(place, extents[key], self._is_counted)
 
@@ -697,6 +698,12 @@ def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 def is_mark(key: str) -> bool:
     """Whether a number under a key is no measurement: an id, a time, or what lacks or is due."""
     return meaning(key).kind in ("id", "time") or names(key, "lack_count") or names(key, "due")
+
+
+def _is_part(token: str) -> bool:
+    """Whether a word of a count's name says what was done, such as ``scanned``."""
+    is_done = token in words("part") or token.endswith("ed")
+    return is_done and token not in words("whole", "lack_count")
 
 
 def _is_state(value: Any) -> bool:
