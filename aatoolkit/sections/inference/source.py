@@ -104,9 +104,7 @@ def _section(variable: str, analysis: Analysis) -> Iterator[str]:
     *tables, last = analysis.relations
     for relation in tables:
         yield from _table(relation, ",")
-    yield from _table(last, "," if more else ")")
-    if more:
-        yield from _filled(f"{', '.join(more)})", "    ", " " * 8)
+    yield from _table(last, f"{', '.join(['', *more])})")
 
 
 def _rule(rule: Rule) -> str:
