@@ -36,7 +36,6 @@ from aatoolkit.availability.detect.words import (
     has_numbers,
     is_bookkeeping,
     is_code,
-    is_no_state,
     named_target,
     repeats_question,
     state_of_flag,
@@ -57,9 +56,8 @@ _ONLY_UNMEASURED = "is there only where nothing was measured"
 MOST = 3
 """The greatest number of places that are pointed out per section."""
 
-_LEAST, _FEW_NOTICES, _FEW_WORDS, _SHORT, _LONGEST, _DEEPEST = 3, 12, 6, 40, 200, 6
+_LEAST, _FEW_NOTICES, _FEW_WORDS, _LONGEST, _DEEPEST = 3, 12, 6, 200, 6
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
-_STATE = re.compile(r"[A-Za-z]+(?:[_ -][A-Za-z]+){0,3}")
 _ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d.*")
 _FLAGS = {"true", "false"}
@@ -275,16 +273,12 @@ class _Values(NamedTuple):
 
     def contrast(self, score: int, why: str) -> tuple[int, str]:
         """Return the score, raised if the responses differ at the place, and the reasons for it."""
+        if score <= 0:
+            return score, why
+        if self.empty not in (None, self.current):
+            return score + 3, f"{why}; is {raw(self.empty)[:60]} where nothing was measured"
         hosts = [host for host, value in self.by_host.items() if value != self.current]
-        reason = ""
-        are_states = all(map(_is_state, (self.current, self.empty, *self.by_host.values())))
-        if self.empty not in (None, self.current) and (score > 0 or are_states):
-            score += 3
-            reason = f"is {raw(self.empty)[:60]} where nothing was measured"
-        elif hosts and score > 0:
-            score += 1
-            reason = f"differs for {', '.join(hosts)}"
-        return score, "; ".join(filter(None, [why, reason]))
+        return (score + 1, f"{why}; differs for {', '.join(hosts)}") if hosts else (score, why)
 
 
 def _likeliest(places: list[Candidate]) -> list[Candidate]:
@@ -378,17 +372,21 @@ class _Search:
 
     def _extents(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
         """Return, by field, the word of each count of a record that has its total beside it."""
-        is_of_data = any(isinstance(step, Field) and names(step.name, "place") for step in path)
+        is_of_data = any(names(step.name, "place") for step in path if isinstance(step, Field))
+        concept = "whole" if is_of_data else "due"
         numbers = [key for key, item in record.items() if type(item) is int]
-        totals = [key for key in numbers if names(key, "due" if not is_of_data else "whole")]
         extents = {}
         for count in numbers:
             nouns = {token for token in tokens(count) if not _is_part(token)}
             total = next(
-                (key for key in totals if {*tokens(key)} - words("whole") == nouns),
+                (
+                    n
+                    for n in numbers
+                    if names(n, concept) and {*tokens(n)} - words("whole") == nouns
+                ),
                 WINDOW if nouns == {"days"} else "",
             )
-            if total and count != total and nouns != {*tokens(count)}:
+            if total and nouns != {*tokens(count)}:
                 extents[count] = extent_of(record[count], record.get(total, Scope().days))
                 self.totals[(*path, Field(count))] = total
         return extents
@@ -413,20 +411,14 @@ class _Search:
         are_texts = all(isinstance(word, str) for word in words)
         if not (are_texts or is_named or engine):
             return
-        has_engine = any(
-            _is_in(value, self._engines) for _, row, _ in rows for value in row.record.values()
-        )
-        missing = (None, 0) if has_engine else (None,)
         number_field = next(
-            (name for name in fields if name != key and _is_apart(lists, key, name, missing)), None
+            (name for name in fields if name != key and _is_apart(lists, key, name)), None
         )
         sightings = []
         for word, row, siblings in rows:
-            has_number = (
-                row.has_numbers
-                if number_field is None
-                else row.record.get(number_field) not in missing
-            )
+            has_number = row.has_numbers
+            if number_field is not None:
+                has_number = row.record.get(number_field) is not None
             measured = {str(r.record.get(engine, r.engine)): r.has_numbers for r in siblings}
             row_engine = str(row.record.get(engine, row.engine))
             sightings.append(
@@ -485,9 +477,8 @@ class _Search:
                     self._fields(value, place)
             elif isinstance(value, list):
                 self._items(value, place)
-            elif isinstance(value, str | bool) and len(str(value)) <= _LONGEST:
-                if not _MOMENT.fullmatch(str(value)):
-                    self._add(place, value, self._is_counted)
+            elif _is_word(value) and not _MOMENT.fullmatch(str(value)):
+                self._add(place, value, self._is_counted)
             elif extents.get(key) is not None:
                 self._add(place, extents[key], self._is_counted)
 
@@ -500,7 +491,7 @@ class _Search:
             names = self._response.descend(header).values
             grid = [dict(zip(names, cells, strict=False)) for cells in items]
             self._rows(grid, (*path, Each()))
-        elif items and all(isinstance(v, str | bool) and len(str(v)) <= _LONGEST for v in items):
+        elif items and all(map(_is_word, items)):
             self._add(path, items, self._is_counted)
         elif (*path, Each()) not in self._lists and (
             (len(records) <= _FEW_NOTICES and all(map(_is_notice, records))) or is_of_gaps
@@ -630,6 +621,10 @@ class _Search:
         )
 
 
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str | bool) and len(str(value)) <= _LONGEST
+
+
 def _is_in(value: Any, names: Collection[str]) -> bool:
     return isinstance(value, str) and value in names
 
@@ -651,7 +646,8 @@ def _columns_of(record: Mapping[str, Any]) -> dict[str, list[Any]]:
     items = [item for column in columns.values() for item in column]
     lengths = {len(column) for column in columns.values()}
     is_table = len(columns) > 1 and len(lengths) == 1 and has_numbers(items)
-    return {} if not is_table or any(isinstance(item, dict) for item in items) else columns
+    is_table &= not any(isinstance(item, dict) for item in items)
+    return columns if is_table else {}
 
 
 def _flag_or_text(value: Any) -> Any:
@@ -661,9 +657,7 @@ def _flag_or_text(value: Any) -> Any:
     return value if isinstance(value, str | bool) else None
 
 
-def _is_apart(
-    lists: list[list[Row]], key: str, number_field: str, missing: tuple[Any, ...]
-) -> bool:
+def _is_apart(lists: list[list[Row]], key: str, number_field: str) -> bool:
     """Whether some words of a field are only in rows in which another field's number is missing.
 
     At least one list must have rows with and rows without the number, and its words must repeat:
@@ -671,13 +665,13 @@ def _is_apart(
     """
     words_without, words_with, is_repeated = set(), set(), False
     for rows in lists:
-        cells = [(row.words.get(key), row.record.get(number_field) in missing) for row in rows]
+        cells = [(row.words.get(key), row.record.get(number_field) is None) for row in rows]
         list_words_without = {word for word, is_gone in cells if is_gone and word is not None}
         list_words_with = {word for word, is_gone in cells if not is_gone}
         words_without |= list_words_without
         words_with |= list_words_with
-        are_both = bool(list_words_without and list_words_with)
-        is_repeated |= are_both and len(list_words_without | list_words_with) < len(cells)
+        if list_words_without and list_words_with:
+            is_repeated |= len(list_words_without | list_words_with) < len(cells)
     numbers = [row.record.get(number_field) for rows in lists for row in rows]
     is_number = names(key, "place") or (not is_mark(number_field) and has_numbers(numbers))
     is_number &= not any(isinstance(number, bool | str) for number in numbers)
@@ -704,12 +698,6 @@ def _is_part(token: str) -> bool:
     """Whether a word of a count's name says what was done, such as ``scanned``."""
     is_done = token in words("part") or token.endswith("ed")
     return is_done and token not in words("whole", "lack_count")
-
-
-def _is_state(value: Any) -> bool:
-    """Whether a value may name a state: it is a flag, None, or a text of up to four words."""
-    is_word = isinstance(value, str) and _STATE.fullmatch(value) is not None
-    return value is None or isinstance(value, bool) or is_word
 
 
 def _is_notice(record: Mapping[str, Any]) -> bool:
@@ -750,18 +738,12 @@ def _score(
         if any(map(_naming(engine).search, _texts(sighting.value)))
     }
     first = sightings[0].value
-    is_list = isinstance(first, list)
     are_codes = all(_ENUM.fullmatch(str(s.value)) for s in sightings if s.value is not None)
     are_codes |= {type(sighting.value) for sighting in sightings} == {bool}
     with_numbers = {s.value for s in sightings if are_codes and s.has_numbers is not False}
     without_numbers = {s.value for s in sightings if are_codes} - with_numbers
-    is_trade = not is_list and any(
-        map(is_no_state, [text[:_SHORT] for text in texts if text not in ("", "*")][:1])
-    )
     if not (is_count or any(sighting.engine for sighting in sightings)):
-        is_trade |= any(names(key, "business") for key in keys)
-        score -= 2 * names(keys[-1], "trade")
-    score -= 2 * is_trade
+        score -= 2 * any(names(key, "business") for key in keys) + 2 * names(keys[-1], "trade")
     why = "a name for states of data" if is_named else ""
     reasons = (
         (
@@ -779,7 +761,7 @@ def _score(
         (
             3,
             "a list under a name for what lacks",
-            (is_list and names(keys[-1], "negation")) or _is_of_gaps(path),
+            (isinstance(first, list) and names(keys[-1], "negation")) or _is_of_gaps(path),
         ),
         (1, why, is_named and isinstance(first, bool | list)),
     )
@@ -851,9 +833,8 @@ class _Evidence:
         keys = [step.name for step in path if isinstance(step, Field | Named)]
         self.key = keys[-1]
         self._is_in_rows = any(isinstance(step, Each | Entries) for step in path)
-        key_parts = {part for key in keys for part in tokens(key)}
-        is_of_data = not words("place", "source", "about_data").isdisjoint(key_parts)
-        self._is_named = self._is_in_rows or is_of_data
+        concepts = ("place", "source", "about_data")
+        self._is_named = self._is_in_rows or any(names(k, c) for k in keys for c in concepts)
         self._is_list = any(isinstance(sighting.value, list) for sighting in sightings)
         self._lacks = lacks or self._is_list or any(names(key, "place_lack") for key in keys)
         self.numbers: dict[str, list[bool | None]] = defaultdict(list)
@@ -873,11 +854,13 @@ class _Evidence:
             if False not in counts and text.count(" ") < 3 and text != mixture and not _denies(text)
             if len(self.numbers) > 1 and not self._lacks
         ]
-        known_words = [canonical_word(text) for text in available_words if text not in _FLAGS]
-        is_known = any(word and word.canonical == "available" for word in known_words)
         self._best = max(
-            () if is_known else available_words,
-            key=lambda text: (True in self.numbers[text], len(self.numbers[text])),
+            available_words,
+            key=lambda text: (
+                text not in _FLAGS and canonical_word(text) is not None,
+                True in self.numbers[text],
+                len(self.numbers[text]),
+            ),
             default="",
         )
 
