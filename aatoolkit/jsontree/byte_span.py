@@ -68,23 +68,28 @@ class ByteIndex:
         return key if path.endswith(KEY_SIGN) else value
 
     def _items(self, start: int) -> dict[str | int, tuple[ByteSpan | None, ByteSpan]]:
-        """Return the spans of each item's key and value in the container that starts at a byte."""
+        """Return the items of the object or array that starts at a byte, by key or position.
+
+        Each item has two spans: that of its key, which is None in arrays, and that of its value.
+        """
         if start not in self._items_of:
             spans = [*self._values(start + 1)] if self.body[start] in b"[{" else []
-            self._items_of[start] = {number: (None, span) for number, span in enumerate(spans)}
+            self._items_of[start] = {position: (None, span) for position, span in enumerate(spans)}
             if self.body[start] == b"{"[0]:
                 pairs = zip(spans[::2], spans[1::2], strict=True)
-                keyed = {json.loads(self.body[slice(*key)]): (key, value) for key, value in pairs}
-                self._items_of[start] = {**keyed}
+                pairs_by_key = {
+                    json.loads(self.body[slice(*key)]): (key, value) for key, value in pairs
+                }
+                self._items_of[start] = {**pairs_by_key}
         return self._items_of[start]
 
     def _values(self, start: int) -> Iterator[ByteSpan]:
-        """Yield the spans of keys and values from a byte to the end of their container."""
-        depth = first = 0
+        """Yield the spans of keys and values from a byte to the end of its object or array."""
+        depth = value_start = 0
         for token in _TOKEN.finditer(self.body, start):
-            first = first if depth else token.start()
+            value_start = value_start if depth else token.start()
             depth += (token[0] in (b"{", b"[")) - (token[0] in (b"}", b"]"))
             if depth < 0:
                 return
             if depth == 0:
-                yield first, token.end()
+                yield value_start, token.end()

@@ -63,8 +63,10 @@ class Parsed(NamedTuple):
     ----------
     array : pyarrow.Array
         The values; null where a value is missing or does not fit.
-    invalid, missing : list of int
-        The rows whose value does not fit, and those whose value is declared to mean "missing".
+    invalid : list of int
+        The rows whose value does not fit.
+    missing : list of int
+        The rows whose value is declared to mean "missing", such as ``"—"``.
     """
 
     array: pa.Array
@@ -73,7 +75,7 @@ class Parsed(NamedTuple):
 
 
 def coerce_values(values: Sequence[Any], dtype: str) -> tuple[pa.Array, list[int]]:
-    """Convert values to an Arrow array of a dtype; return it and the rows that do not fit.
+    """Convert values to an Arrow array of a dtype; return the array and the rows that do not fit.
 
     Values that do not fit are null in the array. Null and missing values fit.
 
@@ -150,7 +152,7 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
     dtype, read = reading.dtype, _READ[reading.dtype]
     missing_values = {*map(identity, reading.missing)}
     missing = (
-        [r for r, value in enumerate(values) if identity(value) in missing_values]
+        [row for row, value in enumerate(values) if identity(value) in missing_values]
         if missing_values
         else []
     )
@@ -159,8 +161,10 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
         rows[row] = None
     invalid = []
     if reading.parse is None:
-        exact = _EXACT[dtype]
-        invalid = _read_rows(rows, [r for r, v in enumerate(rows) if type(v) not in exact], read)
+        exact_types = _EXACT[dtype]
+        invalid = _read_rows(
+            rows, [row for row, value in enumerate(rows) if type(value) not in exact_types], read
+        )
         with suppress(ValueError, OverflowError):
             return Parsed(_scale(exact_array(rows, set(), dtype), reading.scale), invalid, missing)
     else:
@@ -170,12 +174,17 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
     return Parsed(_scale(_array(rows, dtype), reading.scale), sorted(invalid), missing)
 
 
-def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], Any]) -> list[int]:
-    """Convert the values of some rows in place; return the rows that do not fit."""
+def _read_rows(
+    values: list[Any], positions: Iterable[int], read: Callable[[Any], Any]
+) -> list[int]:
+    """Convert with ``read`` the values of ``values`` at the given positions, in place.
+
+    Return the positions of the values that do not fit: for these ``read`` returns None, or raises.
+    """
     memo: dict[str, Any] = {}
     invalid = []
-    for row in numbers:
-        value = rows[row]
+    for position in positions:
+        value = values[position]
         if value is None:
             continue
         if type(value) is str and value in memo:
@@ -187,24 +196,27 @@ def _read_rows(rows: list[Any], numbers: Iterable[int], read: Callable[[Any], An
                 result = None
             if type(value) is str:
                 memo[value] = result
-        rows[row] = None if result is MISSING else result
+        values[position] = None if result is MISSING else result
         if result is None:
-            invalid.append(row)
+            invalid.append(position)
     return invalid
 
 
 def _parse_if_short(read: Callable[[Any], Any], value: Any) -> Any:
-    """Parse a value, unless it is a text that is too long for regular expressions."""
+    """Parse a value with ``read``; return None for a text too long for regular expressions."""
     return None if type(value) is str and len(value) > LONGEST else read(value)
 
 
 def identity(value: Any) -> Any:
-    """Return a hashable key of a JSON value, in which True differs from 1; None for containers."""
+    """Return a hashable key of a JSON value, by which True differs from 1.
+
+    Return None for objects and arrays.
+    """
     return None if isinstance(value, dict | list) else (value, type(value) is bool)
 
 
 def _scale(array: pa.Array, scale: float | None) -> pa.Array:
-    """Return numbers times a scale; exactly if the scale is one over a whole number, as 0.01 is."""
+    """Return numbers times a scale; exactly if the scale is one over a whole number, as 0.01."""
     if scale is None:
         return array
     import pyarrow.compute as pc
@@ -219,7 +231,10 @@ def _scale(array: pa.Array, scale: float | None) -> pa.Array:
 
 
 class _Memo(dict[Any, Any]):
-    """A cache from texts to Arrow's numbers of days or timestamps; other texts raise ValueError."""
+    """A cache of parsed texts: the numbers by which Arrow stores days or timestamps, by text.
+
+    A text that has not the format ``form`` raises ValueError.
+    """
 
     def __init__(self, form: str, read: Callable[[str], int]) -> None:
         super().__init__({None: None, MISSING: None})
@@ -331,21 +346,24 @@ _SECONDS = {unit: float(seconds) for unit, seconds in pairs("seconds_of").items(
 
 
 def _number_of(dtype: str, value: Any) -> Any:
-    """Return a JSON number as a number of a dtype; raise ValueError if it does not fit."""
+    """Convert a JSON number to the dtype ``Float64`` or ``Int64``.
+
+    Raise ValueError if it does not fit.
+    """
     if dtype == "Float64":
         return _float(value)
     return _integer(value + 0.0 if type(value) is float else value)
 
 
-def _number(point: str, dtype: str, _: Any, value: Any) -> Any:
+def _number(decimal_mark: str, dtype: str, _: Any, value: Any) -> Any:
     if type(value) is not str:
         return _number_of(dtype, value)
-    short = _SHORT.fullmatch(value) if point == "." else None
-    if short is not None:
-        return _number_of(dtype, float(short[1].translate(_SIGNS)) * _THOUSANDS[short[2].lower()])
-    if not _NUMBERS[point].fullmatch(value):
+    match = _SHORT.fullmatch(value) if decimal_mark == "." else None
+    if match is not None:
+        return _number_of(dtype, float(match[1].translate(_SIGNS)) * _THOUSANDS[match[2].lower()])
+    if not _NUMBERS[decimal_mark].fullmatch(value):
         return None
-    text = value.translate(_SIGNS).replace(",."[point == ","], "").replace(",", ".")
+    text = value.translate(_SIGNS).replace(",."[decimal_mark == ","], "").replace(",", ".")
     return (
         _integer(int(text))
         if dtype == "Int64" and "." not in text
@@ -354,14 +372,17 @@ def _number(point: str, dtype: str, _: Any, value: Any) -> Any:
 
 
 def _of_text(parse: Callable[[str], Any], dtype: str, _: Any, value: Any) -> Any:
-    """Return what a function parses from a text; JSON numbers fit in columns of floats, too."""
+    """Return what ``parse`` returns for a text, or a JSON number itself in a column of floats.
+
+    Return None for other values, as they do not fit.
+    """
     if type(value) is str:
         return parse(value)
     return _number_of(dtype, value) if dtype == "Float64" else None
 
 
 def _money(text: str) -> float | None:
-    """Return the amount of a price in text; None if it is ambiguous."""
+    """Return the amount of a price in text; None if the text is no price, or an ambiguous one."""
     match = _MONEY.fullmatch(text)
     if match is None or (match[1] and match[3]):
         return None
@@ -373,13 +394,13 @@ def _money(text: str) -> float | None:
 
 
 def currency(text: str) -> str | None:
-    """Return the currency sign or code of a price in text; None if there is none."""
+    """Return the currency sign or code of a price in text; None if it has none."""
     match = _MONEY.fullmatch(text)
     return None if match is None else match[2] or match[5]
 
 
 def _duration(text: str) -> float | None:
-    """Return the seconds of a duration in text, such as ``1m 30s``; None if it is none."""
+    """Return the seconds of a duration in text, such as ``1m 30s``; None for another text."""
     word = text.strip().lower()
     clock, period = _CLOCK.fullmatch(word), _PERIOD.fullmatch(word)
     if clock is not None:
@@ -390,7 +411,7 @@ def _duration(text: str) -> float | None:
     if not parts or not {unit for _, unit in parts} <= _SECONDS.keys():
         return None
     seconds = ((float(number), _SECONDS[unit]) for number, unit in parts)
-    return sum(n * unit if unit >= 1 else n / 1000 for n, unit in seconds)
+    return sum(number * unit if unit >= 1 else number / 1000 for number, unit in seconds)
 
 
 def _of_any(dtype: str, _: Any, value: Any) -> str | None:
@@ -401,18 +422,22 @@ def _of_any(dtype: str, _: Any, value: Any) -> str | None:
 
 
 def _in_parts(dtype: str, _: Any, value: Any) -> Any:
-    """Return the number that an object of two parts stands for: a ratio, or units and nanos.
+    """Return the number that an object of two numbers stands for.
 
-    `MISSING` if the denominator is 0 or the object is empty.
+    It is a ratio, as in ``{"num": 1, "den": 4}``, or a sum, as in ``{"units": 1, "nanos": 5}``.
+    Return `MISSING` if the denominator is 0 or the object is empty, and None if the value is no
+    object.
     """
     if type(value) is not dict:
         return None
-    parts = {name: _number(".", dtype, _, part) for name, part in value.items() if part is not None}
-    match parts:
+    numbers = {
+        name: _number(".", dtype, _, part) for name, part in value.items() if part is not None
+    }
+    match numbers:
         case {"num": num, "den": den} | {"numerator": num, "denominator": den}:
             return num / den if den else MISSING
         case {"units": _} | {"nanos": _}:
-            return parts.get("units", 0) + parts.get("nanos", 0) / 10**9
+            return numbers.get("units", 0) + numbers.get("nanos", 0) / 10**9
     return MISSING
 
 
@@ -438,7 +463,10 @@ _DAYS = {
 
 
 def _day(form: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None:
-    """Return a day in one notation as Arrow stores a date or timestamp; None if it does not fit."""
+    """Return a day in the notation ``form`` as Arrow stores it; None if it does not fit.
+
+    A day without a year is in ``year``. If this is a day, it is the latest such day up to it.
+    """
     match = form.fullmatch(str(value).strip()) if type(value) in (str, int) else None
     if match is None:
         return None
@@ -452,16 +480,16 @@ def _day(form: re.Pattern[str], dtype: str, year: Any, value: Any) -> int | None
         parts["month"] = 3 * int(parts["quarter"]) - 2
     day = int(parts.get("day", 1))
     if "week" in parts:
-        moment = date.fromisocalendar(int(parts["year"]), int(parts["week"]), 1)
+        parsed_day = date.fromisocalendar(int(parts["year"]), int(parts["week"]), 1)
     elif "year" in parts:
-        moment = date(int(parts["year"]), int(parts["month"]), day)
+        parsed_day = date(int(parts["year"]), int(parts["month"]), day)
     elif year is None:
         return None
     else:  # in that year, or the last time before that day
-        last = date.fromisoformat(f"{year}-12-31" if len(str(year)) == 4 else str(year)[:10])
-        is_after = (int(parts["month"]), day) > (last.month, last.day)
-        moment = date(last.year - is_after, int(parts["month"]), day)
-    return _day_number(moment) * (1 if dtype == "date" else 86_400_000_000)
+        latest_day = date.fromisoformat(f"{year}-12-31" if len(str(year)) == 4 else str(year)[:10])
+        is_after = (int(parts["month"]), day) > (latest_day.month, latest_day.day)
+        parsed_day = date(latest_day.year - is_after, int(parts["month"]), day)
+    return _day_number(parsed_day) * (1 if dtype == "date" else 86_400_000_000)
 
 
 def _utc(dtype: str, _: Any, value: Any) -> int | None:

@@ -38,7 +38,7 @@ _END_OF_KEY = re.compile(rb'(?<!\\)(?:\\\\)*"\s*\Z')
 
 
 class _Invalid(Exception):
-    """A document is not valid; the arguments are the problem in a word and in a sentence."""
+    """A document is not valid; the two arguments are the problem in a word and in a sentence."""
 
 
 def decode(response: bytes | str | Any, **facts: Any) -> Any:
@@ -98,8 +98,8 @@ def read_document(
     body = response.encode("utf-8", "surrogatepass") if isinstance(response, str) else response
     document = body.removeprefix(BOM)
     try:
-        result, keys = survey(orjson.loads(document), False)
-        if keys_in(document) == keys:
+        result, key_count = survey(orjson.loads(document), False)
+        if keys_in(document) == key_count:
             return result
     except (Inexact, orjson.JSONDecodeError):
         pass
@@ -109,23 +109,22 @@ def read_document(
 def keys_in(body: bytes) -> int:
     """Return the number of keys in the bytes of a document.
 
-    It shows duplicate keys, since orjson drops these.
-
-    A key is a quote before a colon, with or without white space between.
+    If the decoded document has fewer, orjson dropped duplicate keys. A key is a quote before a
+    colon, with or without white space between.
     """
-    keys, codes = 0, np.frombuffer(body, np.uint8)
+    key_count, codes = 0, np.frombuffer(body, np.uint8)
     for start in range(0, len(codes), _BLOCK):
         colons = np.flatnonzero(codes[start : start + _BLOCK] == _COLON) + start
-        previous = codes[colons - 1]
-        is_quote = previous == _QUOTE
-        is_doubtful = (previous <= _SPACE) | (is_quote & (codes[colons - 2] == _BACKSLASH))
-        keys += int(np.count_nonzero(is_quote & ~is_doubtful))
+        previous_codes = codes[colons - 1]
+        is_quote = previous_codes == _QUOTE
+        is_doubtful = (previous_codes <= _SPACE) | (is_quote & (codes[colons - 2] == _BACKSLASH))
+        key_count += int(np.count_nonzero(is_quote & ~is_doubtful))
         for colon in colons[is_doubtful].tolist():
             window = body[max(colon - 64, 0) : colon]
             if not window.strip(b'\\" \t\r\n'):
                 raise Inexact  # the string begins before the window
-            keys += _END_OF_KEY.search(window) is not None
-    return keys
+            key_count += _END_OF_KEY.search(window) is not None
+    return key_count
 
 
 def decode_exactly(body: bytes, **facts: Any) -> Any:
@@ -195,7 +194,7 @@ def is_unicode(text: str) -> bool:
 
 
 def _read(body: bytes) -> Any:
-    """Return the value of one document, or raise `_Invalid`."""
+    """Decode one document with Python's decoder, or raise `_Invalid`."""
     start = body[:512].lstrip()
     if not body.strip():
         raise _Invalid("empty", "it is empty")
@@ -215,8 +214,10 @@ def _read(body: bytes) -> Any:
         raise _Invalid("too_deep", f"it is nested more than {MAX_DEPTH} deep") from None
     except ValueError as error:
         structure = _STRING.sub(b"", body)
-        starts, ends = (sum(map(structure.count, pair)) for pair in ((b"{", b"["), (b"}", b"]")))
-        if starts > ends and start[:1] in (b"{", b"["):
+        start_count, end_count = (
+            sum(map(structure.count, pair)) for pair in ((b"{", b"["), (b"}", b"]"))
+        )
+        if start_count > end_count and start[:1] in (b"{", b"["):
             raise _Invalid("truncated", "it breaks off before its end") from None
         raise _Invalid("not_json", f"{error}") from None
     if "\\u" in text and not is_unicode(json.dumps(value, ensure_ascii=False)):

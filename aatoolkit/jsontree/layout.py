@@ -54,7 +54,7 @@ class Census:
         self.paths = self.keys = self.most_keys = 0
 
     def count_path(self, values: Sequence[Any], kinds: set[type], depth: int) -> None:
-        """Count one path, and check its values.
+        """Count one path, and check the values at it.
 
         Raises
         ------
@@ -80,25 +80,30 @@ class Census:
             if max(floats) >= 2**63 or min(floats) <= -(2**63):
                 raise Inexact
 
-    def add_keys(self, objects: Sequence[dict[str, Any]], fields: int = 0) -> None:
+    def add_keys(self, objects: Sequence[dict[str, Any]], field_count: int = 0) -> None:
         """Add the keys of the objects at one path to the counts.
 
-        ``fields`` is the number of their different fields, if they are records.
+        If the objects are records, i.e. elements of arrays, ``field_count`` is the number of their
+        different fields.
         """
         sizes = [*map(len, objects)]
         self.keys += sum(sizes)
-        self.most_keys = max(self.most_keys, fields, *sizes)
+        self.most_keys = max(self.most_keys, field_count, *sizes)
 
     def survey(
         self, values: Sequence[Any], kinds: set[type], depth: int, are_records: bool = False
     ) -> None:
-        """Count one path, then the paths and keys inside of its values."""
+        """Count one path, then the paths and keys inside of the values at it.
+
+        ``kinds`` are the types of the values; ``are_records`` says that they are elements of
+        arrays.
+        """
         self.count_path(values, kinds, depth)
         if not kinds.isdisjoint((dict, list)):
             self.walk(values, depth, are_records)
 
     def walk(self, values: Sequence[Any], depth: int = 0, are_records: bool = False) -> None:
-        """Count the paths and keys inside of values; keys that are data are one path."""
+        """Count the paths and keys inside of values; all keys that are data count as one path."""
         arrays = [value for value in values if type(value) is list]
         objects = [value for value in values if type(value) is dict]
         children: dict[str | None, list[Any]] = {}
@@ -116,7 +121,7 @@ class Census:
 
 
 def columns_of(objects: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return the values of objects by key; the time is in proportion to the number of values."""
+    """Return the values of objects by key, in time proportional to the number of values."""
     columns = common_fields(objects)
     if not columns:
         columns = defaultdict(list)
@@ -155,23 +160,27 @@ def are_keyed(objects: Sequence[dict[str, Any]]) -> bool:
     keys = Counter(chain.from_iterable(objects))
     if not _FEWEST_KEYS <= len(keys) <= MAX_FIELDS:
         return len(keys) > MAX_FIELDS
-    values = [v for v in chain.from_iterable(map(dict.values, objects)) if v is not None]
-    kinds = {*map(type, values)}
-    is_one_kind = len(kinds) <= 1 or kinds == {int, float}
-    counts = Counter(map(_key_kind, keys))
-    if counts["data"] + counts["other"] * (is_one_kind and str not in kinds) >= 0.8 * len(keys):
+    values = [
+        value for value in chain.from_iterable(map(dict.values, objects)) if value is not None
+    ]
+    types = {*map(type, values)}
+    is_one_kind = len(types) <= 1 or types == {int, float}
+    kind_counts = Counter(map(_key_kind, keys))
+    if kind_counts["data"] + kind_counts["other"] * (is_one_kind and str not in types) >= 0.8 * len(
+        keys
+    ):
         return True
     is_sparse = keys.total() * 3 < len(keys) * len(objects)
     if len(keys) > _MANY_KEYS and (is_sparse or (is_one_kind and len(objects) < len(keys))):
         return True
-    records = [value for value in values if value] if kinds == {dict} else []
-    fields = Counter(chain.from_iterable(records))
-    return bool(fields) and fields.total() >= 0.8 * len(fields) * len(records)
+    records = [value for value in values if value] if types == {dict} else []
+    field_counts = Counter(chain.from_iterable(records))
+    return bool(field_counts) and field_counts.total() >= 0.8 * len(field_counts) * len(records)
 
 
 @lru_cache(1 << 14)
 def _key_kind(key: str) -> str:
-    """Return whether a key looks like ``data``, like the ``name`` of a field, or ``other``."""
+    """Classify a key: it looks like ``data``, like the ``name`` of a field, or like ``other``."""
     if _DATA.fullmatch(key):
         return "data"
     return "name" if _WORD.fullmatch(key) else "other"

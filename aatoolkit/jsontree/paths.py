@@ -117,12 +117,12 @@ def parse_path(path: str) -> tuple[Step, ...]:
     """
     steps: list[Step] = []
     root = _ROOT.match(path)
-    at = start = root.end() if root else 0
-    while at < len(path):
-        token = _TOKEN.match(path, at)
-        if token is None or (at == start and token[0] == "."):
-            raise ValueError(f"{path!r} is not a path: it cannot be read from character {at}")
-        at = token.end()
+    offset = start = root.end() if root else 0
+    while offset < len(path):
+        token = _TOKEN.match(path, offset)
+        if token is None or (offset == start and token[0] == "."):
+            raise ValueError(f"{path!r} is not a path: it cannot be read from character {offset}")
+        offset = token.end()
         quoted = token["quoted"] if token["bracketed"] is None else token["bracketed"]
         if token["position"] is not None:
             steps.append(Position(int(token["position"])) if token["position"] else Each())
@@ -171,7 +171,7 @@ def _unquoted(path: str, text: str) -> str:
 
 
 def format_path(steps: Iterable[Step]) -> str:
-    """Format steps as a pattern, without the keys that entries are limited to.
+    """Format steps as a pattern; the keys to which `Entries` are limited are left out.
 
     Examples
     --------

@@ -145,49 +145,54 @@ class _Table:
         self.children: list[_Table] = []
 
     def cell(self, values: Sequence[Any], label: str, census: Census) -> _Plan:
-        """Add the columns of a field, one value per row; return the plan of these columns."""
+        """Add the columns of a field to the table, and return the plan by which they are read back.
+
+        ``values`` has the field's value for each row, ``label`` is its name in column names.
+        """
         census.count_path(values, set(), 0)
         column, plan = label or VALUE, _Plan()
         kinds = [*map(_KINDS.__getitem__, map(type, values))]
-        present = {*kinds}
-        if INTEGER in present:
-            numbers = [value for value in values if type(value) is int]
-            if not -(2**63) <= min(numbers) <= max(numbers) < 2**63:
+        present_kinds = {*kinds}
+        if INTEGER in present_kinds:
+            integers = [value for value in values if type(value) is int]
+            if not -(2**63) <= min(integers) <= max(integers) < 2**63:
                 values = [*values]
                 for row, value in enumerate(values):
                     if type(value) is int and not -(2**63) <= value < 2**63:
                         values[row], kinds[row] = str(value), BIG
-                present = {*kinds}
-            elif NUMBER in present and _are_distinguishable(values):
+                present_kinds = {*kinds}
+            elif NUMBER in present_kinds and _are_distinguishable(values):
                 kinds = [NUMBER if kind == INTEGER else kind for kind in kinds]
-                present, plan["whole"] = {*kinds}, True
+                present_kinds, plan["whole"] = {*kinds}, True
         objects = [value for value in values if type(value) is dict]
         if objects and are_keyed(objects):
             kinds = ["entries" if kind == "object" else kind for kind in kinds]
-            present = {*kinds}
+            present_kinds = {*kinds}
 
         def of_kind(kind: str) -> Sequence[Any]:
-            if present == {kind}:
+            if present_kinds == {kind}:
                 return values
             return [value if k == kind else None for value, k in zip(values, kinds, strict=True)]
 
-        bare = [kind for kind in _BARE if kind in present]
-        if len(bare) > 1:
+        bare_kinds = [kind for kind in _BARE if kind in present_kinds]
+        if len(bare_kinds) > 1:
             plan["kind"] = column + KIND
             self.columns[column + KIND] = pa.array(kinds).dictionary_encode()
-        elif bare:
-            plan["bare"] = bare[0]
-        scalars = sorted(present & _ARROW.keys())
-        plan["scalars"] = {k: column if len(scalars) == 1 else f"{column}@{k}" for k in scalars}
+        elif bare_kinds:
+            plan["bare"] = bare_kinds[0]
+        scalar_kinds = sorted(present_kinds & _ARROW.keys())
+        plan["scalars"] = {
+            k: column if len(scalar_kinds) == 1 else f"{column}@{k}" for k in scalar_kinds
+        }
         for kind, name in plan["scalars"].items():
             self.columns[name] = pa.array(of_kind(kind), _ARROW[kind])
-        if present == {"null"} or (present == {"null", "missing"} and label):
+        if present_kinds == {"null"} or (present_kinds == {"null", "missing"} and label):
             self.columns[column] = pa.nulls(len(values))
         for kind, sign in (("array", ITEMS), ("entries", ENTRIES)):
-            if kind in present:
+            if kind in present_kinds:
                 self.columns[column + sign] = self._child(of_kind(kind), label, sign)
                 plan[sign] = [column + sign, self.children[-1].name]
-        if "object" in present:
+        if "object" in present_kinds:
             vector = Vector(values)
             plan["fields"] = {
                 name: self.cell(vector.field(name).values, _column_name(label, name), census)
@@ -196,7 +201,10 @@ class _Table:
         return plan
 
     def _child(self, containers: Sequence[Any], label: str, sign: str) -> pa.Array:
-        """Add the child table of array elements or object entries; return the column of lengths."""
+        """Add the child table of the elements of arrays, or of the entries of objects.
+
+        Return the column of their numbers of items, null where a row has no array or object.
+        """
         prefix = "" if self.name == DOCUMENT else self.name
         name = f"{prefix}{'.' if prefix and label else ''}{label}{sign}"
         vector = Vector(containers)
@@ -207,11 +215,16 @@ class _Table:
         if sign == ENTRIES:
             child.columns[KEY] = pa.array(items.level.keys, pa.string())
         self.children.append(child)
-        return pa.array([None if c is None else len(c) for c in containers], pa.int32())
+        return pa.array(
+            [None if container is None else len(container) for container in containers], pa.int32()
+        )
 
 
 def _are_distinguishable(values: Sequence[Any]) -> bool:
-    """Whether integers can be told from floats after a conversion to floats."""
+    """Whether the integers among numbers remain known if all become floats.
+
+    They do if no float is a whole number, and a float represents every integer exactly.
+    """
     return all(
         not value.is_integer() if type(value) is float else abs(value) <= EXACT_FLOAT
         for value in values
@@ -305,16 +318,18 @@ def _values(tables: dict[str, tuple[pa.Table, _Plan]], name: str) -> list[Any]:
                 start = 0
                 for row, length in enumerate(lengths):
                     if length is not None:
-                        part = items[start : start + length]
-                        values[row] = part if sign == ITEMS else dict(part)
+                        row_items = items[start : start + length]
+                        values[row] = row_items if sign == ITEMS else dict(row_items)
                         start += length
         if "fields" in cell:
-            objects = [r for r, kind in enumerate(kinds) if kind == "object" and values[r] is None]
-            for row in objects:
+            object_rows = [
+                row for row, kind in enumerate(kinds) if kind == "object" and values[row] is None
+            ]
+            for row in object_rows:
                 values[row] = {}
             for key, field in cell["fields"].items():
                 items = cell_values(field)
-                for row in objects:
+                for row in object_rows:
                     if items[row] is not MISSING:
                         values[row][key] = items[row]
         return values

@@ -87,7 +87,7 @@ class Level:
 
     @cached_property
     def parents(self) -> RowIndex:
-        """For each row, the row of the array or object that it is an item of."""
+        """For each row, the row of ``container`` whose array or object it is an item of."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     @cached_property
@@ -111,7 +111,7 @@ class Level:
 
 
 class Vector:
-    """The values at one path: one for each document, element of an array or entry of an object.
+    """The values at one path: one for each document, each array element or each object entry.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class Vector:
         return self.level.size
 
     def where(self, kinds: set[type]) -> RowIndex:
-        """Return the rows whose value has one of some types."""
+        """Return the rows whose value has one of the types ``kinds``."""
         if kinds >= self.kinds:
             return self.level.rows
         return np.flatnonzero(np.fromiter(map(kinds.__contains__, map(type, self.values)), bool))
@@ -175,7 +175,10 @@ class Vector:
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """Which numbers are among the values: True for numbers other than 0, False for 0."""
+        """The kinds of numbers among the values: True if one is not 0, False if one is 0.
+
+        Empty if there are no numbers.
+        """
         if self.kinds.isdisjoint((int, float)):
             return set()
         return {value != 0 for value in self.values if type(value) in (int, float)}
@@ -202,7 +205,7 @@ class Vector:
         return [*self.records] or [*dict.fromkeys(chain.from_iterable(self.objects))]
 
     def field(self, name: str) -> Vector:
-        """Return the values of one field, in the same rows."""
+        """Return the values of one field, in the same rows; `MISSING` where a row lacks it."""
         child = self._children.get(name)
         if child is None:
             values = self.records.get(name)
@@ -218,7 +221,7 @@ class Vector:
         return child
 
     def elements(self) -> Vector:
-        """Return the elements of all values that are arrays."""
+        """Return the elements of all values that are arrays, as a vector with a row for each."""
         child = self._children.get(Ellipsis)
         if child is None:
             arrays = self.values
@@ -228,13 +231,13 @@ class Vector:
         return child
 
     def entries(self, only: Sequence[str] = ()) -> Vector:
-        """Return the values of the entries of all objects, or those of some keys only."""
+        """Return the values of the entries of all objects; with ``only``, of those keys alone."""
         names = tuple(only)
         child = self._children.get(names)
         if child is None:
             objects = self.objects
             if names:
-                objects = [{key: o[key] for key in names if key in o} for o in objects]
+                objects = [{key: item[key] for key in names if key in item} for item in objects]
             keys = list(chain.from_iterable(objects))
             child = self._children[names] = self.flatten([*map(dict.values, objects)], keys)
         return child
@@ -250,7 +253,7 @@ class Vector:
     def flatten(
         self, lists: Sequence[Any], keys: list[str] | None = None, is_computed: bool = False
     ) -> Vector:
-        """Return the items of lists, one list for each row, as a vector with a level of its own."""
+        """Return a vector of the items of lists; there is one list for each row of this vector."""
         values = lists[0] if len(lists) == 1 and keys is None else [*chain.from_iterable(lists)]
         return Vector(values, Level(len(values), self, [*map(len, lists)], keys, is_computed))
 
@@ -298,7 +301,10 @@ class Vector:
 
 
 def compose_index(index: RowIndex, further: RowIndex) -> RowIndex:
-    """Return the row index that applies one row index after another; -1 for none."""
+    """Return the row index that applies ``index``, then ``further``: ``further[index[row]]``.
+
+    It is -1 where one of them has no row.
+    """
     if not len(further):
         return np.full(len(index), -1, np.int64)
     return np.where(index >= 0, further[index], -1)
