@@ -135,7 +135,7 @@ class Client(NamesNear):
         self.base_url: str = "?"
         self.offline: bool = offline
         if has_stand_in():
-            vars(self).update(vars(_made_by[0](base_url)))
+            vars(self).update(vars(_client_factories[0](base_url)))
             if profile is not None:
                 vars(self)["_profile"] = Profile.load(profile)
             return
@@ -170,7 +170,7 @@ class Client(NamesNear):
         workers: int,
         profile: Profile | None,
     ) -> Client:
-        """Create a client whose responses come from a given source instead of a fetcher."""
+        """Create a client that reads responses from ``source``, such as a study, not a service."""
         client = cls.__new__(cls)
         client.base_url, client.workers, client._source = base_url, workers, source
         client.offline, client._profile = source.offline, profile
@@ -190,7 +190,7 @@ class Client(NamesNear):
 
     @property
     def _options(self) -> ReadingOptions:
-        """The options by which responses are normalised."""
+        """The options by which this client's responses are normalised."""
         return ReadingOptions(self._profile)
 
     def project(self, host: str, *, alias: str | None = None) -> Project:
@@ -272,7 +272,10 @@ class Client(NamesNear):
         *,
         progress: bool | None = None,
     ) -> Iterator[tuple[str, Scope, Dataset]]:
-        """Read and yield one dataset at a time, so that few responses are in memory."""
+        """Read the datasets of hosts and scopes, and yield host, scope and dataset, one by one.
+
+        So few responses are in memory at a time. The parameters are those of `collect`.
+        """
         names = known_sections(sections, self._profile)
         projects = {project.host: project for project in map(self.project, unique_list(hosts, str))}
         targets = [
@@ -281,14 +284,14 @@ class Client(NamesNear):
             for scope in [_scope(scope, {}) for scope in unique_list(scopes, Scope)] or [Scope()]
         ]
         fetches = [partial(project.fetch, scope=scope) for project, scope in targets]
-        reading = read_many(
+        generator = read_many(
             fetches,
             names,
             self._options,
             workers=self.workers,
             progress=progress,
         )
-        with closing(reading) as datasets:
+        with closing(generator) as datasets:
             for (project, scope), dataset in zip(targets, datasets, strict=True):
                 if (project, scope) == targets[0]:
                     raise_if_all_refused(dataset, NotAuthorized)
@@ -372,7 +375,10 @@ class Project(NamesNear):
         return read_options(name, payload, self.client._options)
 
     def _get(self, request: Request) -> Payload:
-        """Fetch a response, and replace the host by the alias, if any."""
+        """Fetch a response.
+
+        If the project has an alias, it replaces the host in the URL and in the host of the result.
+        """
         payload = self.client._source.get(request)
         if self.alias is None:
             return payload
@@ -583,8 +589,8 @@ class Project(NamesNear):
         return f"it is a section: write project.read({name!r})" if is_section else ""
 
     def __repr__(self) -> str:
-        offline = ", offline" if self.client.offline else ""
-        return f"<Project {self.alias or self.host} at {self.client.base_url}{offline}>"
+        offline_note = ", offline" if self.client.offline else ""
+        return f"<Project {self.alias or self.host} at {self.client.base_url}{offline_note}>"
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
@@ -752,7 +758,7 @@ _MAX_FILE = 1 << 16
 
 
 def find_token(token: Secret | None, origin: str) -> Secret | None:
-    """Return the given token, or else look it up; None if there is none.
+    """Return the given token, or else look one up; None if there is neither.
 
     It is looked up in the environment, in the file that the environment names, and in the key
     store.
@@ -804,14 +810,17 @@ def token_in(file: Path, setting: str) -> Secret:
 MakeClient = Callable[[str | None], "Client"]
 """From the base URL that was asked for, if any, to a client that takes its place."""
 
-_made_by: list[MakeClient] = []
+_client_factories: list[MakeClient] = []
 
 
 def stand_in(make: MakeClient) -> None:
-    """Replace all clients created from now on in this process, for the rerun of a notebook."""
-    _made_by[:] = [make]
+    """Replace all clients created from now on in this process by those that ``make`` returns.
+
+    It is used while a notebook is rerun from a study.
+    """
+    _client_factories[:] = [make]
 
 
 def has_stand_in() -> bool:
-    """Return whether the clients of this process are replaced."""
-    return bool(_made_by)
+    """Return whether `stand_in` replaces the clients of this process."""
+    return bool(_client_factories)

@@ -75,8 +75,8 @@ class Dataset(Keyed[str, Tables]):
             for table in tables
         ]
         failures = [(name, None, None, f"failed: {error}") for name, error in self.errors.items()]
-        names = ("section", "table", "rows", "availability")
-        return show_as(listing(names, [*rows, *failures], rows="Int64"))
+        columns = ("section", "table", "rows", "availability")
+        return show_as(listing(columns, [*rows, *failures], rows="Int64"))
 
     def compare(self, baseline: Dataset | None = None, level: float = 0.95) -> pd.DataFrame:
         """Compare mention rates and positions with another dataset, or with the window before.
@@ -323,24 +323,27 @@ class Dataset(Keyed[str, Tables]):
         return write_whole(path, page(self, rows, baseline, title).encode())
 
     def __repr__(self) -> str:
-        failed = f", {len(self.errors)} failed" if self.errors else ""
+        failure_note = f", {len(self.errors)} failed" if self.errors else ""
         lines = [
             f"  {visible(name)}: {len(tables)} tables, {sum(tables.rows.values()):,} rows"
             for name, tables in self.items()
         ]
         lines += [
-            f"  {visible(name)}: failed: {visible(str(e))}" for name, e in self.errors.items()
+            f"  {visible(name)}: failed: {visible(str(error))}"
+            for name, error in self.errors.items()
         ]
-        hints = sum(len(tables.hints) for tables in self.values())
+        hint_count = sum(len(tables.hints) for tables in self.values())
         hint_note = (
-            f", {hints} hint{'s' if hints > 1 else ''} (see .hints of tables)" if hints else ""
+            f", {hint_count} hint{'s' if hint_count > 1 else ''} (see .hints of tables)"
+            if hint_count
+            else ""
         )
-        return "\n".join([f"<Dataset of {len(self)} sections{failed}{hint_note}>", *lines])
+        return "\n".join([f"<Dataset of {len(self)} sections{failure_note}{hint_note}>", *lines])
 
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        parts = [
+        blocks = [
             fold(
                 f"<code>{markup(name)}</code> {len(tables)} tables, "
                 f"{sum(tables.rows.values()):,} rows {tables._symbols}",
@@ -348,11 +351,11 @@ class Dataset(Keyed[str, Tables]):
             )
             for name, tables in self.items()
         ]
-        parts += [
+        blocks += [
             f"<div><code>{markup(name)}</code> failed: {markup(str(error))}</div>"
             for name, error in self.errors.items()
         ]
-        return block(f"<b>{len(self)} sections</b>{''.join(parts)}")
+        return block(f"<b>{len(self)} sections</b>{''.join(blocks)}")
 
 
 HostScope = tuple[str, Scope]
@@ -385,7 +388,9 @@ class Collection(Keyed[HostScope, Dataset]):
     """
 
     def __init__(self, results: Iterable[tuple[str, Scope, Dataset]]) -> None:
-        self._items: dict[Any, Dataset] = {(h, scope): dataset for h, scope, dataset in results}
+        self._items: dict[Any, Dataset] = {
+            (host, scope): dataset for host, scope, dataset in results
+        }
         self.hosts: tuple[str, ...] = tuple(dict.fromkeys(host for host, _ in self._items))
         self.scopes: tuple[Scope, ...] = tuple(dict.fromkeys(scope for _, scope in self._items))
 
@@ -455,25 +460,28 @@ class Collection(Keyed[HostScope, Dataset]):
         from aatoolkit.frame.merge import concat
         from aatoolkit.frame.reshape import with_context
 
-        parts = [dataset[section] for dataset in self.values() if section in dataset]
-        if not parts:
+        sections = [dataset[section] for dataset in self.values() if section in dataset]
+        if not sections:
             errors = [f"; {error}" for (*_, name), error in self.errors.items() if name == section]
             names = dict.fromkeys(name for dataset in self.values() for name in dataset)
             raise ItemNotFound(unknown("section", section, names) + "".join(errors), key=section)
-        frames = (tables.main if table is None else tables[table] for tables in parts)
+        frames = (tables.main if table is None else tables[table] for tables in sections)
         frame = concat([with_context(frame) for frame in frames], ignore_index=True)
         failed_hosts = [host for (host, _), dataset in self.items() if section in dataset.errors]
-        return _with_failures(frame, failed_hosts, len(parts)) if failed_hosts else frame
+        return _with_failures(frame, failed_hosts, len(sections)) if failed_hosts else frame
 
     def _listing(self) -> Frame:
-        """Return a row for each dataset: host, scope, sections, rows and failures."""
+        """Return a frame with one row per dataset: host, scope, sections, rows and failures."""
         rows = [
             {
                 "host": host,
                 "scope": scope._to_query(),
                 "sections": len(dataset),
                 "rows": sum(sum(tables.rows.values()) for tables in dataset.values()),
-                "failed": ", ".join(f"{n}: {type(e).__name__}" for n, e in dataset.errors.items()),
+                "failed": ", ".join(
+                    f"{section}: {type(error).__name__}"
+                    for section, error in dataset.errors.items()
+                ),
             }
             for (host, scope), dataset in self.items()
         ]
@@ -486,18 +494,24 @@ class Collection(Keyed[HostScope, Dataset]):
         return f"<b>{self._title()}</b>{self._listing()._repr_html_()}"
 
     def _title(self) -> str:
-        scopes = f", {len(self.scopes)} scopes" if len(self.scopes) > 1 else ""
-        failed = f", {len(self.errors)} responses failed" if self.errors else ""
-        return f"{len(self.hosts)} hosts{scopes}{failed}"
+        scope_note = f", {len(self.scopes)} scopes" if len(self.scopes) > 1 else ""
+        failure_note = f", {len(self.errors)} responses failed" if self.errors else ""
+        return f"{len(self.hosts)} hosts{scope_note}{failure_note}"
 
 
-def _with_failures(frame: pd.DataFrame, failures: Sequence[str], read_count: int) -> pd.DataFrame:
-    """Return the frame with all columns set to partial, as the requests of some hosts failed."""
+def _with_failures(
+    frame: pd.DataFrame, failed_hosts: Sequence[str], read_count: int
+) -> pd.DataFrame:
+    """Return the frame with the availability of all columns set to partial, as requests failed.
+
+    ``failed_hosts`` are the hosts whose requests failed; ``read_count`` is the number of the other
+    responses.
+    """
     from aatoolkit.metadata.attrs import metadata_of
     from aatoolkit.metadata.recorded import attach_changed
 
     metadata = metadata_of(frame)
-    why = f"{len(failures)} of {len(failures) + read_count} responses failed"
+    why = f"{len(failed_hosts)} of {len(failed_hosts) + read_count} responses failed"
     failure = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
     columns = {name: column.with_absent(failure) for name, column in metadata.columns.items()}
     return attach_changed(frame, replace(metadata, columns=columns))

@@ -27,14 +27,14 @@ def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeO
     DecodeError
         If the response is not one JSON document.
     """
-    declared = get(SCOPE_OPTIONS)
+    declaration = get(SCOPE_OPTIONS)
     if reading.profile is not None:
         section = reading.profile.get(SCOPE_OPTIONS)
         # A declaration that names the tables otherwise is no help in finding them.
         if section is not None and {*_TABLES.values()} <= {*section.names}:
-            declared = section
-    declared, document = _as_values(declared, payload), payload.json
-    tables = normalize(declared, payload)
+            declaration = section
+    declaration, document = _as_values(declaration, payload), payload.json
+    tables = normalize(declaration, payload)
     result = ScopeOptions(
         host,
         own_terms=(term for term in _list_of(payload, "ownTerms") if isinstance(term, str)),
@@ -43,22 +43,29 @@ def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeO
         unknown=[
             name
             for name, plural in FILTERS.items()
-            if not _is_recognised(declared[_TABLES[plural]], document)
+            if not _is_recognised(declaration[_TABLES[plural]], document)
         ],
         **{plural: tables[name] for plural, name in _TABLES.items()},
     )
-    runs = replace(declared["scope_engines"], key=("last_run_day",))
+    runs = replace(declaration["scope_engines"], key=("last_run_day",))
     result.has_runs = _is_recognised(runs, document)
     return result
 
 
 def _is_recognised(table: Table, document: Any) -> bool:
-    """Return whether a response has the list of a filter's values, which may be empty."""
+    """Return whether a response has the list that a table of filter values is made of.
+
+    The list may be empty. If it is not, an item must have a field of the table's key.
+    """
     keys = [(table[name].source or ".").split(".")[0] for name in table.key]
     values = [document]
     for step in table.rows.steps:
         if isinstance(step, Field):
-            values = [v[step.name] for v in values if isinstance(v, dict) and step.name in v]
+            values = [
+                value[step.name]
+                for value in values
+                if isinstance(value, dict) and step.name in value
+            ]
         elif not any(isinstance(value, list | dict) for value in values):
             return False
         elif not any(values):
@@ -74,19 +81,27 @@ def _is_recognised(table: Table, document: Any) -> bool:
     )
 
 
-def _as_values(declared: Section, payload: Payload) -> Section:
-    """Adapt the declaration to a response whose lists have plain texts instead of objects."""
+def _as_values(declaration: Section, payload: Payload) -> Section:
+    """Return a declaration of the scope options for a response with texts instead of objects.
+
+    A table whose list in the response has plain texts, such as engines, has them as its key column.
+    """
 
     def fitted(table: Table) -> Table:
-        kinds = {*map(type, _list_of(payload, table.rows.path.removesuffix("[]")))}
+        item_types = {*map(type, _list_of(payload, table.rows.path.removesuffix("[]")))}
         # One that is no text, such as null, is reported as of a wrong type; the others are values.
-        if str not in kinds or dict in kinds:
+        if str not in item_types or dict in item_types:
             return table
-        columns = (replace(c, source=".") if c.name in table.key else c for c in table.columns)
+        columns = (
+            replace(column, source=".") if column.name in table.key else column
+            for column in table.columns
+        )
         return replace(table, columns=tuple(columns))
 
-    tables, rules = map(fitted, declared), declared.availability
-    return Section(declared.name, declared.doc, *tables, kept=declared.kept, availability=rules)
+    tables, rules = map(fitted, declaration), declaration.availability
+    return Section(
+        declaration.name, declaration.doc, *tables, kept=declaration.kept, availability=rules
+    )
 
 
 def _list_of(payload: Payload, name: str) -> list[Any]:
@@ -107,7 +122,7 @@ _IDENTIFIER = "aatoolkit.names"
 
 
 def offer_names() -> None:
-    """Register the completion of sections and filters in IPython, once."""
+    """Register the completion of section and filter names in IPython, unless it is registered."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython is not None else None
     completer = getattr(shell, "Completer", None)
@@ -123,14 +138,14 @@ def offer_names() -> None:
     def match_names(context: Any) -> Any:
         call = _CALL.search(context.text_until_cursor)
         project = shell.user_ns.get(call[1]) if call else None
-        sections = getattr(type(project), "_section_names", None)
-        if call is None or sections is None:
+        section_names = getattr(type(project), "_section_names", None)
+        if call is None or section_names is None:
             return {"completions": []}
-        kind, names = "filter", FILTERS if _IS_FILTER.fullmatch(call[2]) else ()
+        completion_type, names = "filter", FILTERS if _IS_FILTER.fullmatch(call[2]) else ()
         if _IS_SECTION.fullmatch(call[2]):
-            kind, names = "section", sections(project)
+            completion_type, names = "section", section_names(project)
         matching_names = (name for name in names if name.startswith(call[3]))
-        completions = [SimpleCompletion(text=name, type=kind) for name in matching_names]
+        completions = [SimpleCompletion(text=name, type=completion_type) for name in matching_names]
         return {
             "completions": completions,
             "matched_fragment": call[3],

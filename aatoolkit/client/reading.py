@@ -133,21 +133,24 @@ def normalized(
 
 
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
-    """Raise the common error if all sections failed with one error type."""
-    errors = {type(error) for error in dataset.errors.values()}
-    if not len(dataset) and len(errors) == 1 and errors <= {*kinds}:
+    """Raise an error of the dataset if all its sections failed for the same reason.
+
+    That is, if all errors have the same type, and it is one of ``kinds``.
+    """
+    error_types = {type(error) for error in dataset.errors.values()}
+    if not len(dataset) and len(error_types) == 1 and error_types <= {*kinds}:
         raise next(iter(dataset.errors.values()))
 
 
 def section_names(profile: Profile | None) -> tuple[str, ...]:
-    """Return the names of the sections of the API and of a profile."""
+    """Return the names of the API's sections and of those that a profile adds."""
     if profile is None:
         return sections.names()
     return tuple(sorted({*PROFILE.names, *profile.names}))
 
 
 def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> tuple[str, ...]:
-    """Return valid section names without duplicates; by default those of all sections.
+    """Return the names of sections without duplicates, if all are valid; by default all names.
 
     Raises
     ------
@@ -161,7 +164,7 @@ def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> t
 
 
 def unique_list(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
-    """Return a value, or several ones, as a list without duplicates."""
+    """Return a value of the type ``kind``, or several of them, as a list without duplicates."""
     if isinstance(values, kind):
         return [values]
     return list(dict.fromkeys(cast("Iterable[T]", () if values is None else values)))
@@ -210,35 +213,39 @@ def read_by(
         return _concatenated(by, {value: outcome.result() for value, outcome in results})
 
 
-def _concatenated(by: str, parts: Mapping[str, Tables]) -> Tables:
-    """Concatenate the tables of several reads, with the filter's value as first column."""
-    first = next(iter(parts.values()))
-    names = list(dict.fromkeys(name for tables in parts.values() for name in tables))
+def _concatenated(by: str, tables_by_value: Mapping[str, Tables]) -> Tables:
+    """Concatenate the tables of several reads: of one for each value of the filter ``by``.
+
+    Each table gets the filter's value as first column. ``tables_by_value`` has the tables of each
+    read by this value.
+    """
+    first_tables = next(iter(tables_by_value.values()))
+    names = list(dict.fromkeys(name for tables in tables_by_value.values() for name in tables))
     listings: dict[str, Any] = {
-        name: partial(_listing, by, parts, name)
+        name: partial(_listing, by, tables_by_value, name)
         for name in ("extra", "availability", "drift", "hints")
     }
     return Tables(
-        first.section,
-        {name: partial(_concat, by, name, parts) for name in names},
+        first_tables.section,
+        {name: partial(_concat, by, name, tables_by_value) for name in names},
         rows={
-            name: sum(tables.rows[name] for tables in parts.values() if name in tables)
+            name: sum(tables.rows[name] for tables in tables_by_value.values() if name in tables)
             for name in names
         },
-        words=lambda: {name: _words(name, parts) for name in names},
+        words=lambda: {name: _words(name, tables_by_value) for name in names},
         **listings,
-        declaration=first.declaration,
-        drafted=any(tables.drafted for tables in parts.values()),
+        declaration=first_tables.declaration,
+        drafted=any(tables.drafted for tables in tables_by_value.values()),
     )
 
 
-def _concat(by: str, name: str, parts: Mapping[str, Tables]) -> pd.DataFrame:
+def _concat(by: str, name: str, tables_by_value: Mapping[str, Tables]) -> pd.DataFrame:
     from aatoolkit.frame.merge import concat, unique_key
     from aatoolkit.frame.reshape import with_constant
     from aatoolkit.metadata.attrs import metadata_of
     from aatoolkit.metadata.recorded import attach_changed
 
-    frames = {value: tables[name] for value, tables in parts.items() if name in tables}
+    frames = {value: tables[name] for value, tables in tables_by_value.items() if name in tables}
     has_column = any(by in frame.columns for frame in frames.values())
     column = f"filter_{by}" if has_column else by
     labelled_frames = [with_constant(frame, column, value) for value, frame in frames.items()]
@@ -250,43 +257,56 @@ def _concat(by: str, name: str, parts: Mapping[str, Tables]) -> pd.DataFrame:
     return attach_changed(result, replace(metadata_of(result), key=key))
 
 
-def _words(name: str, parts: Mapping[str, Tables]) -> str:
-    """Return a table's availability in words: that of all reads, or which reads are partial."""
-    words = {value: tables._words.get(name, "unknown") for value, tables in parts.items()}
-    if len({*words.values()}) == 1:
-        return next(iter(words.values()))
-    partial_values = ", ".join(v for v, word in words.items() if not word.startswith("available"))
-    has_values = any(word.startswith(("available", "partial")) for word in words.values())
+def _words(name: str, tables_by_value: Mapping[str, Tables]) -> str:
+    """Return the availability of the table ``name`` in words.
+
+    It is that of all reads if they agree; otherwise it says for which filter values a part is
+    missing.
+    """
+    words_by_value = {
+        value: tables._words.get(name, "unknown") for value, tables in tables_by_value.items()
+    }
+    if len({*words_by_value.values()}) == 1:
+        return next(iter(words_by_value.values()))
+    partial_values = ", ".join(
+        value for value, word in words_by_value.items() if not word.startswith("available")
+    )
+    has_values = any(word.startswith(("available", "partial")) for word in words_by_value.values())
     return f"{'partial' if has_values else 'unavailable'} (a part is missing for {partial_values})"
 
 
-def _listing(by: str, parts: Mapping[str, Tables], name: str) -> pd.DataFrame:
+def _listing(by: str, tables_by_value: Mapping[str, Tables], name: str) -> pd.DataFrame:
     frames: Iterator[pd.DataFrame] = (
-        getattr(tables, name).assign(**{f"filter_{by}": value}) for value, tables in parts.items()
+        getattr(tables, name).assign(**{f"filter_{by}": value})
+        for value, tables in tables_by_value.items()
     )
     listing: pd.DataFrame = pd.concat(frames, ignore_index=True)
     return listing
 
 
 def read_combined(payload: Payload, options: ReadingOptions) -> Dataset:
-    """Return the tables of a combined view by section, or all as a section ``combined``."""
-    parts = split(payload, section_names(options.profile))
-    if not parts:
-        drafted = replace(options, profile=options.profile or Profile("undescribed"))
-        return Dataset({"combined": drafted.tables("combined", payload)})
-    return normalized(((name, partial(replace, part)) for name, part in parts.items()), options)
+    """Return the tables of a combined view by section.
+
+    If it has no sections, all of it is one section, ``combined``.
+    """
+    payloads = split(payload, section_names(options.profile))
+    if not payloads:
+        draft_options = replace(options, profile=options.profile or Profile("undescribed"))
+        return Dataset({"combined": draft_options.tables("combined", payload)})
+    return normalized(((name, partial(replace, part)) for name, part in payloads.items()), options)
 
 
 def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
-    """Split a combined view into one payload per section; empty if it has none.
+    """Split a combined view into one payload per section; return an empty dict if it has none.
 
     Sections may be at any level, as fields of an object or as entries of a list with a
-    ``section`` field; the container with most of them is used, the outermost of several. A list
-    with two entries of one section is not used: neither would be the section's response. A part
-    has the URL and the time of the whole response, but a body, and so a hash, of its own.
+    ``section`` field. The object or list with the most sections is used, and of several such the
+    outermost. A list with two entries of one section is not used, as neither would be the
+    section's response. Each payload has the URL and the time of the whole response, but a body,
+    and so a hash, of its own.
     """
     known_names = frozenset(names)
-    parts = max(
+    sections = max(
         (_named(value, known_names) for value in _containers(payload.json, len(known_names))),
         key=len,
         default={},
@@ -294,30 +314,33 @@ def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
     # A single one may be a field that happens to have the name of a section.
     return {
         name: replace(payload, body=json_text(part).encode(), section=name)
-        for name, part in parts.items()
-        if len(parts) > 1
+        for name, part in sections.items()
+        if len(sections) > 1
     }
 
 
 def _containers(document: Any, longest: int) -> Iterator[Any]:
-    """Yield all objects and lists, level by level, without long lists."""
-    level = [document] if isinstance(document, dict | list) else []
-    while level:
-        yield from level
-        level = [
+    """Yield all objects and lists of a document, level by level, without lists over ``longest``."""
+    containers = [document] if isinstance(document, dict | list) else []
+    while containers:
+        yield from containers
+        containers = [
             child
-            for value in level
+            for value in containers
             for child in (value.values() if isinstance(value, dict) else value)
             if isinstance(child, dict) or (isinstance(child, list) and len(child) <= longest)
         ]
 
 
 def _named(value: Any, names: Set[str]) -> dict[str, Any]:
-    """Return the sections in an object by its keys, or in a list by the field ``section``."""
+    """Return the sections that an object or list has, by name; empty if a list has one twice.
+
+    In an object their names are the keys, in a list the values of the field ``section``.
+    """
     if isinstance(value, dict):
         return {name: part for name, part in value.items() if name in names}
-    entries = [entry for entry in value if isinstance(entry, dict)]
-    pairs = [(entry["section"], entry) for entry in entries if entry.get("section") in names]
+    objects = [item for item in value if isinstance(item, dict)]
+    pairs = [(item["section"], item) for item in objects if item.get("section") in names]
     return dict(pairs) if len(dict(pairs)) == len(pairs) else {}
 
 
@@ -388,11 +411,11 @@ def _sections(folder: Path) -> Iterator[Path]:
 
 
 def _payload(folder: Path) -> Payload:
-    """Rebuild the response of a section from its files."""
+    """Rebuild the response of a section from the files in its folder."""
     from aatoolkit.frame.parquet import read_metadata, rebuild
 
-    lists = (read_metadata(path).sources for path in sorted(folder.glob("[!_]*.parquet")))
-    source = next((sources[0] for sources in lists if sources), Source())
+    source_lists = (read_metadata(path).sources for path in sorted(folder.glob("[!_]*.parquet")))
+    source = next((sources[0] for sources in source_lists if sources), Source())
     if source.fetched_at is None:
         raise PayloadError(
             f"the tables of {folder.name} were made of a response without its request; write "
@@ -454,7 +477,7 @@ def _done(call: Callable[[Q], R], argument: Q) -> Future[R]:
 
 
 def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tuple[Q, Future[R]]:
-    """Wait for the first call of the queue, and return its argument and future.
+    """Wait until the first call in the queue is done; return its argument and its future.
 
     The wait consists of short ones, so that Ctrl-C can interrupt it. One long wait could not be
     interrupted if a library, such as Polars, handles the signal.
