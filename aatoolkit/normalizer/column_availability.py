@@ -76,11 +76,12 @@ class TableStatements:
     Parameters
     ----------
     plan
-        The declared table.
+        The compiled declaration of the table.
     signals
         The statements of the response.
-    array
-        A function that returns a column of the table; key, engine and day identify rows.
+    array_of
+        A function that returns a column of the table by its name. Only columns that identify rows
+        are asked for: those of the key, engine and day.
     size
         The number of rows.
     """
@@ -89,12 +90,12 @@ class TableStatements:
         self,
         plan: TablePlan,
         signals: Iterable[Signal],
-        array: Callable[[str], pa.Array],
+        array_of: Callable[[str], pa.Array],
         size: int,
     ) -> None:
         self._table, self._dimensions = plan.table, plan.dimensions
         self._size = size
-        self._values = cache(lambda name: array(name).to_pylist())
+        self._values = cache(lambda name: array_of(name).to_pylist())
         self._signals = [signal for signal in signals if signal.rule != INFERRED]
         self._narrow_signals = [
             signal for signal in self._signals if signal.scope in ("field", "row")
@@ -108,10 +109,14 @@ class TableStatements:
 
         Parameters
         ----------
-        column, name
-            The declared column, and its name in metadata.
-        is_absent, is_measured
-            Whether the response lacks its field; whether it has any value.
+        column
+            The declared column.
+        name
+            Its name in metadata.
+        is_absent
+            Whether the response lacks its field.
+        is_measured
+            Whether it has any value.
         path
             A function that returns the JSON path of its value in a row.
         """
@@ -136,7 +141,11 @@ class TableStatements:
         return ColumnMetadata(name, combine(states), tuple(statements), base)
 
     def denied_rows(self, column: Column, is_valid: Mask, path: PathOf) -> Mask:
-        """Return the mask of the rows whose number was not measured, as the response states."""
+        """Return the mask of the rows whose number was not measured, as the response states.
+
+        ``is_valid`` is the mask of the rows that have a value; ``path`` returns the JSON path of a
+        row's value, or None.
+        """
         states = self._cell_states(column)
         denied_rows: Mask = is_valid & self._denied_by_engine(
             self._column_state(column).status in EMPTY
@@ -149,7 +158,10 @@ class TableStatements:
 
     @property
     def denies_some(self) -> bool:
-        """Whether the response may deny any number; computed without the columns' values."""
+        """Whether the response may deny a number, i.e. state that it was not measured.
+
+        This is computed without the columns' values.
+        """
         if not any(map(denies, self._signals)):
             return False
         is_empty = self._section_state.status in EMPTY
@@ -159,14 +171,17 @@ class TableStatements:
 
     @cached_property
     def _engines(self) -> dict[Any, bool]:
-        """Whether the numbers of an engine are denied, by engine; empty without such a column."""
+        """By engine, whether the response states that its numbers were not measured.
+
+        Empty if the table has no column of engines.
+        """
         signals = self._signals if self._dimensions["engine"] else ()
         return {signal.target: denies(signal) for signal in signals if signal.scope == "engine"}
 
     def _denied_by_engine(self, is_empty: bool) -> Mask:
-        """Return the mask of rows whose engine's numbers are denied.
+        """Return the mask of rows for whose engine the response states that nothing was measured.
 
-        Engines without a statement get ``is_empty``.
+        Rows of engines about which it says nothing get ``is_empty``.
         """
         if not self._engines:
             return np.full(self._size, is_empty)
@@ -175,7 +190,10 @@ class TableStatements:
         )
 
     def _cell_states(self, column: Column) -> dict[str, Availability]:
-        """Return the stated availability of single values of a column, by JSON path."""
+        """Return the availability that the response states of single values of a column.
+
+        The keys are the JSON paths of these values, or of what they are in.
+        """
         return {
             format_json_path(target_steps(signal.target or "")): signal.availability
             for signal in self._narrow_signals
@@ -183,7 +201,10 @@ class TableStatements:
         }
 
     def _column_state(self, column: Column) -> Availability:
-        """Return the availability of a column, by its narrowest statement or the section's."""
+        """Return the availability of a column.
+
+        It is that of the narrowest statement about the whole column, or else that of the section.
+        """
         states: dict[int, list[Availability]] = {}
         for signal in self._narrow_signals:
             target = signal.target or ""
@@ -193,9 +214,10 @@ class TableStatements:
         return combine(states[max(states)]) if states else self._section_state
 
     def _group_statements(self, column: Column) -> tuple[list[Statement], list[Availability]]:
-        """Return the statements about engines and days, and the states of those without a column.
+        """Return the statements about engines and days, with conditions on the columns of these.
 
-        If the table lacks the column of engines or days, its numbers sum over them.
+        If the table lacks such a column, its numbers are sums over engines or days. Then the
+        availability that is stated of an engine or day is in the second list, as ``partial``.
         """
         statements = []
         group_states = []
@@ -208,7 +230,10 @@ class TableStatements:
             state = signal.availability
             if signal.scope == "engine":
                 state = replace(state, reason=f"{signal.target}: {state.reason or state}")
-            names = [self._dimensions.get(r.column, r.column) or "" for r in signal.rows]
+            names = [
+                self._dimensions.get(condition.column, condition.column) or ""
+                for condition in signal.rows
+            ]
             if {*names} <= {*self._table.names}:
                 pairs = zip(signal.rows, names, strict=True)
                 conditions = (replace(condition, column=name) for condition, name in pairs)
@@ -220,25 +245,39 @@ class TableStatements:
     def _row_statements(
         self, column: Column, path: PathOf
     ) -> tuple[list[Statement], list[Availability]]:
-        """Return statements about single rows, and no states.
+        """Return the statements about single rows, with conditions on the key, and an empty list.
 
-        If the key cannot identify the rows, return no statements, and the states of the rows.
+        If the key cannot identify the rows, return no statements, and the availability of the rows
+        in the second list.
         """
         states = self._cell_states(column)
-        rows: dict[Availability, list[int]] = {}
+        rows_by_state: dict[Availability, list[int]] = {}
         for row in range(self._size) if states else ():
             stated_path = narrowest_path(path(row), states)
             if stated_path:
-                rows.setdefault(states[stated_path], []).append(row)
-        conditions = {state: self._key_conditions(numbers) for state, numbers in rows.items()}
-        if not all(conditions.values()):
+                rows_by_state.setdefault(states[stated_path], []).append(row)
+        conditions_by_state = {
+            state: self._key_conditions(rows_in_state)
+            for state, rows_in_state in rows_by_state.items()
+        }
+        if not all(conditions_by_state.values()):
             return [], list(dict.fromkeys(states.values()))
-        return [Statement(state, rows) for state in conditions for rows in conditions[state]], []
+        return [
+            Statement(state, conditions)
+            for state in conditions_by_state
+            for conditions in conditions_by_state[state]
+        ], []
 
     def _key_conditions(self, rows: list[int]) -> list[tuple[Condition, ...]]:
-        """Return conditions on the key that only these rows meet; empty if there are none."""
+        """Return conditions on the key that only these rows meet; empty if the key cannot say it.
+
+        A row meets the conditions of one of the tuples.
+        """
         names = self._table.key
-        texts = [[None if v is None else as_text(v) for v in self._values(name)] for name in names]
+        texts = [
+            [None if value is None else as_text(value) for value in self._values(name)]
+            for name in names
+        ]
         keys = [*zip(*texts, strict=True)]
         if len(rows) > _MOST_ROWS or not keys or any(None in keys[row] for row in rows):
             return []
@@ -256,7 +295,10 @@ class TableStatements:
 
 
 def _combine_with_rows(state: Availability, row_states: Sequence[Availability]) -> Availability:
-    """Return a column's state combined with those of its rows; these replace an unknown state."""
+    """Return the availability of a column, combined with that of some of its rows.
+
+    If the column's own is unknown, it is that of the rows.
+    """
     return combine(row_states if row_states and state == UNKNOWN else [state, *row_states])
 
 
@@ -276,7 +318,7 @@ def section_state(signals: Iterable[Signal]) -> Availability | None:
 
 
 def is_error_response(section: Section, document: object, signals: Iterable[Signal]) -> bool:
-    """Whether a response has an error instead of data: it has no declared field and says why.
+    """Whether a response has an error instead of data, i.e. no declared field, but a reason.
 
     Its tables are then empty for that reason, and the missing fields are no drift.
     """
@@ -285,18 +327,20 @@ def is_error_response(section: Section, document: object, signals: Iterable[Sign
         for signal in signals
     ):
         return False
-    first = [parse_path(column.pattern)[:1] for table in section for column in table.columns]
-    names = {step.name for steps in first for step in steps if isinstance(step, Field)}
+    first_steps = [parse_path(column.pattern)[:1] for table in section for column in table.columns]
+    names = {step.name for steps in first_steps for step in steps if isinstance(step, Field)}
     return not isinstance(document, Mapping) or names.isdisjoint(document.keys() - {*ENVELOPE})
 
 
 def denies(signal: Signal) -> bool:
-    """Whether a statement says that nothing was measured; scope options never do."""
+    """Whether a statement says that nothing was measured; one from scope options never does."""
     return signal.availability.status in EMPTY and signal.rule != INFERRED
 
 
 def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str | None:
-    """Return the longest prefix of a JSON path that has a statement; None or empty if none has.
+    """Return the longest prefix of a JSON path that is a key of ``states``.
+
+    If none is, return an empty path, or None for None.
 
     Examples
     --------
@@ -310,7 +354,7 @@ def narrowest_path(path: str | None, states: Mapping[str, Availability]) -> str 
 
 @lru_cache(maxsize=4096)
 def target_steps(target: str) -> tuple[Step, ...]:
-    """Return the target of a statement as steps of a path; a target that is no path is a name.
+    """Return the target of a statement as steps of a path; a text that is no path is one field.
 
     Examples
     --------
@@ -325,17 +369,18 @@ def target_steps(target: str) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=4096)
 def reach(target: str, pattern: str) -> str | None:
-    """Return how many of a column's values a statement is about: ``all``, ``some`` or None.
+    """Return how many of a column's values a statement is about: ``all``, ``some`` or None of them.
 
-    A name alone is the target of every field of that name, and of the fields inside of it.
+    ``target`` is the path that the statement names. A name alone stands for all fields of that
+    name, and for the fields inside of them. ``pattern`` is the path of the column's values.
     """
-    steps, column = target_steps(target), parse_path(pattern)
-    if len(steps) == 1 and isinstance(steps[0], Field) and steps[0] in column:
+    steps, column_steps = target_steps(target), parse_path(pattern)
+    if len(steps) == 1 and isinstance(steps[0], Field) and steps[0] in column_steps:
         return "all"
-    if not steps or len(steps) > len(column):
+    if not steps or len(steps) > len(column_steps):
         return None
     is_partial = False
-    for step, column_step in zip(steps, column, strict=False):
+    for step, column_step in zip(steps, column_steps, strict=False):
         if step == column_step:
             continue
         of_array = isinstance(column_step, Each) and isinstance(step, Position)
@@ -347,7 +392,11 @@ def reach(target: str, pattern: str) -> str | None:
 
 
 def describe_availability(metadata: FrameMetadata, signals: list[Signal]) -> str:
-    """Return the availability of a table as text, by its columns without the key."""
+    """Return the availability of a table in words.
+
+    It is that of all columns but those of the key. If the section has the same status with a
+    reason, it is that of the section.
+    """
     columns = metadata.columns
     states = [column.availability for name, column in columns.items() if name not in metadata.key]
     states = states or [column.availability for column in columns.values()]
@@ -371,13 +420,13 @@ def signal_table(signals: list[Signal]) -> pd.DataFrame:
 
 
 def signal_rows(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
-    """Return the statements as rows with the columns `SIGNAL`."""
+    """Return the statements as rows for a DataFrame, with a value for each column of `SIGNAL`."""
     sizes, _ = coerce_values([signal.sample_size for signal in signals], "Int64")
     moments, _ = coerce_values([signal.as_of for signal in signals], "timestamp")
     return [
         (
             *(signal.scope, signal.target, " and ".join(map(str, signal.rows)) or None),
-            *(fact and str(fact) for fact in (state.status, state.cause, state.reason)),
+            *(detail and str(detail) for detail in (state.status, state.cause, state.reason)),
             *(sample_size, as_of, signal.path, signal.rule, signal.raw),
         )
         for signal, sample_size, as_of in zip(

@@ -86,8 +86,10 @@ class BuiltTable:
             if not self._convert(members):
                 for member in members:
                     self._read(*member, report)
-        for number, (_, _, names) in enumerate(self._blocks):
-            self._positions |= {name: (number, at) for at, name in enumerate(names)}
+        for block_number, (_, _, names) in enumerate(self._blocks):
+            self._positions |= {
+                name: (block_number, position) for position, name in enumerate(names)
+            }
         statements = self._statements()
         if self.size and statements.denies_some:
             self._mask(statements, report)
@@ -96,10 +98,10 @@ class BuiltTable:
         return TableStatements(self.rows.plan, self._signals, self.array, self.size)
 
     def _is_host(self, column: Column, vector: Vector, report: DriftReport) -> bool:
-        """Return whether a column is filled with the request's host: the response has no domain.
+        """Return whether a column is to hold the request's host, as the response has no domain.
 
-        If the field of another column is absent, the column is added to `absent_columns`, and to
-        the report unless it is optional.
+        Also record columns whose field is absent: in `absent_columns`, and, unless they are
+        optional, in the report.
         """
         rows = self.rows
         if rows.absent_path or (self.size and vector.is_absent):
@@ -114,29 +116,33 @@ class BuiltTable:
         return False
 
     def _convert(self, members: Sequence[Member]) -> bool:
-        """Convert columns of one dtype together; return False if a value does not fit the dtype."""
+        """Convert columns of one dtype together; return whether every value fits the dtype."""
         column = members[0][0]
         if column.name in self.rows.plan.parsed:
             return False
-        kinds = set().union(*[vector.kinds for _, vector, _ in members])
-        lists = [values_at(vector, index) for _, vector, index in members]
-        values = lists[0] if len(lists) == 1 else [*chain.from_iterable(lists)]
+        value_types = set().union(*[vector.kinds for _, vector, _ in members])
+        value_lists = [values_at(vector, index) for _, vector, index in members]
+        values = value_lists[0] if len(value_lists) == 1 else [*chain.from_iterable(value_lists)]
         try:
-            array = exact_array(values, kinds, column.dtype)
+            array = exact_array(values, value_types, column.dtype)
         except (ValueError, OverflowError):
             return False
         if column.dtype == "category":
-            count, array = array.null_count, _encode(array, column)
-            if array.null_count > count:
+            null_count, array = array.null_count, _encode(array, column)
+            if array.null_count > null_count:
                 return False
         self._blocks.append((column.dtype, array, [column.name for column, _, _ in members]))
         return True
 
     def _read(self, column: Column, vector: Vector, index: RowIndex, report: DriftReport) -> None:
-        """Convert a column value by value; record values that do not fit for ``extra``."""
+        """Convert a column value by value.
 
-        def rows_of(numbers: Sequence[int]) -> RowIndex:  # only those of rows of the table
-            rows = np.asarray(numbers, np.int64)
+        ``index`` has the row in ``vector`` of each row of the table. Values that do not fit are
+        missing in the column, and recorded in the report.
+        """
+
+        def rows_of(vector_rows: Sequence[int]) -> RowIndex:  # only those of rows of the table
+            rows = np.asarray(vector_rows, np.int64)
             return rows[np.isin(rows, index)] if len(rows) else rows
 
         year = None
@@ -150,56 +156,62 @@ class BuiltTable:
         if index is not vector.level.rows:
             array = pc.take(array, pa.array(index, mask=index < 0), memory_pool=POOL)
         if column.valid is not None:
-            flags = values_at(*self.rows.values_of(column.valid.lstrip("!")))
-            is_masked = np.array([flag == (column.valid[0] == "!") for flag in flags], bool)
+            valid_flags = values_at(*self.rows.values_of(column.valid.lstrip("!")))
+            is_masked = np.array([flag == (column.valid[0] == "!") for flag in valid_flags], bool)
             report.add_extra(vector, np.unique(index[is_masked & (index >= 0)]), "missing")
             array = pc.if_else(is_masked, pa.scalar(None, array.type), array)
         if column.null is not None:
             array = pc.fill_null(array, column.null)
         if column.dtype == "category":
             levels = {*column.levels, None}
-            encoded, new = _encode(array, column), sorted({*array.unique().to_pylist()} - levels)
-            if new:
-                count = encoded.null_count - array.null_count
-                report.record("new level", column.pattern, count, json_text(new[0]))
-            if new and column.ordered:
-                new_rows = [row for row, value in enumerate(vector.values) if value in new]
+            encoded = _encode(array, column)
+            new_levels = sorted({*array.unique().to_pylist()} - levels)
+            if new_levels:
+                unknown_count = encoded.null_count - array.null_count
+                report.record("new level", column.pattern, unknown_count, json_text(new_levels[0]))
+            if new_levels and column.ordered:
+                new_rows = [row for row, value in enumerate(vector.values) if value in new_levels]
                 report.add_extra(vector, rows_of(new_rows), "new level")
-            elif new:  # undeclared levels come last
-                encoded = _encode(array, column, new)
+            elif new_levels:  # undeclared levels come last
+                encoded = _encode(array, column, new_levels)
             array = encoded
         self._blocks.append((column.dtype, array, [column.name]))
 
     def _mask(self, statements: TableStatements, report: DriftReport) -> None:
-        """Mask the numbers that the response denies (see `denies`); record them for ``extra``."""
-        for number, (dtype, array, names) in enumerate(self._blocks):
+        """Make the numbers missing that the response states were not measured.
+
+        They are recorded in the report, to be in ``extra``.
+        """
+        for block_number, (dtype, array, names) in enumerate(self._blocks):
             is_valid = ~_missing(array).reshape(len(names), self.size)
             mask = np.zeros_like(is_valid)
-            for at, name in enumerate(names):
+            for position, name in enumerate(names):
                 if name not in self.rows.plan.measures:
                     continue
                 column = self.table[name]
-                path = self.rows.path_finder(column)
-                is_denied = mask[at] = statements.denied_rows(column, is_valid[at], path)
+                path_of = self.rows.path_finder(column)
+                is_denied = mask[position] = statements.denied_rows(
+                    column, is_valid[position], path_of
+                )
                 if is_denied.any():
                     vector, index = self.rows.values_of(column.source or "")
                     report.add_extra(vector, np.unique(index[is_denied]), WHY)
             if mask.any():
                 masked = pc.if_else(mask.ravel(), pa.scalar(None, array.type), array)
-                self._blocks[number] = dtype, masked, names
+                self._blocks[block_number] = dtype, masked, names
 
     def check_key(self, report: DriftReport) -> None:
-        """Add a column ``_row`` of row numbers if the table's key is not unique."""
+        """If the table's key is not unique, add a column ``_row`` of row numbers and record it."""
         if not self.table.key:
             return
         path = f"{self.table.name}({', '.join(self.table.key)})"
-        keys = [self.array(name) for name in self.table.key]
-        missing = max(array.null_count for array in keys)
-        if missing:
-            report.record("null key", path, missing)
-        distinct = _count_distinct(keys)
-        if distinct < self.size:
-            report.record("duplicate key", path, self.size - distinct)
+        key_arrays = [self.array(name) for name in self.table.key]
+        null_count = max(array.null_count for array in key_arrays)
+        if null_count:
+            report.record("null key", path, null_count)
+        distinct_count = _count_distinct(key_arrays)
+        if distinct_count < self.size:
+            report.record("duplicate key", path, self.size - distinct_count)
             self._positions["_row"] = len(self._blocks), 0
             self._blocks.append(("Int64", pa.array(np.arange(self.size)), ["_row"]))
 
@@ -213,11 +225,12 @@ class BuiltTable:
         """The table as Arrow."""
         arrays = map(self.array, self._positions)
         return pa.table(
-            [a.cast(_FILE_TYPES.get(a.type, a.type)) for a in arrays], [*self._positions]
+            [array.cast(_FILE_TYPES.get(array.type, array.type)) for array in arrays],
+            [*self._positions],
         )
 
     def frame(self, dtype_backend: str, responses: Iterable[attrs.HeldResponse]) -> pd.DataFrame:
-        """Return the table as a DataFrame that has its metadata and the responses in memory."""
+        """Return the table as a DataFrame, with its metadata and the responses it was read from."""
         names, blocks, size = tuple(self._positions), self._blocks, self.size
         rows = partial(_frame_of, names, blocks, size, dtype_backend)
         return attrs.frame_with(rows, lambda: self.metadata, responses)
@@ -241,27 +254,33 @@ class BuiltTable:
 
 
 def _count_distinct(columns: Sequence[pa.Array]) -> int:
-    """Return the number of distinct rows of key columns."""
+    """Return the number of different keys, i.e. of different rows of the key's columns."""
     if len(columns[0]) <= _SMALL_SIZE:  # `to_pylist` takes many times as long
-        lists = [
-            c.to_pylist() if c.null_count else c.to_numpy(zero_copy_only=False).tolist()
-            for c in columns
+        value_lists = [
+            column.to_pylist()
+            if column.null_count
+            else column.to_numpy(zero_copy_only=False).tolist()
+            for column in columns
         ]
-        return len({*zip(*lists, strict=True)})
+        return len({*zip(*value_lists, strict=True)})
     # Grouping by Arrow or in Python takes nearly as much memory as the response.
-    distinct = rows = np.zeros(len(columns[0]), np.int64)
+    distinct_codes = row_codes = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         values = pc.dictionary_encode(column, "encode", memory_pool=POOL)
         codes = values.indices.to_numpy(zero_copy_only=False)
-        distinct, rows = np.unique(rows * len(column) + codes, return_inverse=True)
-    return len(distinct)
+        distinct_codes, row_codes = np.unique(row_codes * len(column) + codes, return_inverse=True)
+    return len(distinct_codes)
 
 
-def _encode(texts: pa.Array, column: Column, new: Sequence[str] = ()) -> pa.Array:
-    """Return texts as Arrow categories: a column's levels, then new ones; other texts are null."""
-    levels = _levels((*column.levels, *new))
-    codes = pc.index_in(texts, levels.cast(texts.type), memory_pool=POOL)
-    return pa.DictionaryArray.from_arrays(codes, levels, ordered=column.ordered)
+def _encode(texts: pa.Array, column: Column, new_levels: Sequence[str] = ()) -> pa.Array:
+    """Return texts as an Arrow array of categories.
+
+    The levels, i.e. the possible values, are those of the column, then ``new_levels``. Texts that
+    are no level are null.
+    """
+    all_levels = _levels((*column.levels, *new_levels))
+    codes = pc.index_in(texts, all_levels.cast(texts.type), memory_pool=POOL)
+    return pa.DictionaryArray.from_arrays(codes, all_levels, ordered=column.ordered)
 
 
 @lru_cache(maxsize=256)
@@ -311,60 +330,71 @@ def to_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> pd.DataF
 def _frame_of(
     names: tuple[str, ...], blocks: Sequence[Block], size: int, dtype_backend: str
 ) -> pd.DataFrame:
-    """Return a DataFrame of blocks; the constructor, which infers every type, would be slower."""
+    """Return a DataFrame of blocks of columns, without type inference, which would be slower.
+
+    ``names`` are the names of all columns in order, ``size`` is the number of rows.
+    """
     arrays = []
     index, positions = _column_index(names)
     for dtype, array, columns in blocks:
-        numbers = [positions[name] for name in columns]
+        column_positions = [positions[name] for name in columns]
         converted = _convert_block(dtype, array, size, len(columns), dtype_backend)
         if isinstance(converted, np.ndarray):  # pandas keeps NumPy arrays in two dimensions
             block: Any = converted.reshape(len(columns), size)
             if dtype == "date" and hasattr(pd.arrays.DatetimeArray, "_simple_new"):
                 block = pd.arrays.DatetimeArray._simple_new(block, dtype=block.dtype)
-            arrays.append((block, np.concatenate(numbers)))
+            arrays.append((block, np.concatenate(column_positions)))
         else:
-            arrays += zip(converted, numbers, strict=True)
+            arrays += zip(converted, column_positions, strict=True)
     return internals.create_dataframe_from_blocks(  # type: ignore[no-any-return]
         arrays, pd.RangeIndex(range(size)), index.view()
     )
 
 
-def _convert_block(dtype: str, values: pa.Array, size: int, count: int, dtype_backend: str) -> Any:
-    """Return a block as writable pandas arrays, or as one NumPy array of all its columns."""
-    parts = [slice(size * number, size * (number + 1)) for number in range(count)]
+def _convert_block(
+    dtype: str, values: pa.Array, size: int, column_count: int, dtype_backend: str
+) -> Any:
+    """Return the columns of a block as a list of writable pandas arrays.
+
+    If pandas has no such arrays, as for days, return one NumPy array of all columns.
+    """
+    column_slices = [slice(size * number, size * (number + 1)) for number in range(column_count)]
     if dtype == "category":
-        codes, missing = _numbers_and_mask(values.indices)
-        codes[missing] = -1
+        codes, is_missing = _numbers_and_mask(values.indices)
+        codes[is_missing] = -1
         levels = _category(tuple(values.dictionary.to_pylist()), values.type.ordered)
         return [pd.Categorical.from_codes(codes, dtype=levels, validate=False)]
     is_numpy = dtype_backend != "pyarrow"
     if is_numpy and dtype in _ARRAY_CLASSES:
-        numbers, missing = _numbers_and_mask(values)
+        numbers, is_missing = _numbers_and_mask(values)
         # The constructor would check its arguments again, which takes six times as long.
         array_type = getattr(pd.arrays, _ARRAY_CLASSES[dtype])
-        make = getattr(array_type, "_simple_new", array_type)
-        return [make(numbers[part], missing[part]) for part in parts]
+        make_array = getattr(array_type, "_simple_new", array_type)
+        return [
+            make_array(numbers[column_slice], is_missing[column_slice])
+            for column_slice in column_slices
+        ]
     if is_numpy and dtype == "date":
         # pandas holds days as instants at midnight.
         return np.array(values.cast(pa.timestamp("us")))
     if is_numpy and dtype == "list<string>":
         return as_tuples(values)
-    kind: Any = _pandas_dtype(dtype) if is_numpy else None
-    if kind is None:
+    pandas_dtype: Any = _pandas_dtype(dtype) if is_numpy else None
+    if pandas_dtype is None:
         values = values.cast(_FILE_TYPES.get(values.type, values.type))
-        kind = pd.ArrowDtype(values.type)
-    array = kind.__from_arrow__(values)
+        pandas_dtype = pd.ArrowDtype(values.type)
+    array = pandas_dtype.__from_arrow__(values)
     array = array.copy() if dtype == "timestamp" else array
-    return [array[part] for part in parts]
+    return [array[column_slice] for column_slice in column_slices]
 
 
 def _numbers_and_mask(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return the numbers of an array as NumPy has them, and the mask of missing ones."""
-    missing, buffer_bytes = _missing(array), array.buffers()[1] if len(array) else b""
+    is_missing, buffer_bytes = _missing(array), array.buffers()[1] if len(array) else b""
     if array.type == pa.bool_():
-        return _bits(buffer_bytes, array) & ~missing, missing
+        return _bits(buffer_bytes, array) & ~is_missing, is_missing
     numbers = np.frombuffer(buffer_bytes, array.type.to_pandas_dtype())
-    return numbers[array.offset :][: len(array)].copy(), missing
+    return numbers[array.offset :][: len(array)].copy(), is_missing
 
 
 def _missing(array: pa.Array) -> np.ndarray[Any, Any]:
@@ -375,7 +405,7 @@ def _missing(array: pa.Array) -> np.ndarray[Any, Any]:
 
 
 def _bits(buffer: pa.Buffer, array: pa.Array) -> np.ndarray[Any, Any]:
-    """Return the bits of a buffer as booleans: for few values ten times as fast as Arrow."""
+    """Return the bits of a buffer as booleans; ten times as fast as Arrow for few values."""
     buffer_bytes, end = np.frombuffer(buffer, np.uint8), array.offset + len(array)
     return np.unpackbits(buffer_bytes, count=end, bitorder="little")[array.offset :].view(bool)
 
@@ -390,7 +420,7 @@ def _pandas_dtype(dtype: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _column_index(names: tuple[str, ...]) -> tuple[pd.Index, dict[str, RowIndex]]:
-    """Return the column names as an index, and the position of each name.
+    """Return the column names as an index, and the position of each name as an array of one.
 
     The result is cached: give frames a view of the index.
     """

@@ -174,9 +174,10 @@ class _Reader:
         owner: str,
         is_tentative: bool = False,
     ) -> Tables:
-        """Return the tables of a response, by its declaration or by a draft.
+        """Return the tables of a response, as its section declares them or as a draft infers them.
 
-        A draft is used if the declaration is tentative and does not fit the response at all.
+        The draft is used if ``is_tentative`` and the declaration does not fit at all; see `_fits`.
+        ``owner`` is the name of the profile that declares the section, or ``own``.
         """
 
         def survey(value: Any, is_exact: bool) -> tuple[tuple[Vector, Walk], int]:
@@ -184,11 +185,11 @@ class _Reader:
             walk.visit(document, field_map(declared))
             return (document, walk), walk.keys
 
-        body, facts = response, {"section": declared.name}
+        body, error_facts = response, {"section": declared.name}
         detect_options: dict[str, Any] = {"options": self.options}
         if isinstance(response, Payload):
             body = response.body or (b"null" if response.status in NO_CONTENT else b"")
-            facts = {
+            error_facts = {
                 name: getattr(response, name) for name in ("url", "status", "section", "scope")
             }
             detect_options |= {"status": response.status, "headers": response.headers}
@@ -201,7 +202,7 @@ class _Reader:
                 problems=[f"{type(response).__name__} @ $"],
             )
         body = dict(body) if isinstance(body, Mapping) else body
-        document, walk = read_document(body, survey, **facts)
+        document, walk = read_document(body, survey, **error_facts)
         value = document.values[0]
         has_many = walk.most_keys > MAX_FIELDS
         detection = detect(
@@ -263,7 +264,8 @@ class _Reader:
             prefix=prefix,
             parts=parts,
             words=lambda: {
-                name: describe_availability(t.metadata, signals) for name, t in built.items()
+                name: describe_availability(built_table.metadata, signals)
+                for name, built_table in built.items()
             },
             availability=lambda: signal_table(signals),
             hints=lambda: _hint_table([*_hints(declared, response, signals), *detection.hints]),
@@ -298,13 +300,13 @@ def _abridge(value: Any) -> Any:
         return _abridge([value])[0]
     if not isinstance(value, list):
         return value
-    keys = Counter(chain.from_iterable(o for o in value if isinstance(o, dict)))
+    keys = Counter(chain.from_iterable(record for record in value if isinstance(record, dict)))
     common = {*ENVELOPE, *dict(keys.most_common(MAX_FIELDS))}
     return [
-        {key: _abridge(item) for key, item in o.items() if key in common}
-        if isinstance(o, dict)
-        else _abridge(o)
-        for o in value
+        {key: _abridge(item) for key, item in record.items() if key in common}
+        if isinstance(record, dict)
+        else _abridge(record)
+        for record in value
     ]
 
 
@@ -317,10 +319,11 @@ def _hint_table(hints: list[Hint]) -> pd.DataFrame:
 
 
 def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[Hint]:
-    """Yield hints, i.e. values that may be about availability.
+    """Yield hints, i.e. values that may be about availability and that no rule reads.
 
-    These are the rarest value of each watched path, and declared paths that are empty without a
-    reason.
+    These are the rarest value at each path that the section lists as watched. If the response
+    states nothing about its availability, they are also the values that the section lists as
+    perhaps empty and that are empty.
     """
     if not section.watched and not section.emptied:
         return
@@ -334,11 +337,11 @@ def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[H
             yield Hint("$" if path == "$" else f"$.{path}", evidence, _SILENT)
     signal_paths = [signal.path for signal in signals if signal.path not in ("", "$")]
     for pattern in section.watched:
-        rows, values, end = _values_at(document, parse_pattern(pattern))
-        texts = {row: repr(value) for row, value in enumerate(values) if value not in _EMPTY}
-        counts = Counter(texts.values())
-        for row in sorted(texts, key=lambda row: counts[texts[row]])[:1]:
-            path = rows.path(row) + end
+        vector, values, path_end = _values_at(document, parse_pattern(pattern))
+        texts_by_row = {row: repr(value) for row, value in enumerate(values) if value not in _EMPTY}
+        counts = Counter(texts_by_row.values())
+        for row in sorted(texts_by_row, key=lambda row: counts[texts_by_row[row]])[:1]:
+            path = vector.path(row) + path_end
             if not any(
                 is_within(path, signal_path) or is_within(signal_path, path)
                 for signal_path in signal_paths
@@ -347,15 +350,22 @@ def _hints(section: Section, response: Any, signals: list[Signal]) -> Iterator[H
 
 
 def _values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[Any], str]:
-    """Return a vector, its values, or those in one column of its grid, and how their paths end."""
+    """Return the vector that a path leads to, its values, and what follows the paths of its rows.
+
+    If the path ends in a column of a grid, i.e. of an array of arrays with names in another array,
+    the values are those in the column, and its position follows the paths. Otherwise nothing does.
+    """
     column = steps[-1]
     if not isinstance(column, Named):
         vector = document.descend(steps)
         return vector, vector.values, ""
     grid, names = document.descend(steps[:-1]), [*document.descend(column.header).values]
-    at = names.index(column.name) if column.name in names else len(names)
-    values = [row[at] if isinstance(row, list) and at < len(row) else None for row in grid.values]
-    return grid, values, f"[{at}]"
+    position = names.index(column.name) if column.name in names else len(names)
+    values = [
+        row[position] if isinstance(row, list) and position < len(row) else None
+        for row in grid.values
+    ]
+    return grid, values, f"[{position}]"
 
 
 # --- drafts ----------------------------------------------------------------------------------
@@ -364,18 +374,23 @@ def _values_at(document: Vector, steps: Sequence[Step]) -> tuple[Vector, list[An
 def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[Signal]) -> bool:
     """Whether a declaration fits a response at all.
 
-    It fits if at least half of the main table's columns have values, if the response states that it
-    has no data, or if at least half of its values are in columns.
+    It fits if the response states that it has no data, if at least half of the main table's columns
+    have values, or if columns have at least half of the response's values.
     """
-    value_counts = ([t.size - t.array(name).null_count for name in t.table.names] for t in tables)
-    main_counts = next(value_counts)
+    counts_of_tables = (
+        [table.size - table.array(name).null_count for name in table.table.names]
+        for table in tables
+    )
+    main_counts = next(counts_of_tables)
     if any(main_counts) and 2 * sum(map(bool, main_counts)) >= len(main_counts):
         return True
     if any(signal.scope == "section" and denies(signal) for signal in signals):
         return True
     unread = (leaf_values(value, "") for value, _, _ in report.values("new", "wrong type"))
-    texts = [text for _, text in chain.from_iterable(unread) if text not in ("null", "{}", "[]")]
-    return bool(len(texts) <= sum(main_counts) + sum(map(sum, value_counts)))
+    unread_texts = [
+        text for _, text in chain.from_iterable(unread) if text not in ("null", "{}", "[]")
+    ]
+    return bool(len(unread_texts) <= sum(main_counts) + sum(map(sum, counts_of_tables)))
 
 
 def _draft_of(response: Any, name: str, declared: Section | None) -> Section | None:
@@ -395,8 +410,8 @@ def _draft_of(response: Any, name: str, declared: Section | None) -> Section | N
     tables = []
     for table in draft_section:
         columns = (
-            replace(c, doc=f"Drafted from this response: {c.pattern or 'the response'}.")
-            for c in table.columns
+            replace(column, doc=f"Drafted from this response: {column.pattern or 'the response'}.")
+            for column in table.columns
         )
         tables.append(replace(table, columns=tuple(columns)))
     rule = None if declared is None else declared.availability

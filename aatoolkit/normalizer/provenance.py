@@ -66,7 +66,7 @@ def provenance(
 
 
 def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
-    """Yield the path and the cell of every value that is in a column unchanged."""
+    """Yield the path and the cell (`_Cell`) of each value that a column has unchanged."""
     vector, index = table.rows.values_of(column.source or "")
     is_unchanged = np.asarray(coerce_values(vector.values, column.dtype)[0].is_valid())
     rows = np.flatnonzero((index >= 0) & np.asarray(table.array(column.name).is_valid()))
@@ -78,7 +78,11 @@ def _cells_of(table: BuiltTable, column: Column) -> Iterator[tuple[str, _Cell]]:
 
 
 def _style(value: Any, dtype: str) -> str:
-    """Return the format of a value; for a timestamp its separator, length and time zone."""
+    """Return the format of a value, by which it is written as in the response.
+
+    It is ``integer`` or ``number``, or for a timestamp its separator, length and time zone, such as
+    ``T26Z``. It is empty for other dtypes.
+    """
     if dtype in ("Int64", "Float64"):
         return _INTEGER if type(value) is int else _NUMBER
     if dtype != "timestamp":
@@ -135,7 +139,10 @@ def rebuild(
 def _written_cells(
     tables: Mapping[str, pd.DataFrame], table: str, column: str, style: str
 ) -> list[Any]:
-    """Return the cells of a column as JSON values, in the format of the response."""
+    """Return the cells of a column as JSON values, as the response has them.
+
+    ``style`` is the format of numbers or timestamps, as `_style` returns it.
+    """
     if table not in tables or column not in tables[table]:
         raise PayloadError(f"the column {column} of the table {table} is missing")
     values = pa.array(tables[table][column], from_pandas=True)
@@ -152,7 +159,7 @@ def _written_cells(
 
 
 def _format_moment(style: str, moment: datetime) -> str:
-    """Return a timestamp as text in a format; in full if the format would drop digits of it."""
+    """Return a timestamp as text in a format of `_style`; in full if this would drop digits."""
     zone = style[3:]
     local = moment.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo)
     text = local.isoformat(style[0], "microseconds")[: int(style[1:3])] + zone

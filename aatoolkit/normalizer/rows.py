@@ -50,7 +50,7 @@ the row of its array; and for each row of the table, the row of its element in t
 
 
 class TablePlan(NamedTuple):
-    """The facts about a declared table that do not depend on a response.
+    """A compiled declaration of a table: what does not depend on a response.
 
     Attributes
     ----------
@@ -61,8 +61,8 @@ class TablePlan(NamedTuple):
     is_filtered : bool
         Whether rows are filtered by their values.
     outer_sources : frozenset of str
-        The sources (paths of columns) that lead out of the row, to values that no column reads as
-        part of its row. If rows are filtered, all sources.
+        The sources (paths of columns) of values outside of the row, which no table reads as part of
+        a row. If rows are filtered, all sources.
     measures : frozenset of str
         The columns of measured numbers: no keys, labels or sample sizes.
     dimensions : dict
@@ -86,27 +86,33 @@ class TablePlan(NamedTuple):
 
 @lru_cache(maxsize=128)
 def plans(section: Section) -> tuple[TablePlan, ...]:
-    """Return the plans of a section's tables, compiled from its declaration."""
-    values = [column for table in section for column in table.columns if not column.is_label]
-    inside = {column.pattern for column in values if (column.source or "")[0] not in "^$"}
-    outer_sources = {column.source or "" for column in values if column.pattern not in inside}
+    """Compile the declaration of a section: return the plan of each of its tables."""
+    value_columns = [column for table in section for column in table.columns if not column.is_label]
+    patterns_inside = {
+        column.pattern for column in value_columns if (column.source or "")[0] not in "^$"
+    }
+    outer_sources = {
+        column.source or "" for column in value_columns if column.pattern not in patterns_inside
+    }
     compiled = []
     for table in section:
         rows, sources = table.rows, [column.source or "" for column in table.columns]
         dtypes = {column.name: column.dtype for column in table.columns}
-        kind: type | None = dict
+        row_type: type | None = dict
         if any(source[0] == "[" for source in sources):
-            kind = list
+            row_type = list
         elif rows.one or "." in sources or all(source[0] in "^@#$" for source in sources):
-            kind = None
+            row_type = None
         is_filtered = bool(rows.without or rows.only)
-        measures = frozenset(c.name for c in table.columns if _is_measure(table, c))
+        measures = frozenset(column.name for column in table.columns if _is_measure(table, column))
         parsed = frozenset(
-            c.name for c in table.columns if c.reading or c.valid or c.null is not None
+            column.name
+            for column in table.columns
+            if column.reading or column.valid or column.null is not None
         )
         separate = parsed | {name for name in dtypes if dtypes[name] == "category"}
-        unlabelled = {column.source or "" for column in table.columns if not column.is_label}
-        outside = frozenset(unlabelled if is_filtered else unlabelled & outer_sources)
+        value_sources = {column.source or "" for column in table.columns if not column.is_label}
+        outside_rows = frozenset(value_sources if is_filtered else value_sources & outer_sources)
         # A row of several engines is no row of one: its numbers sum over them.
         engine_column = "engine" if dtypes.get("engine", "list<string>") != "list<string>" else None
         day_column = next(
@@ -114,7 +120,9 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
         )
         dimensions = {"engine": engine_column, "date": day_column}
         compiled.append(
-            TablePlan(table, kind, is_filtered, outside, measures, dimensions, parsed, separate)
+            TablePlan(
+                table, row_type, is_filtered, outside_rows, measures, dimensions, parsed, separate
+            )
         )
     return tuple(compiled)
 
@@ -128,10 +136,10 @@ def _is_measure(table: Table, column: Column) -> bool:
 
 @lru_cache(maxsize=8192)
 def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, str, Any]:
-    """Return what the source of a column says.
+    """Parse the source of a column, i.e. the path of its values from the row.
 
-    That is how many records it goes up (``^``), its first sign (``@``, ``#``, ``$`` or none), and
-    its path; for ``@`` and ``#``, a number.
+    Return how many records it goes up (``^``), its sign (``@``, ``#``, ``$`` or none), and the
+    steps of its path. After ``@`` and ``#`` a number is returned in place of the steps.
     """
     rest = source.lstrip("^")
     levels_up = len(source) - len(rest)
@@ -148,13 +156,22 @@ def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, st
 def sources_read(
     source: str, valid: str | None, header: Path | None
 ) -> list[tuple[str, list[Path]]]:
-    """List the sources that a column reads, each with the paths of the header arrays in it."""
+    """List the paths that a column reads: of its values, and of the flag that they are valid.
+
+    With each path, list the paths of the arrays that have names for its elements. Paths to
+    positions and keys (``@``, ``#``) are left out.
+    """
     sources = []
     for path in (source, valid.lstrip("!")) if valid else (source,):
         _, sign, steps = _parse_source(path, header)
         if sign not in ("@", "#"):
             headers = [step.header for step in steps if isinstance(step, Named)]
-            sources.append((path, [h[: -1 - h[::-1].index(Each())] for h in headers]))
+            sources.append(
+                (
+                    path,
+                    [header[: -1 - header[::-1].index(Each())] for header in headers],
+                )
+            )
     return sources
 
 
@@ -173,13 +190,14 @@ class TableRows:
     vectors : list of Vector
         The vectors at each step of the path to the rows, the document first.
     row_index : numpy.ndarray
-        For each row of the table, its row in the last vector.
+        For each row of the table, its row in the last of the vectors.
     absent_path : str or None
         The path up to the first field that the document lacks; None if it has all fields.
     is_null : bool
         Whether the path leads to null, so that the number of rows is not known to be zero.
     reads : list of ElementRead
-        The array elements that columns read by position.
+        The array elements that columns read by position: the elements of all arrays, and for each
+        row its array and its element.
     """
 
     def __init__(self, document: Vector, plan: TablePlan) -> None:
@@ -188,7 +206,7 @@ class TableRows:
         self.absent_path: str | None = None
         self.is_null = False
         self.vectors = [vector := document]
-        for at, step in enumerate(rows.steps, 1):
+        for step_count, step in enumerate(rows.steps, 1):
             outer, vector = vector, vector.descend((step,))
             self.vectors.append(vector)
             is_absent = vector.is_absent
@@ -196,7 +214,7 @@ class TableRows:
             if not isinstance(step, Field):
                 is_absent = is_limited and not len(vector) and (dict in outer.kinds or is_absent)
             if is_absent and self.absent_path is None:
-                self.absent_path = format_path(rows.steps[:at])
+                self.absent_path = format_path(rows.steps[:step_count])
             self.is_null |= vector.is_null and (isinstance(step, Field) or is_limited)
         if rows.function is not None:
             vector = _computed_rows(vector, self.table.name, rows.function)
@@ -209,20 +227,20 @@ class TableRows:
         elif plan.kind is not None:
             # An entry that is null is a row with a key and no values.
             is_entry = plan.kind is dict and type(rows.steps[-1]) is Entries
-            kinds = {plan.kind, type(None)} if is_entry else {plan.kind}
-            if vector.kinds - kinds:
-                self.row_index = vector.where(kinds)
+            row_types = {plan.kind, type(None)} if is_entry else {plan.kind}
+            if vector.kinds - row_types:
+                self.row_index = vector.where(row_types)
         if rows.first:
             self.row_index = self.row_index[vector.level.positions[self.row_index] >= rows.first]
         if plan.is_filtered:
             mask = np.ones(self.size, bool)
-            for filters, is_included in ((rows.without, False), (rows.only, True)):
+            for filters, is_kept in ((rows.without, False), (rows.only, True)):
                 for source, scalars in filters:
-                    included = {*map(identity, scalars)}
+                    listed = {*map(identity, scalars)}
                     if None in scalars:
-                        included.add(identity(MISSING))
+                        listed.add(identity(MISSING))
                     values = values_at(*self._values_of(source, []))
-                    mask &= np.array([identity(v) in included for v in values], bool) == is_included
+                    mask &= np.array([identity(cell) in listed for cell in values], bool) == is_kept
             self.row_index = self.row_index[mask]
 
     @property
@@ -231,7 +249,7 @@ class TableRows:
         return len(self.row_index)
 
     def _single_row(self) -> RowIndex:
-        """Return the single row if its object, or a field of it, is present; else no rows.
+        """Return the row of a table with a single row; no row if its object and fields are absent.
 
         A field outside of the row, such as the response's domain, does not make a row.
         """
@@ -245,7 +263,7 @@ class TableRows:
         return self.vector.level.rows if is_present else np.arange(0)
 
     def values_of(self, source: str) -> RowValues:
-        """Return the vector of a column's values, and for each row of the table its row in it."""
+        """Return the vector with a column's values, and for each row of the table its row there."""
         values = self._values.get(source)
         if values is None:
             values = self._values[source] = self._values_of(source, self.reads)
@@ -254,8 +272,10 @@ class TableRows:
     def _values_of(self, source: str, reads: list[ElementRead]) -> RowValues:
         levels_up, sign, rest = _parse_source(source, self.table.rows.header)
         if sign == "@":
-            keys = [at for at, step in enumerate(self.table.rows.steps, 1) if type(step) is Entries]
-            return self.vectors[keys[rest]].keys(), self._ancestor_rows(keys[rest])
+            entry_steps = [
+                at for at, step in enumerate(self.table.rows.steps, 1) if type(step) is Entries
+            ]
+            return self.vectors[entry_steps[rest]].keys(), self._ancestor_rows(entry_steps[rest])
         vector, index = self.vector, self.row_index
         if sign == "$":
             vector, index = self._document
@@ -272,10 +292,10 @@ class TableRows:
     def _follow(
         self, vector: Vector, index: RowIndex, steps: Sequence[Step], reads: list[ElementRead]
     ) -> RowValues:
-        """Return the values at a path from a vector.
+        """Follow a path from a vector; return the vector it leads to, and each row's row in it.
 
-        A step may lead to a different element of an array for each row; such steps are added to
-        ``reads``.
+        ``index`` has the row in ``vector`` of each row of the table. A step may lead to another
+        element of an array for each row; such steps are added to ``reads``.
         """
         for step in steps:
             if type(step) is Field:
@@ -297,16 +317,25 @@ class TableRows:
         return vector, index
 
     def _positions_by_name(self, step: Named) -> RowIndex:
-        """Return for each row the position of a name in the header; -1 if it is not there."""
-        last = max(at for at, part in enumerate(step.header) if part == Each())
-        header, index = self._follow(*self._document, step.header[:last], [])
+        """Return for each row the position that a name has in the header, an array of names.
+
+        It is -1 if the name is not there.
+        """
+        last_array = max(
+            number for number, header_step in enumerate(step.header) if header_step == Each()
+        )
+        header, index = self._follow(*self._document, step.header[:last_array], [])
         elements = header.elements()
-        names = elements.descend(step.header[last + 1 :]).values
-        rows = self._rows_by_label(elements, names, index, [step.name] * self.size)
-        return compose_index(rows, elements.level.positions)
+        names = elements.descend(step.header[last_array + 1 :]).values
+        element_rows = self._rows_by_label(elements, names, index, [step.name] * self.size)
+        return compose_index(element_rows, elements.level.positions)
 
     def _items_of_row(self, vector: Vector, index: RowIndex, number: int) -> RowValues:
-        """Return for each row the item at the position or key of one step of the row's path."""
+        """Return for each row the item of its array or object at the row's own position or key.
+
+        ``number`` says in which array or object on the path to the row, the outermost being 0. As
+        for `values_of`, the items are a vector and the row index into it.
+        """
         steps = self.table.rows.steps
         at = [at for at, step in enumerate(steps, 1) if isinstance(step, Each | Entries)][number]
         level, rows = self.vectors[at].level, self._ancestor_rows(at)
@@ -321,14 +350,18 @@ class TableRows:
     def _rows_by_label(
         self, vector: Vector, labels: Sequence[Any], index: RowIndex, keys: list[str]
     ) -> RowIndex:
-        """Return for each row the item of its array or object that has a label; -1 for none."""
+        """Return for each row of the table the item of its array or object that has a label.
+
+        ``vector`` has all items, ``labels`` the label of each. ``index`` has each row's array or
+        object, ``keys`` the label that is looked for. It is -1 if no item has it.
+        """
         parents = zip(vector.level.parents.tolist(), map(repr, labels), strict=True)
         rows = {pair: row for row, pair in enumerate(parents)}
         pairs = zip(index.tolist(), map(repr, keys), strict=True)
         return np.array([rows.get(pair, -1) for pair in pairs], np.int64)
 
     def _ancestor_rows(self, at: int) -> RowIndex:
-        """Return for each row of the table its row in an earlier vector of the path."""
+        """Return for each row of the table its row in ``vectors[at]``, which is above the rows."""
         level, index = self.vector.level, self.row_index
         while level is not self.vectors[at].level:
             index = compose_index(index, level.parents)
@@ -337,7 +370,7 @@ class TableRows:
         return index
 
     def path_finder(self, column: Column) -> Callable[[int], str | None]:
-        """Return a function from a row to the JSON path of a column's value, or to None."""
+        """Return a function that returns the JSON path of a row's value; None if it has none."""
 
         def path(row: int) -> str | None:
             vector, index = self.values_of(column.source or "")
@@ -346,7 +379,10 @@ class TableRows:
         return path
 
     def rows_of_elements(self, elements: Vector) -> Iterator[RowIndex]:
-        """Yield the numbers of the elements that contain the table's rows, if elements do."""
+        """Yield for each row of the table the element that contains it, as a row of ``elements``.
+
+        Yield nothing if the rows are not inside of such elements.
+        """
         level = self.vector.level
         index = level.rows
         while level.container is not None:
@@ -356,7 +392,7 @@ class TableRows:
 
 
 def values_at(vector: Vector, index: RowIndex) -> Sequence[Any]:
-    """Return the values of a vector at a row index; None at -1."""
+    """Return the values of a vector in the rows of an index; None where the index is -1."""
     if index is vector.level.rows:
         return vector.values  # type: ignore[no-any-return]
     values = [*vector.values, None]  # None is the last, at -1
@@ -379,7 +415,11 @@ def _computed_rows(vector: Vector, table: str, function: Callable[[Any], Iterabl
 
 
 def _enclosing_record(vector: Vector, index: RowIndex) -> RowValues:
-    """Return the records that enclose the array of each row, and for each row its record."""
+    """Return the records around the arrays of the rows, and for each row the record it is in.
+
+    A record is an element of an array. ``index`` has the row in ``vector`` of each row of the
+    table.
+    """
     level, is_inside = vector.level, bool(vector.field_names)
     while not (is_inside and level.in_array):
         if level.container is None:
@@ -390,7 +430,10 @@ def _enclosing_record(vector: Vector, index: RowIndex) -> RowValues:
 
 
 def _elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues:
-    """Return the elements of arrays, and for each row the element at a position; -1 for none."""
+    """Return the elements of all arrays of a vector, and the index of one of them for each row.
+
+    It is the element at ``positions[row]`` of the array ``index[row]``; -1 if there is none.
+    """
     elements = vector.elements()
     lengths = np.asarray(elements.level.lengths, np.int64)
     if not len(lengths):
@@ -402,11 +445,12 @@ def _elements(vector: Vector, index: RowIndex, positions: RowIndex) -> RowValues
 def unread_values(
     tables: Sequence[TableRows],
 ) -> Iterator[tuple[Vector, RowIndex, str, str | None]]:
-    """Yield the values at declared paths that no row reads: arguments for `DriftReport.add_extra`.
+    """Yield values at declared paths that no row reads, as arguments of `DriftReport.add_extra`.
 
-    These are labels in a list that is longer than the arrays it labels; fields of a record that
-    encloses no row; rows that a filter drops and no other table reads. With the reason ``new``,
-    they are the elements that no column reads in arrays that are read by position.
+    These are rows that a filter drops and no other table reads; fields of a record without rows
+    inside; rows before the first that the table has; and names in a list that is longer than the
+    arrays it names elements of. With the reason ``new``, they are the elements that no column reads
+    in arrays that are read by position.
     """
     reasons = {}
     reads: dict[Vector, list[tuple[RowIndex, RowIndex]]] = {}
@@ -428,17 +472,20 @@ def unread_values(
     for vector, reason in reasons.items():
         indexes = (index for column_vector, index in values if column_vector is vector)
         yield vector, _unread_rows(vector, vector.present, indexes), reason, None
-    for elements, parts in reads.items():
-        arrays = np.concatenate([arrays for arrays, _ in parts])
+    for elements, element_reads in reads.items():
+        arrays = np.concatenate([arrays for arrays, _ in element_reads])
         candidates = np.flatnonzero(np.isin(elements.level.parents, arrays))
-        others = chain.from_iterable(rows.rows_of_elements(elements) for rows in tables)
-        indexes_of_elements = chain((row_map for _, row_map in parts), others)
-        unread = _unread_rows(elements, candidates, indexes_of_elements)
-        yield elements, unread, "new", format_path(elements.steps)
+        other_indexes = chain.from_iterable(rows.rows_of_elements(elements) for rows in tables)
+        indexes_of_elements = chain((row_map for _, row_map in element_reads), other_indexes)
+        unread_rows = _unread_rows(elements, candidates, indexes_of_elements)
+        yield elements, unread_rows, "new", format_path(elements.steps)
 
 
 def _unread_rows(vector: Vector, rows: RowIndex, indexes: Iterable[RowIndex]) -> RowIndex:
-    """Return the rows, among some rows of a vector, to which no row index refers."""
+    """Return those of the given rows of a vector that are in no row index.
+
+    Each of ``indexes`` has the rows that a column reads.
+    """
     is_unread = np.ones(len(vector) + 1, bool)  # the last is where -1 points
     for index in indexes:
         is_unread[index] = False
@@ -467,7 +514,7 @@ class FieldNode:
         self.reason: str | None = None
 
     def nodes_at(self, steps: Sequence[Step]) -> list[FieldNode]:
-        """Return the nodes at a path below this one, one for each key that a step is limited to."""
+        """Return the nodes at a path below this one: one, or one for each key in `Entries.only`."""
         if not steps:
             return [self]
         step, rest = steps[0], steps[1:]
@@ -479,30 +526,32 @@ class FieldNode:
 
 @lru_cache(maxsize=128)
 def field_map(section: Section) -> FieldNode:
-    """Return the tree of the paths that columns of a section read, and of other expected paths."""
+    """Return a tree of paths: those that a section's columns read, and others that are expected."""
     root = FieldNode()
     for name in ENVELOPE:
         root.nodes_at((Field(name),))[0].reason = "envelope"
-    expected = [*map(parse_pattern, section.kept)]
+    expected_paths = [*map(parse_pattern, section.kept)]
     for table in section:
         rows, is_computed = table.rows, table.rows.function is not None
         root.nodes_at(rows.steps)
-        expected += [rows.steps] * is_computed
+        expected_paths += [rows.steps] * is_computed
         for column in table.columns:
             if column.is_label:
                 continue
-            for text, paths in sources_read(column.source or "", column.valid, rows.header):
-                expected += paths
-                if is_computed and text[0] not in "^$":
+            for source, header_paths in sources_read(
+                column.source or "", column.valid, rows.header
+            ):
+                expected_paths += header_paths
+                if is_computed and source[0] not in "^$":
                     continue
                 # On the path to the rows, only the keys that the rows are limited to.
-                steps = list(parse_pattern(pattern_of(rows, text)))
-                for at, (step, row_step) in enumerate(zip(steps, rows.steps, strict=False)):
+                steps = list(parse_pattern(pattern_of(rows, source)))
+                for position, (step, row_step) in enumerate(zip(steps, rows.steps, strict=False)):
                     if isinstance(row_step, Entries) and isinstance(step, Entries):
-                        steps[at] = row_step
+                        steps[position] = row_step
                 for node in root.nodes_at(steps):
                     node.is_read = True
-    for path in expected:
+    for path in expected_paths:
         for node in root.nodes_at(path):
             node.reason = "known"
     return root
@@ -530,14 +579,14 @@ class Drift:
     example: str | None = None
 
     def __str__(self) -> str:
-        example = f", such as {self.example[:60]}" if self.example is not None else ""
-        count = f" ({self.count} times)" if self.count > 1 else ""
+        example_note = f", such as {self.example[:60]}" if self.example is not None else ""
+        count_note = f" ({self.count} times)" if self.count > 1 else ""
         path = self.path
         if not self.kind.endswith(" key"):
             path = f"$.{path}" if path else "$"
         elif self.kind == "duplicate key":
             path += ": the key is too short; add a column to the table's key= in the profile"
-        return f"{self.kind}{count}{example} @ {path}"
+        return f"{self.kind}{count_note}{example_note} @ {path}"
 
 
 class DriftReport:
@@ -565,7 +614,7 @@ class DriftReport:
             self.differences[kind, path] = Drift(kind, path, count, example)
 
     def add_extra(self, vector: Vector, rows: Rows, reason: str, path: str | None = None) -> None:
-        """Add the values of a vector in some rows to ``extra``, unless a function computed them.
+        """Record values of a vector, in some rows, for ``extra``, unless a function computed them.
 
         With a path, they are recorded as drift too.
         """
@@ -581,7 +630,7 @@ class DriftReport:
             self.record(kind, path, drift.count, drift.example)
 
     def values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
-        """Yield the values for ``extra`` with their path and reason; by default of all reasons."""
+        """Yield the values for ``extra``: value, path and reason; by default for all reasons."""
         for vector, rows, reason in self.extra_values:
             for row in map(int, rows) if not reasons or reason in reasons else ():
                 yield vector.values[row], vector.path(row), reason
@@ -597,9 +646,11 @@ class DriftReport:
 
     def extra_frame(self) -> pd.DataFrame:
         """Return ``extra`` as a frame; the values of fields that are expected come last."""
-        order = {"envelope": 2, "known": 1}
-        rows = [(path, *facts) for path, facts in self.extra.items()]
-        return listing(("path", "value", "why"), sorted(rows, key=lambda row: order.get(row[2], 0)))
+        rank_of_reason = {"envelope": 2, "known": 1}
+        rows = [(path, *text_and_reason) for path, text_and_reason in self.extra.items()]
+        return listing(
+            ("path", "value", "why"), sorted(rows, key=lambda row: rank_of_reason.get(row[2], 0))
+        )
 
     def drift_frame(self) -> pd.DataFrame:
         """Return the drift as a frame, one row per difference."""
@@ -625,7 +676,7 @@ class DriftReport:
 
 
 def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: Any) -> pd.DataFrame:
-    """Return a DataFrame with columns of text; ``dtypes`` has other dtypes by column name."""
+    """Return a DataFrame with columns of text; ``dtypes`` has the dtypes of other columns."""
     columns = [*zip(*rows, strict=True)] or [()] * len(names)
     return pd.DataFrame(
         {
@@ -636,7 +687,7 @@ def listing(names: Sequence[str], rows: Iterable[Sequence[Any]], /, **dtypes: An
 
 
 def _first_leaf(value: Any) -> str:
-    """Return the first leaf value of a JSON value, as JSON text."""
+    """Return the first scalar, or empty object or array, inside of a JSON value, as JSON text."""
     while value and isinstance(value, dict | list):
         value = next(iter(value.values())) if isinstance(value, dict) else value[0]
     return json_text(value)
@@ -658,56 +709,60 @@ class Walk(Census):
     def visit(
         self, vector: Vector, node: FieldNode, depth: int = 0, reason: str | None = None
     ) -> None:
-        """Visit the values at a declared path, and the values inside of them."""
-        kinds, reason = vector.kinds, node.reason or reason
-        self.count_path(vector.values, kinds, depth)
-        is_leaf = kinds.isdisjoint((dict, list))
+        """Visit the values at a declared path, and the values inside of them.
+
+        ``node`` has the declared paths below it; ``reason`` is that of a node above, or None.
+        """
+        value_types, reason = vector.kinds, node.reason or reason
+        self.count_path(vector.values, value_types, depth)
+        is_leaf = value_types.isdisjoint((dict, list))
         if is_leaf and node.is_read:  # the column reports the values that it cannot read
             return
-        expected: set[type] = {Missing}
+        expected_types: set[type] = {Missing}
         entries, elements = node.children.get(Entries), node.children.get(Each)
-        if dict in kinds and entries is not None:
-            expected.add(dict)
+        if dict in value_types and entries is not None:
+            expected_types.add(dict)
             self.add_keys(vector.objects)
             self.visit(vector.entries(), entries, depth + 1, reason)
-        elif dict in kinds and node.children.keys() - {Each}:
-            expected.add(dict)
+        elif dict in value_types and node.children.keys() - {Each}:
+            expected_types.add(dict)
             self._visit_fields(vector, node, depth + 1, reason)
-        if list in kinds and elements is not None:
-            expected.add(list)
+        if list in value_types and elements is not None:
+            expected_types.add(list)
             self.visit(vector.elements(), elements, depth + 1, reason)
-        rest = {dict, list} & kinds - expected
-        if rest:
-            self.walk([v for v in vector.values if type(v) in rest], depth)
+        undeclared_types = {dict, list} & value_types - expected_types
+        if undeclared_types:
+            self.walk([value for value in vector.values if type(value) in undeclared_types], depth)
         if node.is_read:
             return
         # Null is expected of fields and entries: an element that is null has no row.
         if not node.reason and depth and (vector.field_names or not vector.level.in_array):
-            expected.add(type(None))
-        if not kinds <= expected:
-            self._report(vector, vector.where(kinds - expected), reason, "wrong type")
+            expected_types.add(type(None))
+        if not value_types <= expected_types:
+            self._report(vector, vector.where(value_types - expected_types), reason, "wrong type")
 
     def _visit_fields(
         self, vector: Vector, node: FieldNode, depth: int, reason: str | None
     ) -> None:
-        """Visit the declared fields of objects and report other fields.
+        """Visit the declared fields of objects, and report their other fields.
 
-        More than `MAX_FIELDS` other fields are taken for keys that are data, i.e. for one path.
+        More than `MAX_FIELDS` other fields are taken for keys that are data, and reported as one
+        path.
         """
         names = vector.fields()
         self.add_keys(vector.objects, len(names))
-        new = {name for name in names if name not in node.children}
-        are_many = len(new) > MAX_FIELDS
+        new_names = {name for name in names if name not in node.children}
+        are_many = len(new_names) > MAX_FIELDS
         for name in [name for name in node.children if type(name) is str] if are_many else names:
             field = vector.field(name)
-            if name in new:
+            if name in new_names:
                 self.survey(field.values, field.kinds, depth)
                 self._report(field, field.present, reason, "new")
             elif field.kinds != {Missing}:
                 self.visit(field, node.children[name], depth, reason)
         if are_many:  # one path, whatever their keys
             entries = vector.entries()
-            rows = [row for row, key in enumerate(entries.level.keys or ()) if key in new]
+            rows = [row for row, key in enumerate(entries.level.keys or ()) if key in new_names]
             self.walk([entries.values[row] for row in rows], depth)
             self._report(entries, rows, reason, "new")
 

@@ -62,7 +62,8 @@ class ResponseAtHand:
     read : callable
         A function that normalises a response in the way that this one was.
     beside : sequence of ResponseAtHand
-        All responses of the same dataset: they have the names for the ids in this response.
+        All responses of the same dataset. They may have the names for ids in this response, such as
+        those of prompts.
     """
 
     source: Source
@@ -84,7 +85,7 @@ class ResponseAtHand:
 
 
 def quietly(read: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Return the result of a function, which is called without warnings of this package."""
+    """Call a function and return its result; warnings of this package are not shown meanwhile."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AAToolkitWarning)
         return read(*arguments, **options)
@@ -199,9 +200,11 @@ class Tables(Keyed[str, "pd.DataFrame"]):
             return f"its tables have: write tables.main.aa.{name}"
         if hasattr(self.main, name):
             return f"its tables have: write tables.main.{name}"
-        ends = {table.split("_", parts)[-1]: table for parts in (2, 1, 0) for table in self}
-        near = near_matches(name, ends)
-        return f"did you mean tables[{ends[near[0]]!r}]?" if near else ""
+        tables_by_ending = {
+            table.split("_", count)[-1]: table for count in (2, 1, 0) for table in self
+        }
+        endings = near_matches(name, tables_by_ending)
+        return f"did you mean tables[{tables_by_ending[endings[0]]!r}]?" if endings else ""
 
     @property
     def main(self) -> pd.DataFrame:
@@ -364,7 +367,9 @@ class Tables(Keyed[str, "pd.DataFrame"]):
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        rows = [(clipped(n), f"{self.rows[n]:,}", clipped(self._state(n))) for n in self]
+        rows = [
+            (clipped(name), f"{self.rows[name]:,}", clipped(self._state(name))) for name in self
+        ]
         return table_html(
             ("table", "rows", "availability"),
             rows,
@@ -386,13 +391,13 @@ class Tables(Keyed[str, "pd.DataFrame"]):
         return "".join(self._state(name)[0] for name in self)
 
     def _notes(self) -> str:
-        """Return the end of the repr: whether the declaration was drafted, and numbers of notes.
+        """Return the end of the repr, with numbers of drifts and hints.
 
-        These are drifts, i.e. differences from the declaration, and hints, i.e. values that may be
-        about availability.
+        Drifts are differences from the declaration; hints are values that may be about
+        availability. It also says whether the declaration was drafted from this response.
         """
-        draft = ", drafted from this response" if self.drafted else ""
-        drifts = f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
+        draft_note = ", drafted from this response" if self.drafted else ""
+        drift_note = f", {len(self.drift)} drifts (see .drift)" if len(self.drift) else ""
         plural = "s" if len(self.hints) > 1 else ""
-        hints = f", {len(self.hints)} hint{plural} (see .hints)" if len(self.hints) else ""
-        return draft + drifts + hints
+        hint_note = f", {len(self.hints)} hint{plural} (see .hints)" if len(self.hints) else ""
+        return draft_note + drift_note + hint_note
