@@ -78,7 +78,7 @@ class PlannedCells:
 
     @cached_property
     def expected_rows(self) -> Codes:
-        """The number of rows in each group that could have a number."""
+        """The number of rows in each group that should have a number."""
         totals = self.plan.response_totals
         return self.groups.count(self.cells.applicable) + (
             0 if totals is None else totals.lacking_count
@@ -86,9 +86,10 @@ class PlannedCells:
 
     @cached_property
     def covered(self) -> Floats:
-        """The number of used rows in each group; a row that was aggregated counts by its coverage.
+        """The number of used rows in each group.
 
-        For example, a row made of two rows, one of which had no value, counts as half a row.
+        A row that was itself aggregated counts by its coverage: one made of two rows, one of which
+        had no value, counts as half a row.
         """
         name, share = f"{self.plan.column}{COVERAGE}", np.ones(len(self.frame))
         if name in self.frame.columns:
@@ -97,31 +98,34 @@ class PlannedCells:
 
     @cached_property
     def absent(self) -> list[Availability]:
-        """The availability of rows that the frame lacks, and which may be missing in any group."""
+        """The availability of rows that the frame lacks; each of them may be missing in any group.
+
+        Empty if groups are by host, window or filter: such rows would be in groups of their own.
+        """
         if self.groups.by_value & {"host", *CONTEXT, *FILTERS}:
             return []  # they would be groups of their own
         columns = self.metadata.columns
-        return [*dict.fromkeys(state for n in self.plan.parts for state in columns[n].absent)]
+        return [*dict.fromkeys(state for part in self.plan.parts for state in columns[part].absent)]
 
     def values(self) -> tuple[pd.Series, Mask]:
         """Compute the number of each group, and the mask of groups whose denominator is 0."""
         plan, groups, mask = self.plan, self.groups, self.cells.has_number
-        rule, first = plan.rule, self.frame[plan.parts[0]]
-        undefined = np.zeros(len(groups), bool)
+        rule, values = plan.rule, self.frame[plan.parts[0]]
+        is_undefined = np.zeros(len(groups), bool)
         if rule.rule == "sum":
-            return sums(first, mask, groups, plan.column), undefined
+            return sums(values, mask, groups, plan.column), is_undefined
         if rule.rule == "count":
-            return as_nullable(groups.count(mask), first), undefined
+            return as_nullable(groups.count(mask), values), is_undefined
         if rule.rule not in ("mean", "ratio"):
-            return pick_by_group(first, mask, groups, rule.rule), undefined
-        numbers = as_floats(first)
-        weights = as_floats(self.frame[plan.parts[1]]) if plan.parts[1:] else np.ones(len(numbers))
-        numerators = float_sums(numbers if rule.over else numbers * weights, mask, groups)
+            return pick_by_group(values, mask, groups, rule.rule), is_undefined
+        floats = as_floats(values)
+        weights = as_floats(self.frame[plan.parts[1]]) if plan.parts[1:] else np.ones(len(floats))
+        numerators = float_sums(floats if rule.over else floats * weights, mask, groups)
         denominators = float_sums(weights, mask, groups)
         if plan.response_totals is not None:
             denominators = plan.response_totals.sums(weights, mask, groups)
         with np.errstate(divide="ignore", invalid="ignore"):
-            quotient = as_nullable(numerators / denominators, first)
+            quotient = as_nullable(numerators / denominators, values)
         return quotient, (groups.count(mask) > 0) & (denominators == 0)
 
 
@@ -132,7 +136,7 @@ def planned_of(
     rules: Rules | None,
     observed: bool | None,
 ) -> list[PlannedCells]:
-    """Plan the aggregation of the columns of a frame."""
+    """Plan the aggregation of columns of a frame, one plan per column; see `plan`."""
     metadata = metadata_of(frame)
     groups = group(frame, by, observed is not False)
     plans = plan(frame, metadata, groups, columns, rules or {}, shares=True)
@@ -153,8 +157,10 @@ def aggregate(
     flat = flattened(frame)
     plans = planned_of(flat, by, columns, rules, observed)
     metadata, groups = plans[0].metadata, plans[0].groups
-    parts = part_periods(flat, by, groups, metadata)
-    tables = {metadata.columns[p.plan.column].table for p in plans} & {*metadata.repeated}
+    partial_periods = part_periods(flat, by, groups, metadata)
+    tables = {metadata.columns[planned.plan.column].table for planned in plans} & {
+        *metadata.repeated
+    }
     tables_in_several: tuple[str, ...] = ()
     if len(groups) > 1 and tables:  # a row of such a table may count in several groups
         tables_in_several = tuple(
@@ -163,7 +169,9 @@ def aggregate(
     result_columns: dict[Any, pd.Series] = {name: groups.keys[name] for name in groups.keys.columns}
     new_columns = {str(name): metadata.columns[str(name)] for name in result_columns}
     for planned in plans:
-        values, state, companions = _outcome(planned, parts, skip_missing, status or bool(parts))
+        values, state, companions = _outcome(
+            planned, partial_periods, skip_missing, status or bool(partial_periods)
+        )
         name, source_column = planned.plan.column, metadata.columns[planned.plan.column]
         within = planned.plan.rule.within
         if within and within not in result_columns:
@@ -175,7 +183,9 @@ def aggregate(
         )
         column = ColumnMetadata(declared_name, state, caution=planned.plan.caution)
         if (status_column := f"{name}_{ROW}") in companions:
-            statuses = pd.DataFrame({part: companions[part] for part in companions if ROW in part})
+            statuses = pd.DataFrame(
+                {companion: companions[companion] for companion in companions if ROW in companion}
+            )
             key_metadata = FrameMetadata(new_columns)
             statements = tuple(row_statements(statuses, status_column, groups.keys, key_metadata))
             is_silent = statuses[status_column].isna().any()  # of a number nothing is stated
@@ -196,14 +206,15 @@ def aggregate(
 
 def _outcome(
     planned: PlannedCells,
-    parts: Mapping[int, tuple[float, str]],
+    partial_periods: Mapping[int, tuple[float, str]],
     skip_missing: bool,
     is_stated: bool,
 ) -> tuple[pd.Series, Availability, dict[str, pd.Series]]:
     """Compute a column of the result, its overall availability, and columns that describe it.
 
-    The columns that describe it are its coverage, if rows or days of a period are left out, and its
-    status, if the status differs between groups.
+    The latter are its coverage, if rows or days of a period are left out, and its status, if it
+    differs between groups or ``is_stated``. ``partial_periods`` has, by group, the share of its
+    period that has days, and a description; see `part_periods`.
     """
     plan, groups, cells = planned.plan, planned.groups, planned.cells
     used_rows, expected_rows = groups.count(cells.has_number), planned.expected_rows
@@ -213,12 +224,13 @@ def _outcome(
     has_number = used_rows > 0 if skip_missing or is_pooled else is_full
     if totals is not None and not skip_missing:
         has_number = has_number & (totals.lacking_count == 0)
-    values, undefined = planned.values()
-    has_number = has_number & ~undefined
+    values, is_undefined = planned.values()
+    has_number = has_number & ~is_undefined
     codes, states = groups.combined(cells)
     # A group without a used row is unavailable, even where other cells are partial.
     unmeasured = [
-        replace(s, status=Status.UNAVAILABLE) if s.status == Status.PARTIAL else s for s in states
+        replace(state, status=Status.UNAVAILABLE) if state.status == Status.PARTIAL else state
+        for state in states
     ]
     codes, states = np.where(used_rows > 0, codes, codes + len(states)), [*states, *unmeasured]
     # Further reasons for single groups: rows without a value, absent rows, partial periods.
@@ -226,8 +238,8 @@ def _outcome(
     has_no_value = np.array([state.reason == NO_VALUE.reason for state in states], bool)[codes]
     is_special = has_no_value if totals is None else has_no_value | (totals.lacking_count > 0)
     is_special = is_special | bool(planned.absent)
-    first = len(states)
-    for i in sorted({*np.flatnonzero(is_special).tolist(), *parts}):
+    state_count = len(states)
+    for i in sorted({*np.flatnonzero(is_special).tolist(), *partial_periods}):
         state = states[codes[i]]
         if has_no_value[i]:
             missing, row_count = int(expected_rows[i] - used_rows[i]), int(expected_rows[i])
@@ -239,32 +251,32 @@ def _outcome(
             further_states.append(Availability(Status.UNKNOWN, Cause.NO_ROW, why))
         state = combine([state, *further_states])
         is_unknown = state.status == Status.UNKNOWN and not has_number[i]
-        if i in parts and state.status not in EMPTY and not is_unknown:
-            reason = combined_reason((state.reason, parts[i][1]))
+        if i in partial_periods and state.status not in EMPTY and not is_unknown:
+            reason = combined_reason((state.reason, partial_periods[i][1]))
             state = replace(state, status=Status.PARTIAL, reason=reason)
-        codes[i] = new_codes.setdefault(state, first + len(new_codes))
+        codes[i] = new_codes.setdefault(state, state_count + len(new_codes))
     states += new_codes
     # After the states come their partial versions, then two for groups without a number.
     source_state = combine(planned.metadata.columns[part].availability for part in plan.parts)
     no_rows = _NO_ROWS if source_state.status == Status.AVAILABLE else source_state
     empty_state = no_rows if groups.keys.columns.empty or source_state.status in EMPTY else NO_ROW
     codes = np.where(has_number & ~is_full, codes + len(states), codes)
-    is_nothing = undefined & (groups.count(cells.complete) == expected_rows) & is_full
+    is_nothing = is_undefined & (groups.count(cells.complete) == expected_rows) & is_full
     codes = np.where(is_nothing, 2 * len(states), codes)
     codes = np.where(groups.sizes > 0, codes, 2 * len(states) + 1)
-    partial = [replace(state, status=Status.PARTIAL) for state in states]
-    all_states = [*states, *partial, _ZERO, empty_state]
+    partial_states = [replace(state, status=Status.PARTIAL) for state in states]
+    all_states = [*states, *partial_states, _ZERO, empty_state]
     share = np.divide(
         planned.covered, expected_rows, out=np.full(len(groups), np.nan), where=expected_rows > 0
     )
-    for i, (period, _) in parts.items():
-        share[i] *= period
+    for i, (period_share, _) in partial_periods.items():
+        share[i] *= period_share
     used_states = [all_states[code] for code in np.unique(codes).tolist()]
     state = combine(used_states) if used_states else no_rows
     values, coverage = values.where(has_number), pd.Series(pd.array(share, dtype="Float64"))
     has_number = values.notna().to_numpy(bool)
-    in_part = skip_missing or bool((coverage[has_number] < 1).any())
-    companions = {f"{plan.column}{COVERAGE}": coverage} if in_part else {}
+    is_partial = skip_missing or bool((coverage[has_number] < 1).any())
+    companions = {f"{plan.column}{COVERAGE}": coverage} if is_partial else {}
     if len(used_states) < 2 and not is_stated:
         return values, state, companions
     statuses = status_columns(all_states, codes, f"{plan.column}_{ROW}")
@@ -278,11 +290,11 @@ def _outcome(
 def cells_of_plan(
     planned: Plan, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups
 ) -> Cells:
-    """Return the availability of the cells that a column is computed from, row by row."""
+    """Return the availability of the cells that a planned column is computed from, row by row."""
 
     def is_zero(name: str, rows: Mask) -> Mask:
-        zero: Mask = rows & (as_floats(frame[name]) == 0)
-        return zero
+        is_zero_number: Mask = rows & (as_floats(frame[name]) == 0)
+        return is_zero_number
 
     rule = planned.rule
     cells = reduce(combine_cells, (cells_of(frame, part, metadata) for part in planned.parts))

@@ -69,14 +69,17 @@ class ResponseTotals:
     count: Codes
 
     def used_pairs(self, used_rows: Mask, groups: Groups) -> tuple[Codes, Codes]:
-        """Return the pairs without those whose response has unused rows of the group."""
+        """Return the pairs of a group and a response all of whose rows in the group are used.
+
+        They are two arrays: the groups, and the rows with the responses' totals.
+        """
         response_count = int(self.responses.max(initial=0)) + 1
-        left_out = groups.ids[~used_rows] * response_count + self.responses[~used_rows]
-        keep = ~np.isin(self.groups * response_count + self.responses[self.rows], left_out)
-        return self.groups[keep], self.rows[keep]
+        unused_pairs = groups.ids[~used_rows] * response_count + self.responses[~used_rows]
+        is_kept = ~np.isin(self.groups * response_count + self.responses[self.rows], unused_pairs)
+        return self.groups[is_kept], self.rows[is_kept]
 
     def sums(self, values: Floats, used_rows: Mask, groups: Groups) -> Floats:
-        """Return the denominator of each group."""
+        """Return the denominator of each group: the sum of the totals in ``values``."""
         ids, rows = self.used_pairs(used_rows, groups)
         return np.bincount(ids, values[rows], minlength=len(groups)).astype(np.float64)
 
@@ -180,7 +183,7 @@ def _has_rule(metadata: FrameMetadata, name: str) -> bool:
 
 
 def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
-    """Map the columns of a declared table to their names in a frame."""
+    """Return by declared column of a table the names that it has in a frame."""
     names: dict[str, list[str]] = {}
     for name, column in metadata.columns.items():
         if column.of and column.table == table:
@@ -229,24 +232,34 @@ class _Planner:
         return self._without_repeats(planned)
 
     def _without_repeats(self, planned: Plan) -> Plan:
-        """Add to a plan the rows that would count twice."""
+        """Return the plan with the mask of the rows that would count twice, if there are any."""
         table, rule = self.metadata.columns[planned.column].table, planned.rule.rule
         if rule not in (*_OF_NUMBERS, "count") or not table:
             return planned
         return replace(planned, repeats=self.duplicates.repeats_of(table, planned.parts))
 
     def _check(self, planned: Plan) -> None:
-        """Raise if the rows of the groups cannot be aggregated by the rule of a plan."""
+        """Raise if the rows of the groups cannot be aggregated by the rule of a plan.
+
+        Raises
+        ------
+        Refused
+            With the reason, such as values that are no numbers, or a group that mixes units.
+        """
         frame, name, rule = self.frame, planned.column, planned.rule
         if rule.rule in _NO_RULE:
             hint = "" if rule.why else _suggested_rule(frame, self.metadata, rule, name)
             raise Refused(rule.why or f"its rule does not combine rows{hint}")
-        needed = [*planned.parts, *((rule.within,) if rule.within else ())]
-        missing = [column.rpartition(".")[2] for column in needed if column not in frame.columns]
-        if changed_columns := [column for column in missing if self.metadata.is_lost(column)]:
+        needed_columns = [*planned.parts, *((rule.within,) if rule.within else ())]
+        missing_columns = [
+            column.rpartition(".")[2] for column in needed_columns if column not in frame.columns
+        ]
+        if changed_columns := [
+            column for column in missing_columns if self.metadata.is_lost(column)
+        ]:
             raise Refused(_overwritten(changed_columns))
-        if missing:
-            raise Refused(f"its rule ({rule}) needs {', '.join(missing)}")
+        if missing_columns:
+            raise Refused(f"its rule ({rule}) needs {', '.join(missing_columns)}")
         types = pd.api.types
         for column in planned.parts if rule.rule in _OF_NUMBERS else ():
             dtype = frame[column].dtype
@@ -277,8 +290,8 @@ class _Planner:
 
     def _is_mixed(self, name: str, kinds: pd.Series) -> bool:
         """Return whether a group mixes kinds of values, such as currencies."""
-        has_name = self.frame[name].notna().to_numpy(bool)
-        kinds, ids = kinds[has_name], self.groups.ids[has_name]
+        has_value = self.frame[name].notna().to_numpy(bool)
+        kinds, ids = kinds[has_value], self.groups.ids[has_value]
         has_several_kinds = kinds.groupby(ids).nunique(dropna=False) > 1
         return bool((has_several_kinds | (kinds.isna().groupby(ids).sum() > 1)).any())
 
@@ -288,14 +301,14 @@ class _Planner:
         For example, an answer that mentions two brands would count twice in a sum over brands.
         """
         table, column = (planned.of or "").partition(".")[0], planned.column
-        bounds = {column: planned.rule.across}
+        added_keys = {column: planned.rule.across}
         for part in planned.parts:  # a mean counts twice what its weight counts twice
             declaration = declared(self.metadata.columns[part])
             if part != column and declaration is not None:
-                bounds[part] = declaration.aggregate.across
-        bounded = [(part, key) for key in sections.table(table).key for part in bounds
-                   if bounds[part] and key not in bounds[part]]  # fmt: skip
-        for part, key in bounded:
+                added_keys[part] = declaration.aggregate.across
+        unlisted_keys = [(part, key) for key in sections.table(table).key for part in added_keys
+                   if added_keys[part] and key not in added_keys[part]]  # fmt: skip
+        for part, key in unlisted_keys:
             rows = pd.DataFrame({"group": self.groups.ids})
             for name in _columns_of(self.metadata, table).get(key, ())[-1:]:
                 rows = rows.assign(key=self.frame[name].array).drop_duplicates()
@@ -303,15 +316,16 @@ class _Planner:
                 rule = planned.rule
                 remedy = "'sum'" if rule.rule == "sum" else f"aa.sections.{rule!r}"
                 raise Refused(
-                    f"{'it' if part == column else part} adds over {', '.join(bounds[part])}, and "
-                    f"nothing shows that it adds over {key}; if it does, say "
+                    f"{'it' if part == column else part} adds over {', '.join(added_keys[part])}, "
+                    f"and nothing shows that it adds over {key}; if it does, say "
                     f"rules={{{column!r}: {remedy}}}"
                 )
 
     def _plan_of_one_kind(self, planned: Plan, is_asked: bool) -> Plan:
         """Return a plan for a column whose rows are combined only if they are of the same metric.
 
-        The number of a group with a single row is the number of that row.
+        If every group has one row, its number is taken (if ``is_asked``, i.e. the column was
+        named). Plans of other columns are returned unchanged.
         """
         rule, frame = planned.rule, self.frame
         if rule.rule != "none" or not {rule.within, *(rule.counts or ())} <= {*frame.columns}:
@@ -333,10 +347,11 @@ class _Planner:
         return replace(planned, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
 
     def _share_plan(self, name: str) -> Plan | None:
-        """Plan a rate or share of several responses; None for others, or if a total is uncertain.
+        """Plan a rate or share of several responses; None for other columns.
 
-        The result is the sum of the counts divided by the sum of the responses' totals. The total
-        of a response, which all its rows repeat, counts once.
+        It is also None if the total of a response is not sure. The result is the sum of the counts
+        divided by the sum of the responses' totals. The total of a response, which all its rows
+        repeat, counts once.
         """
         frame, metadata, groups = self.frame, self.metadata, self.groups
         declaration, table = declared(metadata.columns[name]), metadata.columns[name].table
@@ -347,36 +362,42 @@ class _Planner:
         if not {*rule.counts} <= {*names}:
             return None
         numerator, denominator = (names[part][-1] for part in rule.counts)
-        outer = [part for part in metadata.key if metadata.columns[part].table != table]
-        outer += [part for part in CONTEXT if metadata.holds(part)]
-        outer = [*dict.fromkeys(part for part in outer if part in frame.columns)]
-        grouped = [part for part in groups.keys.columns if part in outer]
+        outer_keys = [part for part in metadata.key if metadata.columns[part].table != table]
+        outer_keys += [part for part in CONTEXT if metadata.holds(part)]
+        outer_keys = [*dict.fromkeys(part for part in outer_keys if part in frame.columns)]
+        grouped_keys = [part for part in groups.keys.columns if part in outer_keys]
         key = [names.get(part, [""])[-1] for part in sections.table(table).key]
         # Rows of a rate overlap unless they are of one thing, such as one brand.
-        is_one = bool(key) and all(map(metadata.holds, key))
-        if is_one:
+        has_one_key = bool(key) and all(map(metadata.holds, key))
+        if has_one_key:
             ids = frame[key].assign(_group=groups.ids).drop_duplicates()["_group"]
-            is_one = not ids.duplicated().any()
-        if not outer or not {*grouped} <= groups.by_value or (rule.rule != "sum" and not is_one):
+            has_one_key = not ids.duplicated().any()
+        if (
+            not outer_keys
+            or not {*grouped_keys} <= groups.by_value
+            or (rule.rule != "sum" and not has_one_key)
+        ):
             return None
-        codes: Any = frame.groupby(outer, dropna=False, sort=False).ngroup().to_numpy(np.int64)
+        codes: Any = frame.groupby(outer_keys, dropna=False, sort=False).ngroup().to_numpy(np.int64)
         counts = pd.DataFrame({n: as_floats(frame[n]) for n in (numerator, denominator)}).groupby(
             codes
         )
         if (counts[denominator].nunique(dropna=False) != 1).any():
             return None
-        _, first = np.unique(codes, return_index=True)
-        if len(groups) * len(first) > _MOST_PAIRS:
+        _, first_rows = np.unique(codes, return_index=True)
+        if len(groups) * len(first_rows) > _MOST_PAIRS:
             return None
-        key_rows = groups.keys[grouped].assign(_group=np.arange(len(groups)))
-        responses = frame[grouped].iloc[first].assign(_row=first)
+        key_rows = groups.keys[grouped_keys].assign(_group=np.arange(len(groups)))
+        responses = frame[grouped_keys].iloc[first_rows].assign(_row=first_rows)
         pairs = (
-            key_rows.merge(responses, on=grouped)
-            if grouped
+            key_rows.merge(responses, on=grouped_keys)
+            if grouped_keys
             else key_rows.merge(responses, how="cross")
         )
         group, rows = (pairs[part].to_numpy(np.int64) for part in ("_group", "_row"))
-        has_row = np.isin(group * len(first) + codes[rows], groups.ids * len(first) + codes)
+        has_row = np.isin(
+            group * len(first_rows) + codes[rows], groups.ids * len(first_rows) + codes
+        )
         # A response whose counts add up to its total has no further rows.
         is_share = any(
             column.aggregate.rule == "sum" and column.aggregate.counts == rule.counts
@@ -400,7 +421,7 @@ class _Planner:
 def _suggested_rule(
     frame: pd.DataFrame, metadata: FrameMetadata, rule: Aggregation, name: str
 ) -> str:
-    """Return a ``rules=`` argument to suggest for a column; empty if there is none."""
+    """Return a ``rules=`` argument to suggest for a column; an empty text if there is none."""
     if rule.rule == "key":
         return f"; to count them: rules={{{name!r}: 'count'}}"
     if frame[name].dtype.kind not in "iuf":
@@ -414,14 +435,21 @@ def _suggested_rule(
 
 
 def _approximation(frame: pd.DataFrame, planned: Plan) -> str | None:
-    """Return the reason why aggregating a column is approximate; None if it is exact."""
+    """Return the reason why a planned aggregation is approximate; None if it is exact.
+
+    It is if the counts to weight by are missing, and another column is the weight.
+    """
     weight = planned.rule.otherwise
     counts = [part for part in planned.parts if part != planned.column]
-    unreported = [part for part in counts if part not in frame.columns or frame[part].isna().all()]
-    if not unreported or weight not in frame.columns or frame[planned.column].isna().all():
+    missing_counts = [
+        part for part in counts if part not in frame.columns or frame[part].isna().all()
+    ]
+    if not missing_counts or weight not in frame.columns or frame[planned.column].isna().all():
         return None
-    names = [part.rpartition(".")[2] for part in unreported]
-    if changed_counts := [n for n in names if n not in unreported and n in frame.columns]:
+    names = [part.rpartition(".")[2] for part in missing_counts]
+    if changed_counts := [
+        name for name in names if name not in missing_counts and name in frame.columns
+    ]:
         raise Refused(_overwritten(changed_counts))
     verb = "are" if len(names) > 1 else "is"
     return f"approximate: weighted by {weight}, as {' and '.join(names)} {verb} not reported"
@@ -444,17 +472,17 @@ def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | No
 
 
 def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
-    """Return the plan of a column by its declared rule, with the names of columns in the frame.
+    """Return the plan of a column by its declared rule, in which columns have the frame's names.
 
     Raises
     ------
     Refused
         If the column has no rule, or the rows are not those for which it was declared.
     """
-    column, of = declared(metadata.columns[name]), metadata.columns[name].of
-    if column is None or of is None:
+    column, declared_name = declared(metadata.columns[name]), metadata.columns[name].of
+    if column is None or declared_name is None:
         raise Refused(why_no_rule(frame, metadata, name))
-    table, _, column_name = of.partition(".")
+    table, _, column_name = declared_name.partition(".")
     rule, names = column.aggregate, _columns_of(metadata, table)
     if rule.rule == "sum" and column.unit == FRACTION and len(metadata.sources) > 1:
         raise Refused(rule.why or "shares of different wholes do not add")
@@ -476,25 +504,27 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
     among = (local_name(rule.among[0]), *rule.among[1:]) if rule.among else ()
     # The totals of which its parts are counts; for a count, the denominators of its ratios.
     columns = sections.table(table).columns
-    totals_declared = [
+    declared_totals = [
         declaration.aggregate.among
         for declaration in columns
         if declaration.name in (*(rule.over or ()), rule.by)
     ]
     if rule.rule == "sum":
-        totals_declared += [
+        declared_totals += [
             over[1:]
             for declaration in columns
             if (over := declaration.aggregate.over) and over[0] == column_name
         ]
     trials = chain.from_iterable(
-        names.get(total[0], ()) for total in totals_declared if len(total) == 1
+        names.get(total[0], ()) for total in declared_totals if len(total) == 1
     )
-    return Plan(name, replace(rule, among=among, **parts), of, tuple(dict.fromkeys(trials)))
+    return Plan(
+        name, replace(rule, among=among, **parts), declared_name, tuple(dict.fromkeys(trials))
+    )
 
 
 def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Series | None:
-    """Return the unit of a column in each row; None if all rows have the same.
+    """Return the unit of each row of a column; None if the unit does not depend on the row.
 
     The unit may depend on a column such as ``metric``; a metric without a known unit is its own
     unit. If the unit is in a column ``unit``, it is missing in rows that have none.
@@ -512,10 +542,10 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
     ['milliseconds', 'size']
     """
     column = declared(metadata.columns[name]) if name in metadata.columns else None
-    by = column and column.unit_by
-    if column is None or by not in frame.columns or not (column.units or by == "unit"):
+    unit_by = column and column.unit_by
+    if column is None or unit_by not in frame.columns or not (column.units or unit_by == "unit"):
         return None
-    texts = frame[by].astype("string")
+    texts = frame[unit_by].astype("string")
     return texts.map(dict(column.units)).astype("string").fillna(texts)
 
 

@@ -75,7 +75,7 @@ class Cells:
     has_number: Mask
 
     def having(self, *statuses: Status) -> Mask:
-        """Return the mask of rows that have one of some statuses."""
+        """Return the mask of the rows whose status is one of ``statuses``."""
         return np.array([state.status in statuses for state in self.states], bool)[self.codes]
 
     @property
@@ -91,20 +91,23 @@ class Cells:
     @property
     def unreported(self) -> Mask:
         """The mask of rows that were added because nothing was reported for them."""
-        kinds = [
+        is_unreported = [
             (state.status, state.cause) == (Status.UNKNOWN, Cause.NO_ROW) for state in self.states
         ]
-        return np.array(kinds, bool)[self.codes]
+        return np.array(is_unreported, bool)[self.codes]
 
     def without(self, rows: Mask, why: str) -> Cells:
-        """Return the cells with those in some rows set to not applicable, for a reason."""
+        """Return the cells, with those of some rows set to not applicable.
+
+        ``rows`` is the mask of these rows, ``why`` the reason.
+        """
         state = Availability(Status.NOT_APPLICABLE, None, why)
         codes = np.where(rows, len(self.states), self.codes)
         return Cells((*self.states, state), codes, self.has_number & ~rows)
 
 
 def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
-    """Return the availability of the cells of a column."""
+    """Return the availability of each cell of a column, and whether its number counts."""
     column, values = metadata.columns.get(name, NOTHING), frame[name]
     has_value = values.notna().to_numpy(bool)
     if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
@@ -116,16 +119,20 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
         conditions = (condition for statement in column.statements for condition in statement.rows)
         if not all(metadata.holds(condition.column) for condition in conditions):
             states = [
-                replace(s, status=Status.UNKNOWN, reason=f"{_IN_SOME}{s.reason}")
-                if s.status == Status.PARTIAL
-                else s
-                for s in states
+                replace(state, status=Status.UNKNOWN, reason=f"{_IN_SOME}{state.reason}")
+                if state.status == Status.PARTIAL
+                else state
+                for state in states
             ]
         # A cell that holds a value nevertheless was measured in part.
-        with_value = [replace(s, status=Status.PARTIAL) if s.status in EMPTY else s for s in states]
+        with_value = [
+            replace(state, status=Status.PARTIAL) if state.status in EMPTY else state
+            for state in states
+        ]
     unknown = Availability(Status.UNKNOWN)  # which gives no reason either
     without_value = [
-        NO_VALUE if s.status == Status.AVAILABLE or s == unknown else s for s in states
+        NO_VALUE if state.status == Status.AVAILABLE or state == unknown else state
+        for state in states
     ]
     cells = Cells(
         (*with_value, *without_value),
@@ -138,17 +145,17 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
         parsed = _parse_statuses(frame, status_column, cells.has_number if is_of_row else has_value)
         # A row that is available leaves it to the column; so does a cell without a value.
         says_nothing = parsed.having(Status.AVAILABLE) & (is_of_row | ~has_value)
-        rows = frame[status_column].notna().to_numpy(bool) & ~says_nothing
+        has_status = frame[status_column].notna().to_numpy(bool) & ~says_nothing
         cells = Cells(
             (*cells.states, *parsed.states),
-            np.where(rows, parsed.codes + len(cells.states), cells.codes),
-            np.where(rows, parsed.has_number, cells.has_number),
+            np.where(has_status, parsed.codes + len(cells.states), cells.codes),
+            np.where(has_status, parsed.has_number, cells.has_number),
         )
     return cells
 
 
 def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> Availability:
-    """Return the availability of a column; unknown if it has no value in the rows of the frame."""
+    """Return the availability of a column; unknown if no row of the frame has a value in it."""
     state = column.availability
     if state.status == Status.AVAILABLE and len(frame) and not is_status_column(frame, name):
         values = frame[name]
@@ -172,21 +179,22 @@ def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW
 
 
 def combine_cells(first: Cells, second: Cells) -> Cells:
-    """Combine the cells of two columns row by row; not applicable if either of them is.
+    """Combine the cells of two columns row by row.
 
-    If only one of the two cells of a row has no number, the row has the state of that cell.
+    A combined cell has a number if both have one. If only one of them has none, it has the state of
+    that one; if either is not applicable, it is not applicable.
     """
     sides = np.where(first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2))
     pair_count = len(first.states) * len(second.states)
     pairs = (sides * len(first.states) + first.codes) * len(second.states) + second.codes
-    codes, distinct = pd.factorize(pairs, sort=True)
+    codes, distinct_pairs = pd.factorize(pairs, sort=True)
     states = []
-    for pair in distinct.tolist():
+    for pair in distinct_pairs.tolist():
         side, (code, other_code) = pair // pair_count, divmod(pair % pair_count, len(second.states))
         two_states = (first.states[code], second.states[other_code])
         not_applicable = [state for state in two_states if state.status == Status.NOT_APPLICABLE]
-        parts = two_states if not side else (two_states[2 - side],)
-        states.append(not_applicable[0] if not_applicable else combine(parts))
+        deciding_states = two_states if not side else (two_states[2 - side],)
+        states.append(not_applicable[0] if not_applicable else combine(deciding_states))
     return Cells(states, codes, first.has_number & second.has_number)
 
 
@@ -209,12 +217,16 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
-    """Parse a column of statuses with its causes and reasons; a missing status is available."""
-    parts = pd.DataFrame(
+    """Parse a column of statuses, with the columns of causes and reasons beside it.
+
+    A missing status is available. A cell has a number if ``has_value``, and the status is available
+    or partial.
+    """
+    texts = pd.DataFrame(
         {ending: frame.get(name + ending) for ending in ("", CAUSE, REASON)}, index=frame.index
     ).astype("string")
-    codes = parts.groupby(list(parts), dropna=False).ngroup()
-    rows = parts.assign(code=codes).drop_duplicates("code").sort_values("code").astype(object)
+    codes = texts.groupby(list(texts), dropna=False).ngroup()
+    rows = texts.assign(code=codes).drop_duplicates("code").sort_values("code").astype(object)
     states = []
     for status, cause, reason, _ in rows.where(rows.notna(), None).itertuples(index=False):
         cause = Cause(cause) if cause in {*Cause} else None
@@ -226,7 +238,7 @@ def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
 def row_statements(
     statuses: pd.DataFrame, name: str, keys: pd.DataFrame, metadata: FrameMetadata
 ) -> list[Statement]:
-    """Return statements about the rows of each state, with conditions on their keys.
+    """Return a statement for each state, with conditions that select its rows by their keys.
 
     If there are many keys, or they may have changed, the conditions are on the status column.
 
@@ -251,22 +263,25 @@ def row_statements(
 def key_statements(
     keys: pd.DataFrame, states: Sequence[Availability], codes: Codes | int = 0
 ) -> list[Statement]:
-    """Return statements about rows with given states, with conditions on their keys."""
+    """Return statements that give rows their state, with conditions on their keys.
+
+    ``codes`` has for each row of ``keys`` the position of its state in ``states``.
+    """
     rows = keys.astype(object).map(as_text).assign(**{CAUSE: codes}).drop_duplicates()
     values_by_condition: dict[Any, list[str]] = {}
-    for *first_values, last, code in rows.itertuples(index=False, name=None):
+    for *first_values, last_value, code in rows.itertuples(index=False, name=None):
         values_by_condition.setdefault((code, *((value,) for value in first_values)), []).append(
-            last
+            last_value
         )
     return [
         Statement(
             states[code],
             tuple(
                 Condition(str(name), "in", values)
-                for name, values in zip(keys, (*first_values, tuple(last)), strict=True)
+                for name, values in zip(keys, (*first_values, tuple(last_value)), strict=True)
             ),
         )
-        for (code, *first_values), last in values_by_condition.items()
+        for (code, *first_values), last_value in values_by_condition.items()
     ]
 
 
@@ -296,36 +311,41 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _partial_remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return by column the mask of its partial numbers, and remarks that give the reasons."""
+    """Return by column the mask of its partial numbers, and remarks in words.
+
+    The remarks say why numbers are partial or missing.
+    """
     try:
         metadata = metadata_of(frame)
     except MetadataError:
         return {}, []
-    reasons: dict[str, np.ndarray] = {}
+    masks_by_reason: dict[str, np.ndarray] = {}
     marks: Marks = {}
     remarks_on_missing = []
     for name in frame.select_dtypes("number").columns:
         cells = cells_of(frame, name, metadata)
-        partial = cells.has_number & cells.having(Status.PARTIAL)
-        if partial.any():
-            marks[str(name)] = partial
+        is_partial = cells.has_number & cells.having(Status.PARTIAL)
+        if is_partial.any():
+            marks[str(name)] = is_partial
         for code in np.unique(cells.codes).tolist():
             reason, mask = cells.states[code].reason or "", cells.codes == code
-            if (mask & partial).any():
-                reasons[reason] = reasons.get(reason, False) | (mask & partial)
+            if (mask & is_partial).any():
+                masks_by_reason[reason] = masks_by_reason.get(reason, False) | (mask & is_partial)
             elif reason.startswith(_IN_SOME):
                 remarks_on_missing.append(f"{name}: {visible(reason)}")
-            absent = mask & ~cells.has_number
-            is_part = cells.states[code].status == Status.PARTIAL or reason.endswith(" no value")
-            if is_part and absent.any():
-                where = row_ranges(frame.index, absent)
+            is_missing = mask & ~cells.has_number
+            is_remarkable = cells.states[code].status == Status.PARTIAL or reason.endswith(
+                " no value"
+            )
+            if is_remarkable and is_missing.any():
+                row_text = row_ranges(frame.index, is_missing)
                 remarks_on_missing.append(
-                    f"{name}: missing ({where}): {visible(reason.rstrip('.'))}{_ADVICE}"
+                    f"{name}: missing ({row_text}): {visible(reason.rstrip('.'))}{_ADVICE}"
                 )
     notes = [
         f"* partial ({row_ranges(frame.index, mask)}){': ' if reason else ''}{visible(reason)}"
-        for reason, mask in sorted(reasons.items(), key=lambda item: item[1].argmax())[
-            :_MAX_REASONS
-        ]
+        for reason, mask in sorted(
+            masks_by_reason.items(), key=lambda reason_and_mask: reason_and_mask[1].argmax()
+        )[:_MAX_REASONS]
     ]
     return marks, notes + [*dict.fromkeys(remarks_on_missing)][:_MAX_REASONS]

@@ -38,20 +38,22 @@ def guarded(text: str) -> str:
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """Return a frame as CSV that is safe to open: UTF-8, line feeds, missing cells empty.
+    """Return a frame as the bytes of a CSV file that is safe to open; missing cells are empty.
 
     A missing cell has no quotes, since some readers take quotes for a text. In a frame of one
     column it has quotes, since some readers skip empty lines.
     """
-    flat = pd.DataFrame({guarded(str(name)): _as_csv(frame[name]) for name in frame.columns})
-    text = flat.to_csv(
+    guarded_frame = pd.DataFrame(
+        {guarded(str(name)): _as_csv(frame[name]) for name in frame.columns}
+    )
+    text = guarded_frame.to_csv(
         index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=_MISSING
     )
-    return text.replace(f'"{_MISSING}"', '""' if len(flat.columns) == 1 else "").encode()
+    return text.replace(f'"{_MISSING}"', '""' if len(guarded_frame.columns) == 1 else "").encode()
 
 
 def as_texts(values: pd.Series) -> pd.Series:
-    """Convert a column to text: times to ISO 8601 in UTC, lists to JSON; missing stays missing."""
+    """Convert a column to texts: times in ISO 8601 (UTC), lists in JSON; missing stays missing."""
     zone = ""
     if isinstance(values.dtype, pd.DatetimeTZDtype):
         values, zone = values.dt.tz_convert("UTC").dt.tz_localize(None), "Z"

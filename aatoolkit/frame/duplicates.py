@@ -74,13 +74,17 @@ class ResponseScope:
             return True
         pairs = zip(FILTERS, self.filters, other.filters, strict=True)
         # An observation has one value of each other filter; an answer may name several brands.
-        return any(a and b and not a & b for name, a, b in pairs if name != "brand")
+        return any(
+            own_values and other_values and not own_values & other_values
+            for name, own_values, other_values in pairs
+            if name != "brand"
+        )
 
     def __str__(self) -> str:
         window = f"{self.start} to {self.end}" if self.start else f"{self.days or '?'} days"
         pairs = zip(FILTERS, self.filters, strict=True)
         filters = "; ".join(f"{name}={','.join(sorted(texts))}" for name, texts in pairs if texts)
-        return " ".join(part for part in (self.host, window, filters) if part)
+        return " ".join(text for text in (self.host, window, filters) if text)
 
 
 def response_scope(source: Source) -> ResponseScope:
@@ -115,7 +119,10 @@ class Duplicates:
         self._context = [name for name in CONTEXT if name in frame.columns and metadata.holds(name)]
 
     def repeats_of(self, table: str, parts: Sequence[str]) -> Mask | None:
-        """Return the mask of repeated rows, to leave out of a measure of a table; None without any.
+        """Return the mask of rows that repeat an earlier row of their group; None if no row does.
+
+        ``parts`` are the columns from which a measure of the table is computed. Repeated rows must
+        have the same values in them.
 
         Raises
         ------
@@ -135,7 +142,7 @@ class Duplicates:
         return is_repeat
 
     def is_in_several(self, table: str) -> bool:
-        """Return whether any row of a table was repeated by a join into several groups."""
+        """Return whether a row of a table is in several groups, as a join repeated it."""
         grain, missing = self._grain(table)
         if table not in self._metadata.repeated or missing or grain is None:
             return False
@@ -145,10 +152,14 @@ class Duplicates:
         return len(np.unique(_first_equal([self._groups.ids, keys]))) > len(np.unique(keys))
 
     def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
-        """Return for each row the first row of its key and group, and the overlapping responses.
+        """Return for each row the first row of its group with the same key, and responses.
 
-        Either may be empty: the first rows if no row has to be left out, the responses if no two of
-        them overlap.
+        The responses are those that overlap; none if no two do, or no row has to be left out.
+
+        Raises
+        ------
+        Refused
+            If the frame lacks columns of the key, or does not say which response a row is from.
         """
         scopes, codes = self._scopes(table)
         pairs = [*combinations(scopes, 2)]
@@ -157,12 +168,12 @@ class Duplicates:
         grain, missing = self._grain(table)
         ids, all_rows = self._groups.ids, np.arange(len(self._frame))
         is_repeated = table in self._metadata.repeated
-        original = (
+        original_rows = (
             check_of(self._frame).original_rows() if is_repeated and not overlapping else None
         )
-        if original and table not in stored_of(self._frame)[0].repeated:
+        if original_rows and table not in stored_of(self._frame)[0].repeated:
             return _first_equal(
-                [ids, original[0]]
+                [ids, original_rows[0]]
             ), overlapping  # by plain pandas; the original rows are known
         if missing or grain is None:
             self._check_without_key(table, missing, overlapping, codes)
@@ -192,43 +203,55 @@ class Duplicates:
         overlapping: Sequence[ResponseScope],
         codes: Codes | None,
     ) -> None:
-        """Raise if rows may be repeated, or responses overlap, and no key identifies the rows."""
+        """Raise `Refused` if rows may be repeated or responses overlap: no key tells rows apart.
+
+        ``missing`` are the columns of the key that the frame lacks, ``codes`` the response of each
+        row.
+        """
         is_summed = is_of_several = len(self._frame) > len(self._groups)
         if codes is not None and is_summed:
             responses = np.unique(_first_equal([self._groups.ids, codes]))
             is_of_several = len(responses) > len(self._groups)
         remedy = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
-        rows = f"rows of {table}"
+        row_text = f"rows of {table}"
         if is_joined(table):
-            named = [
+            own_columns = [
                 name for name, column in self._metadata.columns.items() if column.table == table
             ]
-            rows = f"rows of the frame with {named[-1]}"
+            row_text = f"rows of the frame with {own_columns[-1]}"
             if not missing or missing == [NO_KEY]:
                 remedy = "no column tells which of them are the same: aggregate before the join"
         if missing == [IN_SEVERAL] and is_summed:
             raise Refused(
-                f"the groups overlap: {rows} are in several of them; aggregate the rows that "
+                f"the groups overlap: {row_text} are in several of them; aggregate the rows that "
                 "were grouped, not the groups"
             )
         if table in self._metadata.repeated and is_summed:
-            raise Refused(f"{rows} were repeated by a join or stacked twice; {remedy}")
+            raise Refused(f"{row_text} were repeated by a join or stacked twice; {remedy}")
         if overlapping and is_of_several:
             raise Refused(f"the responses overlap: {_two(overlapping)}; {remedy}")
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
-        """Return the columns that identify a row of a table, and which of these the frame lacks."""
+        """Return the columns that identify a row of a table, and those that the frame lacks.
+
+        The first is None if it is not known which columns do.
+        """
         grain = self._metadata.grain(table)
         if grain is None:
             return None, []
         columns = self._frame.columns
-        missing = [n for n in grain if n not in columns or not self._metadata.holds(n)]
+        missing = [name for name in grain if name not in columns or not self._metadata.holds(name)]
         if is_joined(table):
             return [*grain], missing
-        return [n for n in (*grain, "_row") if n in columns and n not in CONTEXT], missing
+        return [
+            name for name in (*grain, "_row") if name in columns and name not in CONTEXT
+        ], missing
 
     def _scopes(self, table: str) -> tuple[list[ResponseScope], Codes | None]:
-        """Return the scopes of a table's responses, and for each row the position of its scope."""
+        """Return the scopes of a table's responses, and for each row the position of its scope.
+
+        The positions are None if no column of the frame has hosts, windows or filters.
+        """
         if is_joined(table):
             return [], None
         if not self._context:
@@ -241,18 +264,18 @@ class Duplicates:
         codes: Any = (
             rows.groupby(self._context, dropna=False, sort=False).ngroup().to_numpy(np.int64)
         )
-        distinct = rows.drop_duplicates().astype(object)
+        distinct_rows = rows.drop_duplicates().astype(object)
         scopes = []
-        for row in distinct.where(distinct.notna(), None).to_dict("records"):
+        for row in distinct_rows.where(distinct_rows.notna(), None).to_dict("records"):
             texts = [str(row.get(f"filter_{name}") or "").split(",") for name in FILTERS]
             filters = tuple(frozenset(filter(None, values)) for values in texts)
-            window = [row.get(n) for n in ("host", "window_start", "window_end", "days")]
+            window = [row.get(name) for name in ("host", "window_start", "window_end", "days")]
             scopes.append(ResponseScope(*window, filters))  # type: ignore[call-arg, arg-type]
         return scopes, codes
 
 
 def once(frame: pd.DataFrame) -> pd.DataFrame:
-    """Drop the repeated rows of a frame.
+    """Return the frame without its repeated rows.
 
     Raises
     ------
@@ -264,9 +287,9 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
     tables = {*metadata.repeated}
     if not tables:
         return frame
-    original = check.original_rows()
-    if original is not None:
-        frame = frame[_is_first(frame, original[0])]
+    original_rows = check.original_rows()
+    if original_rows is not None:
+        frame = frame[_is_first(frame, original_rows[0])]
         tables &= {*stored.repeated}
     is_first = _is_first(frame)
     if not tables or is_first.all():
@@ -275,15 +298,15 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
     missing = [name for name in keys if name not in frame.columns]
     if missing:
         is_named = {NO_KEY, IN_SEVERAL}.isdisjoint(missing)
-        keep = f"keep {' and '.join(missing)}" if is_named else "draw what was read before the join"
+        hint = f"keep {' and '.join(missing)}" if is_named else "draw what was read before the join"
         why = "rows that are alike were repeated by a join or stacked twice, and nothing tells them"
-        raise AvailabilityError(f"{why} apart; {keep}", columns=dict.fromkeys(missing, why))
+        raise AvailabilityError(f"{why} apart; {hint}", columns=dict.fromkeys(missing, why))
     distinct_rows: pd.DataFrame = frame.loc[is_first]
     return distinct_rows
 
 
 def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
-    """Return the mask of rows that equal no earlier row, in the frame's and further columns."""
+    """Return the mask of rows that equal no earlier row, in all columns and in ``others``."""
     columns = (values.array for _, values in frame.items())
     is_first: Mask = _first_equal([*columns, *others]) == np.arange(len(frame))
     return is_first
@@ -291,7 +314,7 @@ def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
 
 def _first_equal(columns: Sequence[Any]) -> Codes:
     """Return for each row the position of the first equal row, by hashes of 64 bits."""
-    arrays = (pd.array(v) if isinstance(v, np.ndarray) else v for v in columns)
+    arrays = (pd.array(column) if isinstance(column, np.ndarray) else column for column in columns)
     codes, distinct_hashes = pd.factorize(row_hashes([hash_cells(values) for values in arrays]))
     first_rows = np.empty(len(distinct_hashes), np.int64)
     first_rows[codes[::-1]] = np.arange(len(codes))[::-1]
@@ -306,13 +329,13 @@ def _may_have(source: Source, table: str) -> bool:
 
 
 def _two(scopes: Iterable[ResponseScope]) -> str:
-    """Name two overlapping responses."""
+    """Return a text with two of the overlapping responses."""
     texts = [*dict.fromkeys(map(str, scopes))]
     return " and ".join(texts[:2]) if len(texts) > 1 else f"two of {texts[0]}"
 
 
 def _differing(name: str, overlapping: Sequence[ResponseScope]) -> str:
-    """Say that repeated rows differ in a column."""
+    """Return the reason of a refusal: repeated rows differ in a column."""
     if overlapping:
         return (
             f"the responses overlap and {name} differs in them: {_two(overlapping)}; aggregate "
@@ -326,16 +349,16 @@ _MIN_COLUMNS = 3
 
 
 def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
-    """Say why a column has no declared rule, and what to do about it.
+    """Say why a column has no declared rule of aggregation, and what to do about it.
 
     A rule is suggested only for columns that were never declared, or were kept by ``df.aa.merge``.
     """
     column = metadata.columns[name]
     if metadata.is_lost(name):
         reason = column.availability.reason
-        lost = "its values are not those that were read" if reason == OVERWRITTEN else reason
+        loss = "its values are not those that were read" if reason == OVERWRITTEN else reason
         hint = "aggregate the frame that was read, or say by rules= how to aggregate the new values"
-        return f"{lost}; {hint}"
+        return f"{loss}; {hint}"
     bare_name, *names = (
         other.removesuffix("_x").removesuffix("_y") for other in (name, *map(str, frame.columns))
     )
@@ -353,14 +376,14 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     if metadata.holds(name) or not tables:
         rules = suggested_rule(frame, metadata, name)
         return f"it has no declared rule; give one, such as {rules}"
-    lost = "a plain pandas step lost its declaration"
+    loss = "a plain pandas step lost its declaration"
     if bare_name == name and any({*map(str, frame.columns)} <= columns for columns in tables):
         return (
-            f"{lost}: stack the frames that were read with aatoolkit.concat in place of pd.concat, "
-            "or add .aa.adopt(first, second) to the frame"
+            f"{loss}: stack the frames that were read with aatoolkit.concat in place of pd.concat"
+            ", or add .aa.adopt(first, second) to the frame"
         )
     return (
-        f"{lost}: write left.aa.merge(right, on=…) in place of left.merge, or add "
+        f"{loss}: write left.aa.merge(right, on=…) in place of left.merge, or add "
         ".aa.adopt(left, right) to what was merged"
     )
 
@@ -370,7 +393,7 @@ _WHOLE = 0.1
 
 
 def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
-    """Write a ``rules=`` argument for a column: a count, a sum or a mean weighted by counts."""
+    """Return a ``rules=`` argument, as text, for a column: a count, a sum or a weighted mean."""
     values, column = frame[name], declared(metadata.columns[name])
     if not pd.api.types.is_numeric_dtype(values.dtype):
         return f"rules={{{name!r}: 'count'}}"
@@ -384,17 +407,23 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
     if is_money or not has_fractions or may_add_up:
         return f"rules={{{name!r}: 'sum'}}"
     names = [str(other) for other in frame.select_dtypes("integer").columns if other not in CONTEXT]
-    of = {other: declared(metadata.columns[other]) for other in names}
-    counts = [other for other in names if getattr(of[other], "unit", None) in (None, COUNT)]
+    declarations = {other: declared(metadata.columns[other]) for other in names}
+    count_columns = [
+        other for other in names if getattr(declarations[other], "unit", None) in (None, COUNT)
+    ]
     if values.dropna().between(0, 1).all():  # a rate; times its denominator it is a whole number
-        parts = {other: values * frame[other] for other in counts}
-        counts = [c for c, part in parts.items() if (part - part.round()).abs().max() < _WHOLE]
-    if not counts:
+        products = {other: values * frame[other] for other in count_columns}
+        count_columns = [
+            other
+            for other, product in products.items()
+            if (product - product.round()).abs().max() < _WHOLE
+        ]
+    if not count_columns:
         return (
             f"rules={{{name!r}: aa.sections.weighted(COUNTS)}}, with the table of the counts "
             "joined by df.aa.merge"
         )
-    return f"rules={{{name!r}: aa.sections.weighted({counts[0]!r})}}"
+    return f"rules={{{name!r}: aa.sections.weighted({count_columns[0]!r})}}"
 
 
 _CHANCE, _ALIKE = 0.01, 0.05
@@ -418,21 +447,21 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
         A column of numbers that no table declares, so that its key is not known.
     """
     has_value = frame[name].notna().to_numpy(bool)
-    cells = frame.loc[has_value, name]
-    if cells.nunique() < 2 or cells.isin([0, 1]).all():
+    values = frame.loc[has_value, name]
+    if values.nunique() < 2 or values.isin([0, 1]).all():
         return
     for column, dtype in frame.dtypes.items():
         if pd.api.types.is_numeric_dtype(dtype) or is_status_column(frame, str(column)):
             continue
         keys = _first_equal([frame[column].array[has_value]])
-        rows = pd.DataFrame({"key": keys, "value": cells.array, "group": groups.ids[has_value]})
+        rows = pd.DataFrame({"key": keys, "value": values.array, "group": groups.ids[has_value]})
         pairs = rows[["key", "value"]].drop_duplicates()
         repeat_count = len(rows) - len(pairs)
         is_repeated = rows.duplicated(["group", "key"]).any()
         if not is_repeated or pairs["key"].duplicated().any():
             continue
         shares = pairs["value"].value_counts(normalize=True)
-        chance = (shares**2).sum() if cells.isin(range(10)).all() else _ALIKE
+        chance = (shares**2).sum() if values.isin(range(10)).all() else _ALIKE
         if chance**repeat_count < _CHANCE:
             raise Refused(
                 f"it has one value per {column} over {len(rows):,} rows, and a sum would count it "

@@ -131,7 +131,7 @@ def write_workbook(
 
 
 def write_sections(sections: Mapping[str, Tables], path: str | os.PathLike[str]) -> Path:
-    """Write the tables of sections to one sheet each, and a sheet that describes all columns."""
+    """Write the tables of sections to one sheet each, and a sheet that describes their columns."""
     sheets = []
     for tables in sections.values():
         docs = {table.name: table.doc for table in tables.declaration or ()}
@@ -142,7 +142,7 @@ def write_sections(sections: Mapping[str, Tables], path: str | os.PathLike[str])
 
 
 class _Book:
-    """A workbook that is being written."""
+    """A workbook that is being written with xlsxwriter, and its cell formats."""
 
     def __init__(self, writer: pd.ExcelWriter[Any]) -> None:
         self._writer, self._book = writer, writer.book
@@ -155,21 +155,21 @@ class _Book:
 
     def write(self, tables: Sequence[SheetTable]) -> None:
         overview = self._book.add_worksheet("Overview")
-        names = {"overview", "history", "columns"}  # Excel has the second
+        used_names = {"overview", "history", "columns"}  # Excel has the second
         sheets: list[tuple[str, int, str, str]] = []
         for table in tables:
-            name = _sheet_name(capitalized(humanize(table.name)), names)
+            name = _sheet_name(capitalized(humanize(table.name)), used_names)
             self._fill(name, table.frame)
             sheets.append((name, len(table.frame), table.doc, table.measured))
         if tables:
-            books = [_codebook(table) for table in tables]
-            book = pd.concat(books, ignore_index=True)
-            self._fill("Columns", book)
-            sheets.append(("Columns", len(book), "What each column is, and its status.", ""))
+            code_books = [_codebook(table) for table in tables]
+            code_book = pd.concat(code_books, ignore_index=True)
+            self._fill("Columns", code_book)
+            sheets.append(("Columns", len(code_book), "What each column is, and its status.", ""))
         self._overview(overview, tables, sheets)
 
     def _fill(self, name: str, frame: pd.DataFrame) -> None:
-        """Write the rows, with formats by unit, widths, and notes at the headers."""
+        """Write the rows of a frame to a sheet, with number formats by unit, and column widths."""
         headers = plain_names(frame)
         formats = _number_formats(frame)
         cells = [_as_excel(frame.iloc[:, index]) for index in range(frame.shape[1])]
@@ -179,15 +179,17 @@ class _Book:
         )
         sheet, total_width = self._writer.sheets[name], 0.0
         for index, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
-            header, forms = _fitted(headers[column]), formats.get(column, [])
-            usual_form = max({*forms}, key=forms.count, default=None)
-            sheet.write_string(0, index, header, self._right if forms else self._bold)
+            header, number_formats = _fitted(headers[column]), formats.get(column, [])
+            usual_format = max({*number_formats}, key=number_formats.count, default=None)
+            sheet.write_string(0, index, header, self._right if number_formats else self._bold)
             width = _width([header, *values[:200]])
             total_width += width
-            sheet.set_column(index, index, width, self._format(usual_form))
-            for row, (value, form) in enumerate(zip(values, forms, strict=False), 1):
-                if form != usual_form and value is not None:
-                    sheet.write(row, index, value, self._format(form))
+            sheet.set_column(index, index, width, self._format(usual_format))
+            for row, (value, number_format) in enumerate(
+                zip(values, number_formats, strict=False), 1
+            ):
+                if number_format != usual_format and value is not None:
+                    sheet.write(row, index, value, self._format(number_format))
         sheet.freeze_panes(1, 0)
         if cells:
             sheet.autofilter(0, 0, len(frame), len(cells) - 1)
@@ -197,36 +199,41 @@ class _Book:
     def _overview(
         self, sheet: Any, tables: Sequence[SheetTable], sheets: Sequence[tuple[str, int, str, str]]
     ) -> None:
-        """Fill the first sheet: the sources, the key figures, a chart, the sheets, a legend."""
-        lists = [metadata_of(table.frame).sources for table in tables]
-        sources = [*dict.fromkeys(source for sources in lists for source in sources)]
+        """Fill the first sheet: the sources, the key figures, a chart, the sheets and a legend.
+
+        ``sheets`` has for each sheet its name, number of rows, description, and what was measured.
+        """
+        source_lists = [metadata_of(table.frame).sources for table in tables]
+        sources = [*dict.fromkeys(source for sources in source_lists for source in sources)]
         windows = dict.fromkeys(
-            ", ".join(_facts(s)[: 1 + bool(s.window_start)]) for s in sources if s.host
+            ", ".join(_facts(source)[: 1 + bool(source.window_start)])
+            for source in sources
+            if source.host
         )
         sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title)
         sheet.write_column(1, 0, map(_fitted, windows), self._bold)
-        line = len(windows) + 2
+        row = len(windows) + 2
         figures = [*_figures([table.frame for table in tables])]
         if figures:
-            sheet.write(line, 0, "Key figure", self._bold)
-            sheet.write_row(line, 1, ("Value", "Before"), self._right)
-        for label, form, *ends in figures:
-            line += 1
-            sheet.write(line, 0, _fitted(label))
-            for column, value in enumerate(ends, 1):
-                sheet.write(line, column, value, self._format(form))
+            sheet.write(row, 0, "Key figure", self._bold)
+            sheet.write_row(row, 1, ("Value", "Before"), self._right)
+        for label, number_format, *values in figures:
+            row += 1
+            sheet.write(row, 0, _fitted(label))
+            for column, value in enumerate(values, 1):
+                sheet.write(row, column, value, self._format(number_format))
         chart = self._chart(tables, sheets)
         if chart is not None:
-            sheet.insert_chart(line + 2, 0, chart)
-            line += 18
-        sheet.write_row(line + 2, 0, ("Sheet", "Rows", "", "What it has", "Measured"), self._bold)
-        for number, (name, count, *words) in enumerate(sheets, line + 3):
+            sheet.insert_chart(row + 2, 0, chart)
+            row += 18
+        sheet.write_row(row + 2, 0, ("Sheet", "Rows", "", "What it has", "Measured"), self._bold)
+        for sheet_row, (name, count, *texts) in enumerate(sheets, row + 3):
             link = "internal:'{}'!A1".format(name.replace("'", "''"))
-            sheet.write_url(number, 0, link, self._link, name)
-            sheet.write_row(number, 1, [count, "", *map(_fitted, words)], self._wrapped)
-            sheet.set_row(number, 15 * max(1, *(-(-len(text) // _WORDS) for text in words)))
-        facts = [_fitted(", ".join(_facts(source))) for source in sources]
-        sheet.write_column(line + len(sheets) + 4, 0, [*_LEGEND, "", *facts])
+            sheet.write_url(sheet_row, 0, link, self._link, name)
+            sheet.write_row(sheet_row, 1, [count, "", *map(_fitted, texts)], self._wrapped)
+            sheet.set_row(sheet_row, 15 * max(1, *(-(-len(text) // _WORDS) for text in texts)))
+        source_texts = [_fitted(", ".join(_facts(source))) for source in sources]
+        sheet.write_column(row + len(sheets) + 4, 0, [*_LEGEND, "", *source_texts])
         for column, width in enumerate((28, 11, 11, _WORDS, _WORDS)):
             sheet.set_column(column, column, width)
         _for_print(sheet)
@@ -234,32 +241,35 @@ class _Book:
     def _chart(
         self, tables: Sequence[SheetTable], sheets: Sequence[tuple[str, int, str, str]]
     ) -> Any:
-        """Return a chart of the first table that fits, as a line over days or as bars, or None."""
+        """Return a chart of the first table that fits one; None if none does.
+
+        It is a line over days, or else bars.
+        """
         for kind in ("line", "bar"):
             for table, (name, *_) in zip(tables, sheets, strict=False):
                 positions = _drawn(table.frame, kind)
                 if positions is None:
                     continue
-                (x, y), rows = positions, len(table.frame)
-                rows = min(rows, _BARS) if kind == "bar" else rows
+                (x, y), end = positions, len(table.frame)
+                end = min(end, _BARS) if kind == "bar" else end
                 column = table.frame.columns[y]
                 header = plain_names(table.frame)[column]
-                form = _number_formats(table.frame)[column][0].replace(".0%", "%")
-                values: dict[str, Any] = {"num_format": form}
+                number_format = _number_formats(table.frame)[column][0].replace(".0%", "%")
+                value_axis: dict[str, Any] = {"num_format": number_format}
                 chart = self._book.add_chart({"type": kind})
-                ranges = {"categories": [name, 1, x, rows, x], "values": [name, 1, y, rows, y]}
+                ranges = {"categories": [name, 1, x, end, x], "values": [name, 1, y, end, y]}
                 chart.add_series({"name": header, **ranges})
                 chart.set_title({"name": f"{header} ({name})", "name_font": {"size": 12}})
                 chart.set_legend({"none": True})
                 chart.set_size({"width": 720, "height": 320})
                 chart.show_na_as_empty_cell()
                 if kind == "bar":
-                    chart.set_x_axis(values)
+                    chart.set_x_axis(value_axis)
                     chart.set_y_axis({"reverse": True})
                 else:
-                    days = {"date_axis": True, "num_format": "d mmm", "major_unit": 1 + rows // 8}
-                    chart.set_x_axis(days)
-                    chart.set_y_axis(values)
+                    x_axis = {"date_axis": True, "num_format": "d mmm", "major_unit": 1 + end // 8}
+                    chart.set_x_axis(x_axis)
+                    chart.set_y_axis(value_axis)
                 return chart
         return None
 
@@ -271,25 +281,29 @@ class _Book:
 
 
 def _codebook(table: SheetTable) -> pd.DataFrame:
-    """Return the code book of a table (one row per column), with the headers of its sheet."""
+    """Return the code book of a table (one row per column), with the headers that its sheet has."""
     book = pd.DataFrame(codebook_of(table.frame).reset_index())
-    names = plain_names(table.frame)
+    headers = plain_names(table.frame)
     book.insert(0, "table", table.name)
-    book.insert(2, "header", [names.get(str(name), str(name)) for name in book["column"]])
+    book.insert(2, "header", [headers.get(str(name), str(name)) for name in book["column"]])
     return book
 
 
 def _fitted(text: str) -> str:
-    """Return a text escaped as in CSV, truncated to fit a cell; Excel counts UTF-16 units."""
+    """Return a text escaped as in CSV, and cut at the length limit of a cell."""
     text = escaped(text)
-    units = text.encode("utf-16-le")
-    if len(units) <= 2 * _CELL:
+    code_units = text.encode("utf-16-le")
+    if len(code_units) <= 2 * _CELL:
         return text
-    return units[: 2 * (_CELL - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
+    return code_units[: 2 * (_CELL - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
 
 
 def _for_print(sheet: Any, width: float = 0.0, keys: int = 0) -> None:
-    """Set up printing on A4, landscape: one page wide, or several that repeat the key columns."""
+    """Set up printing on A4, landscape: on pages as wide as the sheet.
+
+    A sheet that is too wide for that is printed on several, which repeat its first ``keys``
+    columns.
+    """
     sheet.set_landscape()
     sheet.set_paper(9)
     if width > _READABLE:
@@ -301,7 +315,10 @@ def _for_print(sheet: Any, width: float = 0.0, keys: int = 0) -> None:
 
 
 def _sheet_name(words: str, names: set[str]) -> str:
-    """Return a name that no other sheet has, ignoring case as Excel does, and add it to them."""
+    """Return a name for a sheet that is not among ``names``, and add it to them.
+
+    Case is ignored, as Excel does.
+    """
     stem = re.sub(r"[\[\]:*?/\\]", "_", words).strip("'") or "table"
     name = stem[:_SHEET]
     while name.lower() in names:
@@ -316,18 +333,24 @@ def _figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any, An
     for frame in frames:
         formats = _number_formats(frame).get("value")
         if formats and metadata_of(frame).key == ("metric",):
-            before = next((n for n in frame if str(n).startswith("previous")), None)
-            ends = [_as_excel(frame[n]) if n else [None] * len(frame) for n in ("value", before)]
-            for label, form, *values in zip(frame["metric"], formats, *ends, strict=True):
+            before_column = next((name for name in frame if str(name).startswith("previous")), None)
+            value_columns = [
+                _as_excel(frame[name]) if name else [None] * len(frame)
+                for name in ("value", before_column)
+            ]
+            for label, number_format, *values in zip(
+                frame["metric"], formats, *value_columns, strict=True
+            ):
                 if values[0] is not None:
-                    yield capitalized(humanize(label)), form, *values
+                    yield capitalized(humanize(label)), number_format, *values
             return
 
 
 def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
     """Return the positions of the two columns of a chart; None if the frame has no such columns.
 
-    They are the column of days or texts, by ``kind``, and the first rate, or else the first count.
+    The first has days for a ``line``, or texts for a ``bar``. The second is the first rate, or else
+    the first count.
     """
     metadata, names = metadata_of(frame), [*map(str, frame.columns)]
     if len(metadata.key) != 1 or metadata.key[0] not in names or len(frame) < 2:
@@ -345,7 +368,7 @@ def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
 
 
 def _as_excel(values: pd.Series) -> list[Any]:
-    """Convert the cells of a column for Excel; None where missing."""
+    """Convert the cells of a column to values that Excel can hold; missing cells to None."""
     convert: Any = _fitted
     if values.dtype.kind == "b":
         convert = bool
@@ -360,14 +383,14 @@ def _as_excel(values: pd.Series) -> list[Any]:
 
 
 def _number(value: Any) -> Any:
-    """Convert a number for Excel; text where a spreadsheet would round it, or for infinity."""
+    """Convert a number for Excel; to text if it is infinite, or a spreadsheet would round it."""
     if not np.isfinite(float(value)) or (value == int(value) and abs(value) >= _DIGITS):
         return str(value)
     return value.item() if hasattr(value, "item") else value
 
 
 def _moment(value: pd.Timestamp) -> Any:
-    """Convert a day or moment for Excel; text where it would be rounded, or before 1900-03-01."""
+    """Convert a day or moment for Excel; to text if Excel would round it or has no such day."""
     naive = value.tz_localize(None)
     is_day = value.tz is None and naive == naive.normalize()
     is_local = value.tz is None and not is_day
@@ -390,7 +413,7 @@ def _width(cells: Sequence[Any]) -> int:
 
 
 def plain_names(frame: pd.DataFrame) -> dict[str, str]:
-    """Return headers in plain words for the declared columns, by name; no two are alike.
+    """Return a header for each column by name, in plain words if it is declared; no two are alike.
 
     Examples
     --------
@@ -403,15 +426,15 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
         name: capitalized(humanize(name)) if declared(metadata.get(name, NOTHING)) else name
         for name in map(str, frame.columns)
     }
-    uses = Counter(header.casefold() for header in header_by_name.values())
+    header_counts = Counter(header.casefold() for header in header_by_name.values())
     return {
-        name: header if uses[header.casefold()] == 1 else name
+        name: header if header_counts[header.casefold()] == 1 else name
         for name, header in header_by_name.items()
     }
 
 
 def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Return by column the number format of each cell, for the declared columns of numbers."""
+    """Return the number format of each cell, by column; only for declared columns of numbers."""
     metadata = metadata_of(frame)
     formats: dict[str, list[str]] = {}
     for name, values in frame.select_dtypes("number").items():
@@ -424,13 +447,16 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
         is_whole = (values.isna() | (values % 1 == 0)).to_numpy(bool)
         if column.unit != PER_UNIT and not column.aggregate.within:  # else of its row alone
             is_whole[:] = is_whole.all()
-        usual = np.where(is_whole, _WHOLE, _BROKEN).tolist()
-        formats[str(name)] = [_FORMATS.get(unit, by) for unit, by in zip(units, usual, strict=True)]
+        default_formats = np.where(is_whole, _WHOLE, _BROKEN).tolist()
+        formats[str(name)] = [
+            _FORMATS.get(unit, default_format)
+            for unit, default_format in zip(units, default_formats, strict=True)
+        ]
     return formats
 
 
 def _facts(source: Source) -> list[str]:
-    """Return host, window, filters and time of fetching of a response, as texts."""
+    """Return what identifies a response, as texts: host, window, section, filters and time."""
     window = f"{source.window_start} to {source.window_end}" if source.window_start else None
     fetched = f"fetched {source.fetched_at}" if source.fetched_at else None
     facts = (source.host, window, source.section, source.scope, fetched)

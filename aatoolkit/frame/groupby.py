@@ -34,7 +34,7 @@ class Groups:
     Parameters
     ----------
     ids : array of int
-        The group of each row.
+        The group of each row, as its position in ``keys``.
     keys : pandas.DataFrame
         The keys of the groups, one row per group.
     by_value : frozenset of str
@@ -60,19 +60,21 @@ class Groups:
     def combined(self, cells: Cells) -> tuple[Codes, list[Availability]]:
         """Combine the availability of cells by group.
 
-        Return the distinct states, after the position of each group's state among them.
+        Return for each group the position of its state, and the distinct states.
         """
         state_count = max(len(cells.states), 1)
         is_there = np.zeros(len(self) * state_count, bool)
         is_there[self.ids * state_count + cells.codes] = True
         group, code = np.divmod(np.flatnonzero(is_there), state_count)
         bounds = np.searchsorted(group, np.arange(len(self) + 1)).tolist()
-        members, sets = code.tolist(), dict[tuple[int, ...], int]()
+        codes_in_order, number_of_set = code.tolist(), dict[tuple[int, ...], int]()
         codes = [
-            sets.setdefault(tuple(members[start:end]), len(sets)) for start, end in pairwise(bounds)
+            number_of_set.setdefault(tuple(codes_in_order[start:end]), len(number_of_set))
+            for start, end in pairwise(bounds)
         ]
         states = [
-            combine(cells.states[member] for member in codes_of_group) for codes_of_group in sets
+            combine(cells.states[code] for code in codes_of_group)
+            for codes_of_group in number_of_set
         ]
         return np.array(codes, np.int64), states
 
@@ -90,11 +92,15 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
     check_columns(frame, names)
     if not keys_by:
         return Groups(np.zeros(len(frame), np.int64), pd.DataFrame(index=range(1)))
-    zoned = _with_zone_by_day(keys_by, frame)  # days have no time zone
-    naive = {name: frame[name].dt.tz_localize(None) for name in zoned}
-    frame = frame.assign(**naive)
+    zoned_names = _with_zone_by_day(keys_by, frame)  # days have no time zone
+    naive_columns = {name: frame[name].dt.tz_localize(None) for name in zoned_names}
+    frame = frame.assign(**naive_columns)
     try:  # pandas bins no times of Arrow
-        times = {n: numpy_times(frame[n]) for n in _binned(keys_by) if n in frame.columns}
+        times = {
+            column: numpy_times(frame[column])
+            for column in _binned(keys_by)
+            if column in frame.columns
+        }
         grouped = frame.assign(**times).groupby(
             list(dict.fromkeys(keys_by)), dropna=False, observed=observed
         )
@@ -115,12 +121,12 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
         )
     # pandas numbers groups with or without the empty ones between, by what they are made of.
     _, rank = np.unique(ids.to_numpy(), return_inverse=True)
-    numbers = np.flatnonzero(sizes.to_numpy() > 0)
-    return Groups(numbers[rank], keys, frozenset(names))
+    group_numbers = np.flatnonzero(sizes.to_numpy() > 0)
+    return Groups(group_numbers[rank], keys, frozenset(names))
 
 
 def _as_list(by: By) -> list[str | pd.Grouper]:
-    """Return the keys to group by as a list."""
+    """Return the columns and groupers to group by as a list."""
     return [by] if isinstance(by, str | pd.Grouper) else [*(by or ())]
 
 
@@ -143,10 +149,10 @@ def _with_zone_by_day(by: By, frame: pd.DataFrame) -> list[str]:
 
 def numpy_times(values: pd.Series) -> pd.Series:
     """Convert Arrow's days or times to NumPy's dtype, or to pandas' if they have a time zone."""
-    kind = values.dtype
-    if not isinstance(kind, pd.ArrowDtype) or kind.kind != "M":
+    dtype = values.dtype
+    if not isinstance(dtype, pd.ArrowDtype) or dtype.kind != "M":
         return values
-    zone = getattr(kind.pyarrow_dtype, "tz", None)
+    zone = getattr(dtype.pyarrow_dtype, "tz", None)
     return values.astype(pd.DatetimeTZDtype("us", zone) if zone else "datetime64[us]")
 
 
@@ -189,39 +195,40 @@ def as_floats(values: pd.Series) -> Floats:
 
 
 def float_sums(values: Floats, use: Mask, groups: Groups) -> Floats:
-    """Sum the rows of a mask by group, as floats."""
+    """Sum the values of each group as floats, over the rows of the mask ``use``."""
     return np.bincount(groups.ids[use], values[use], minlength=len(groups)).astype(np.float64)
 
 
 def sums(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
-    """Sum the rows of a mask by group, integers and booleans exactly.
+    """Sum the values of each group over the rows of the mask ``use``; whole numbers exactly.
 
     Raises
     ------
     AvailabilityError
         If a sum is too large for a 64-bit integer.
     """
-    rough = float_sums(as_floats(values), use, groups)
+    approximate_sums = float_sums(as_floats(values), use, groups)
     if values.dtype.kind not in "iub":
-        return as_nullable(rough, values)
-    largest = values[use].max() if use.any() else 0
-    if (np.abs(rough) >= 2**63).any() or int(largest) >= 2**63:
+        return as_nullable(approximate_sums, values)
+    largest_value = values[use].max() if use.any() else 0
+    if (np.abs(approximate_sums) >= 2**63).any() or int(largest_value) >= 2**63:
         why = "a sum is too large for a 64-bit integer"
         raise AvailabilityError(f"{name}: {why}; convert it to Float64 first", columns={name: why})
-    exact = np.zeros(len(groups), np.int64)  # what wraps on the way is right if it fits in the end
-    np.add.at(exact, groups.ids[use], values[use].to_numpy(np.int64))
-    return as_nullable(exact, values)
+    # What wraps on the way is right if it fits in the end.
+    exact_sums = np.zeros(len(groups), np.int64)
+    np.add.at(exact_sums, groups.ids[use], values[use].to_numpy(np.int64))
+    return as_nullable(exact_sums, values)
 
 
 def nullable(values: pd.Series) -> pd.Series:
     """Convert a column of integers or booleans to a dtype that can hold missing values."""
-    kind = values.dtype
-    is_plain = isinstance(kind, np.dtype) and kind.kind in "iub"
+    dtype = values.dtype
+    is_plain = isinstance(dtype, np.dtype) and dtype.kind in "iub"
     return values.convert_dtypes() if is_plain else values
 
 
 def pick_by_group(values: pd.Series, use: Mask, groups: Groups, rule: str) -> pd.Series:
-    """Return the min, max, first or last value of each group, of the same dtype."""
+    """Return the min, max, first or last value of each group, in the dtype of the values."""
     result = nullable(values)[use].groupby(groups.ids[use]).agg(rule)
     return result.reindex(range(len(groups)))
 
@@ -243,12 +250,12 @@ def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
     >>> names_of(("hits", ["answers", "rate"]))
     ('hits', 'answers', 'rate')
     """
-    lists = ([column] if isinstance(column, str) else column for column in columns)
-    return tuple(name for names in lists for name in names)
+    name_lists = ([column] if isinstance(column, str) else column for column in columns)
+    return tuple(name for names in name_lists for name in names)
 
 
 def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
-    """Return the keys to group by, with a `pandas.Grouper` of the column of times first.
+    """Return the keys to group by, preceded by a `pandas.Grouper` of the column of times.
 
     Raises
     ------
@@ -284,7 +291,7 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
 
 
 def _days_instead(of: str) -> str | None:
-    """Say which tables have rows by day, if a column of times describes totals; else None.
+    """Say which tables have days, if a declared column of times describes totals; else None.
 
     A time in the key of its table, or in a table without counts, is the time of each row. Another
     time, such as the moment of the last run, says nothing of when the counts were made.
@@ -303,29 +310,29 @@ def _days_instead(of: str) -> str | None:
 def part_periods(
     frame: pd.DataFrame, by: By, groups: Groups, metadata: FrameMetadata
 ) -> dict[int, tuple[float, str]]:
-    """Return the groups whose period is partial: the share of its days, and a description.
+    """Return the groups whose period is partial, with the share of its days and a description.
 
-    If days are part of the key of the frame, a day without a row is missing. It is missing from the
-    group if the rest of the key is grouped by or has one value; otherwise it is missing from the
-    frame. If days are not part of the key, rows are events, and only days before the first and
-    after the last event are missing. Rows of whole weeks or months are complete.
+    If days are part of the key of the frame, a day without a row is missing: from the group if the
+    rest of the key is grouped by or has one value, otherwise from the whole frame. If days are not
+    part of the key, rows are events, and only days before the first and after the last event are
+    missing. Rows of whole weeks or months are complete.
     """
-    binned, parts = _binned(by), dict[int, tuple[float, str]]()
-    if len(binned) != 1 or not len(frame):
-        return parts
+    time_columns, partial_periods = _binned(by), dict[int, tuple[float, str]]()
+    if len(time_columns) != 1 or not len(frame):
+        return partial_periods
     (grouper,) = (key for key in _as_list(by) if isinstance(key, pd.Grouper))
-    days, labels = _days(frame[binned[0]]), _days(groups.keys[binned[0]])
+    days, labels = _days(frame[time_columns[0]]), _days(groups.keys[time_columns[0]])
     if days is None or labels is None or days.isna().any():
-        return parts
-    day, first, last = pd.Timedelta(days=1), days.min(), days.max()
-    if first != last and not (days.drop_duplicates().sort_values().diff() == day).any():
-        return parts
-    key_names = {*binned, *(key for key in _as_list(by) if isinstance(key, str))}
+        return partial_periods
+    day, first_day, last_day = pd.Timedelta(days=1), days.min(), days.max()
+    if first_day != last_day and not (days.drop_duplicates().sort_values().diff() == day).any():
+        return partial_periods
+    key_names = {*time_columns, *(key for key in _as_list(by) if isinstance(key, str))}
     day_counts = pd.Series(days.to_numpy()).groupby(groups.ids).nunique()
-    if is_series := binned[0] in metadata.key:
+    if is_series := time_columns[0] in metadata.key:
         dates = pd.DatetimeIndex(days.unique())
     else:
-        dates = pd.date_range(first, last)
+        dates = pd.date_range(first_day, last_day)
     is_by_group = is_series and all(
         name in key_names or (name in frame and frame[name].nunique() == 1) for name in metadata.key
     )
@@ -337,8 +344,8 @@ def part_periods(
         day_count = day_counts[i] if is_by_group else int(((dates >= start) & (dates <= end)).sum())
         if day_count < size:
             description = f"{day_count} of the {size} days from {start.date()} to {end.date()}"
-            parts[i] = (day_count / size, description)
-    return parts
+            partial_periods[i] = (day_count / size, description)
+    return partial_periods
 
 
 def _days(values: pd.Series) -> pd.Series | None:

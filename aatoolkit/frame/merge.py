@@ -62,8 +62,8 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     keys = _keys_of(left, right, options)
     _check_keys(left, right, options, keys)
     frames = [
-        frame.assign(**{n: range(len(frame))})
-        for frame, n in zip((left, right), _ROWS, strict=True)
+        frame.assign(**{name: range(len(frame))})
+        for frame, name in zip((left, right), _ROWS, strict=True)
     ]
     try:
         merged = frames[0].merge(frames[1], **options)
@@ -71,71 +71,93 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         problem = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
         hint = "; give the keys one dtype, by astype or pd.to_datetime" * ("trying to" in problem)
         raise ArgumentError(f"the frames cannot be merged: {problem}{hint}") from None
-    repeats = [bool(merged[name].dropna().duplicated().any()) for name in _ROWS]
+    are_repeated = [bool(merged[name].dropna().duplicated().any()) for name in _ROWS]
     unmatched_masks = [merged[name].isna().to_numpy(bool) for name in _ROWS]
-    counts = [int(rows.sum()) for rows in unmatched_masks]
+    unmatched_counts = [int(rows.sum()) for rows in unmatched_masks]
     is_anti = "anti" in options.get("how", "inner")
     if len(left) and len(right) and (unmatched_masks[0] | unmatched_masks[1]).all() and not is_anti:
         warn("no row of the one frame matches a row of the other; look at the spelling of the keys")
     merged = merged.drop(columns=[*_ROWS])
     input_metadata = [metadata_of(frame, levels=True) for frame in (left, right)]
-    tabled = [_as_table(*parts) for parts in zip((left, right), input_metadata, keys, strict=True)]
-    shared, names = _shared_keys(left, right, options), columns_after(left, right, options)
+    described_inputs = [
+        _as_table(*inputs) for inputs in zip((left, right), input_metadata, keys, strict=True)
+    ]
+    shared_keys, names = _shared_keys(left, right, options), columns_after(left, right, options)
     columns: dict[str, ColumnMetadata] = {}
     grains: dict[str, tuple[str, ...]] = {}
     # The keys of a side whose rows may have no match are replaced by those of the other side.
     replaced_keys = {}
     if options.get("how", "inner") in ("left", "inner"):
         pairs = zip(*keys, strict=False)
-        texts = [
-            (b, names[0].get(a, a)) for a, b in pairs if isinstance(a, str) and isinstance(b, str)
+        renamed_keys = [
+            (right_key, names[0].get(left_key, left_key))
+            for left_key, right_key in pairs
+            if isinstance(left_key, str) and isinstance(right_key, str)
         ]
-        replaced_keys = dict(reversed(texts))
-    for side, (metadata, after) in enumerate(zip(tabled, names, strict=True)):
+        replaced_keys = dict(reversed(renamed_keys))
+    for side, (metadata, names_after) in enumerate(zip(described_inputs, names, strict=True)):
         for name, column in metadata.columns.items():
-            if name not in shared:
-                columns[after[name]] = column.renamed(after)
+            if name not in shared_keys:
+                columns[names_after[name]] = column.renamed(names_after)
         for table in tables_of(metadata):
             grain = metadata.grain(table)
             if grain is not None and table not in grains:
-                new_names = after | (replaced_keys if side and is_joined(table) else {})
+                new_names = names_after | (replaced_keys if side and is_joined(table) else {})
                 grains[table] = tuple(new_names.get(name, name) for name in grain)
-    sides = [{*tables_of(metadata)} for metadata in tabled]
-    repeated = {table for metadata in tabled for table in metadata.repeated}
+    tables_of_sides = [{*tables_of(metadata)} for metadata in described_inputs]
+    repeated = {table for metadata in described_inputs for table in metadata.repeated}
     repeated |= set().union(
-        *(tables for tables, is_repeated in zip(sides, repeats, strict=True) if is_repeated)
+        *(
+            tables
+            for tables, is_repeated in zip(tables_of_sides, are_repeated, strict=True)
+            if is_repeated
+        )
     )
     known_tables = {table for metadata in input_metadata for table in metadata.grains}
     new_table = next(
-        (table for facts in tabled for table in facts.grains if table not in known_tables), ""
+        (
+            table
+            for metadata in described_inputs
+            for table in metadata.grains
+            if table not in known_tables
+        ),
+        "",
     )
-    for name in shared:
+    for name in shared_keys:
         key_metadata = [metadata.columns.get(name, NOTHING) for metadata in input_metadata]
-        column = _key_metadata(*key_metadata, only_left=counts[1], only_right=counts[0])
+        column = _key_metadata(
+            *key_metadata, only_left=unmatched_counts[1], only_right=unmatched_counts[0]
+        )
         is_known = column.of or column.availability.status != Status.UNKNOWN or not new_table
         columns[name] = column if is_known else replace(column, of=f"{new_table}.{name}")
     for side, rows in enumerate(unmatched_masks):
         other_keys = [names[1 - side].get(key) for key in keys[1 - side] if isinstance(key, str)]
-        unmatched = merged[[name for name in merged if name in other_keys]][rows]
-        is_named = can_list_keys(unmatched, FrameMetadata(columns))
-        state = no_match(counts[side], len(rows))
-        statements = key_statements(unmatched, [state]) if is_named else []
-        for name in tabled[side].columns.keys() - {*shared} if counts[side] else ():
+        unmatched_keys = merged[[name for name in merged if name in other_keys]][rows]
+        is_named = can_list_keys(unmatched_keys, FrameMetadata(columns))
+        state = no_match(unmatched_counts[side], len(rows))
+        statements = key_statements(unmatched_keys, [state]) if is_named else []
+        for name in (
+            described_inputs[side].columns.keys() - {*shared_keys} if unmatched_counts[side] else ()
+        ):
             key_column = names[side][name]
             columns[key_column] = without_rows(columns[key_column], state, statements)
     key = [
-        [n if n in shared else after[n] for n in m.key]
-        for m, after in zip(tabled, names, strict=True)
+        [name if name in shared_keys else names_after[name] for name in metadata.key]
+        for metadata, names_after in zip(described_inputs, names, strict=True)
     ]
-    merged_key = dict.fromkeys((*key[0], *(n for n in key[1] if n not in shared)))
-    described = FrameMetadata(
+    merged_key = dict.fromkeys((*key[0], *(name for name in key[1] if name not in shared_keys)))
+    merged_metadata = FrameMetadata(
         columns,
         unique_key(merged, tuple(merged_key) if key[0] else ()),
-        sources_of(tabled),
-        {table: grain for table, grain in grains.items() if table not in sides[0] & sides[1]},
+        sources_of(described_inputs),
+        {
+            table: grain
+            for table, grain in grains.items()
+            if table not in tables_of_sides[0] & tables_of_sides[1]
+        },
         tuple(sorted(repeated)),
     )
-    return attach(merged, described)
+    return attach(merged, merged_metadata)
 
 
 def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame:
@@ -144,7 +166,10 @@ def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame
     names = dict(zip(map(str, frame.columns), map(str, renamed.columns), strict=True))
     with checked_once():
         metadata = metadata_of(frame, levels=True)
-        columns = {names.get(n, n): column.renamed(names) for n, column in metadata.columns.items()}
+        columns = {
+            names.get(name, name): column.renamed(names)
+            for name, column in metadata.columns.items()
+        }
         grains = {
             table: tuple(names.get(name, name) for name in grain)
             for table in tables_of(metadata)
@@ -180,15 +205,20 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     grains = {
         table: grain for source in reversed(sources) for table, grain in source.grains.items()
     }
-    unique = unique_key(adopted, key)
-    described = FrameMetadata(columns, unique, sources_of(sources), grains, tuple(sorted(repeated)))
-    return attach(adopted, described)
+    adopted_key = unique_key(adopted, key)
+    adopted_metadata = FrameMetadata(
+        columns, adopted_key, sources_of(sources), grains, tuple(sorted(repeated))
+    )
+    return attach(adopted, adopted_metadata)
 
 
 def without_rows(
     column: ColumnMetadata, state: Availability, new_statements: Sequence[Statement] = ()
 ) -> ColumnMetadata:
-    """Return the metadata of a column after a join that left some of its rows without a value."""
+    """Return the metadata of a column after a join that left some rows without its value.
+
+    ``state`` is the availability in these rows; ``new_statements`` say which rows they are.
+    """
     if is_joined(column.table) and column.availability == NOTHING.availability:
         # One's own, of which nothing is stated row by row.
         total = replace(state, status=Status.PARTIAL)
@@ -201,9 +231,9 @@ def without_rows(
     return replace(column, availability=total, other_rows=column.elsewhere, statements=statements)
 
 
-def no_match(unmatched: int, rows: int) -> Availability:
-    """Return the availability of a column in the rows of a join without a match."""
-    why = f"{unmatched} of {rows} rows without a match"
+def no_match(unmatched_count: int, row_count: int) -> Availability:
+    """Return the availability of a column in rows that had no match in a join."""
+    why = f"{unmatched_count} of {row_count} rows without a match"
     return Availability(Status.UNAVAILABLE, Cause.NO_ROW, why)
 
 
@@ -226,9 +256,10 @@ def columns_after(
 def _key_metadata(
     left: ColumnMetadata, right: ColumnMetadata, *, only_left: int, only_right: int
 ) -> ColumnMetadata:
-    """Return the metadata of a key column: that of the side with all its values, if there is one.
+    """Return the metadata of a key column after a merge.
 
-    Otherwise the metadata of both sides is combined.
+    It is that of the side which has all its values, or of both sides combined if neither has them.
+    ``only_left`` and ``only_right`` are the numbers of rows without a match.
     """
     if only_left and only_right:
         declared_name = left.of if left.of == right.of else None
@@ -238,7 +269,7 @@ def _key_metadata(
 
 
 def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the key if it identifies the rows of a frame; else an empty one."""
+    """Return the key if it identifies the rows of a frame; else an empty tuple."""
     rows = flattened(frame)
     has_key = bool(key) and {*key} <= {*rows.columns}
     return key if has_key and not rows.duplicated([*key]).any() else ()
@@ -252,39 +283,45 @@ def sources_of(described: Iterable[FrameMetadata]) -> tuple[Any, ...]:
 def _matching_columns(
     frame: pd.DataFrame, other: pd.DataFrame, other_metadata: FrameMetadata
 ) -> tuple[dict[str, ColumnMetadata], set[str]]:
-    """Return another frame's metadata of the columns with equal values in both frames.
+    """Return the metadata of another frame's columns that have the same values in this frame.
 
-    Also return the tables whose rows are repeated in the frame.
+    Also return the tables whose rows are repeated in this frame.
     """
     columns = {name: column for name, column in other_metadata.columns.items() if column.of}
-    empty = [name for name, column in columns.items() if column.availability.status in EMPTY]
-    fingerprint = fingerprint_of(other, [n for n in columns if n not in empty], other_metadata.key)
+    empty_columns = [
+        name for name, column in columns.items() if column.availability.status in EMPTY
+    ]
+    fingerprint = fingerprint_of(
+        other, [name for name in columns if name not in empty_columns], other_metadata.key
+    )
     check = FingerprintCheck(frame, fingerprint, other_metadata.key)
     matching = {
         name: column
         for name, column in columns.items()
-        if (check.is_empty(name) if name in empty else not check.change(name))
+        if (check.is_empty(name) if name in empty_columns else not check.change(name))
     }
     repeated = check.repeated(columns_of_tables(matching))
     for name, column in columns.items():
-        if name in matching or name in empty or name not in frame.columns:
+        if name in matching or name in empty_columns or name not in frame.columns:
             continue
         filled_rows = frame[frame[name].notna()]
         check = FingerprintCheck(filled_rows, fingerprint, other_metadata.key)
         if len(filled_rows) and check.change(name) is None:
-            missing = len(frame) - len(filled_rows)
+            missing_count = len(frame) - len(filled_rows)
             matching[name] = (
-                without_rows(column, no_match(missing, len(frame))) if missing else column
+                without_rows(column, no_match(missing_count, len(frame)))
+                if missing_count
+                else column
             )
             repeated |= check.repeated({column.table: [*other_metadata.key, name]})
     return matching, repeated
 
 
 def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any]) -> FrameMetadata:
-    """Describe the undeclared columns of a frame as columns of one table.
+    """Return the metadata of a frame, in which its undeclared columns are those of one new table.
 
     The key of the table is the smallest set of columns that identifies the rows; the columns that
-    the frame is merged on are tried first.
+    the frame is merged on (``keys``) are tried first.
     """
     arrays = arrays_of(frame)
     undeclared = [
@@ -297,25 +334,29 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
     if not undeclared:
         return metadata
     rows = flattened(frame)
-    unique = [n for n in rows.columns if isinstance(n, str) and [*rows.columns].count(n) == 1]
-    labels = [name for name in unique if rows[name].dtype.kind != "f"]
-    on = [name for name in keys if isinstance(name, str)]
+    unique_names = [
+        name for name in rows.columns if isinstance(name, str) and [*rows.columns].count(name) == 1
+    ]
+    labels = [name for name in unique_names if rows[name].dtype.kind != "f"]
+    merged_on = [name for name in keys if isinstance(name, str)]
     candidates = [
-        on,
+        merged_on,
         *([metadata.key] if metadata.key else []),
-        *([*on, label] for label in labels),
+        *([*merged_on, label] for label in labels),
     ]
     grain: tuple[str, ...] = (NO_KEY,)
-    for names in map(dict.fromkeys, (*candidates, [*on, *labels], [*on, *undeclared], unique)):
+    for names in map(
+        dict.fromkeys, (*candidates, [*merged_on, *labels], [*merged_on, *undeclared], unique_names)
+    ):
         with suppress(TypeError):  # lists have no hash
-            if {*names} <= {*unique} and not (
+            if {*names} <= {*unique_names} and not (
                 rows.duplicated([*names]).any() if names else len(rows) > 1
             ):
                 grain = tuple(names)
                 break
-    hashed = sorted({*undeclared, *grain} & {*arrays})
-    hashes = np.sort(row_hashes([hash_cells(arrays[name]) for name in hashed]))
-    digest = hashlib.sha256(repr((hashed, metadata.sources)).encode() + hashes.tobytes())
+    hashed_columns = sorted({*undeclared, *grain} & {*arrays})
+    hashes = np.sort(row_hashes([hash_cells(arrays[name]) for name in hashed_columns]))
+    digest = hashlib.sha256(repr((hashed_columns, metadata.sources)).encode() + hashes.tobytes())
     table = f"{JOINED}{digest.hexdigest()[:12]}"
     columns = {
         name: replace(column, of=f"{table}.{name}") if name in undeclared else column
@@ -335,7 +376,7 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
 
 
 def _keys_of(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[list[Any]]:
-    """Return for each side the columns, index levels or arrays that it is merged on."""
+    """Return for each side what it is merged on: a list of columns, index levels or arrays."""
     if options.get("how") == "cross":
         return [[], []]
     on = options.get("on")
@@ -349,13 +390,17 @@ def _keys_of(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[
 
 
 def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[str]:
-    """Return the columns or index levels merged on that have the same name on both sides."""
+    """Return the names of the columns or index levels merged on that both sides have."""
     if options.get("left_index") or options.get("right_index"):
         names = [str(name) for name in left.index.names if name is not None]
         return [name for name in names if name in right.index.names]
     pairs = zip(*_keys_of(left, right, options), strict=False)
-    scalar = pd.api.types.is_scalar
-    return [str(a) for a, b in pairs if scalar(a) and scalar(b) and a == b]
+    is_scalar = pd.api.types.is_scalar
+    return [
+        str(left_key)
+        for left_key, right_key in pairs
+        if is_scalar(left_key) and is_scalar(right_key) and left_key == right_key
+    ]
 
 
 def _check_keys(
@@ -380,20 +425,24 @@ def _check_keys(
     key_options = ("on", "left_on", "right_on", "left_index", "right_index")
     if any(options.get(name) is not None and options[name] is not False for name in key_options):
         return
-    metadata, shared = metadata_of(left, levels=True), keys[0]
-    rules = {name: declared(metadata.columns.get(str(name), NOTHING)) for name in shared}
+    metadata, shared_keys = metadata_of(left, levels=True), keys[0]
+    declarations = {
+        name: declared(metadata.columns.get(str(name), NOTHING)) for name in shared_keys
+    }
     measures = [
-        str(n)
-        for n, declaration in rules.items()
+        str(name)
+        for name, declaration in declarations.items()
         if declaration and declaration.aggregate.rule not in ("none", "key")
     ]
     if measures:
         key_columns = {*metadata.key, *metadata_of(right, levels=True).key}
-        labels = [name for name in shared if not pd.api.types.is_numeric_dtype(left[name].dtype)]
+        labels = [
+            name for name in shared_keys if not pd.api.types.is_numeric_dtype(left[name].dtype)
+        ]
         raise ArgumentError(
             "without on= rows are joined where all shared columns are equal, and "
             f"{', '.join(measures)} are measures; name the key: "
-            f"on={[name for name in shared if name in key_columns] or labels or '…'}",
+            f"on={[name for name in shared_keys if name in key_columns] or labels or '…'}",
             argument="on",
         )
 
@@ -469,34 +518,43 @@ def concat(
         str(name): _stacked_column(str(name), with_rows, inputs, conditions)
         for name in stacked.columns
     }
-    complete = (Status.AVAILABLE, Status.NOT_APPLICABLE)
+    complete_statuses = (Status.AVAILABLE, Status.NOT_APPLICABLE)
     for name, column in columns.items():
-        parts = [(frame, facts.columns[name]) for frame, facts in inputs if name in facts.columns]
-        absent = [state for _, part in parts for state in part.absent]
+        frames_and_columns = [
+            (frame, metadata.columns[name])
+            for frame, metadata in inputs
+            if name in metadata.columns
+        ]
+        absent_states = [state for _, column in frames_and_columns for state in column.absent]
         empty_states = (
-            part.availability for frame, part in parts if not len(frame) and with_rows != inputs
+            column.availability
+            for frame, column in frames_and_columns
+            if not len(frame) and with_rows != inputs
         )
-        absent += [state for state in empty_states if state.status not in complete]
-        columns[name] = column.with_absent(*absent) if absent else column
+        absent_states += [state for state in empty_states if state.status not in complete_statuses]
+        columns[name] = column.with_absent(*absent_states) if absent_states else column
     distinct_keys = {metadata.key for _, metadata in inputs}
     key = distinct_keys.pop() if len(distinct_keys) == 1 else ()
-    unique = unique_key(stacked, key)
-    if conditions and not unique and key:
-        unique = unique_key(stacked, (*(condition.column for condition in conditions[0]), *key))
+    stacked_key = unique_key(stacked, key)
+    if conditions and not stacked_key and key:
+        stacked_key = unique_key(
+            stacked, (*(condition.column for condition in conditions[0]), *key)
+        )
     grains: dict[str, tuple[str, ...]] = {}
     repeated = {table for _, metadata in inputs for table in metadata.repeated}
     for table in dict.fromkeys(table for _, metadata in inputs for table in tables_of(metadata)):
         frames_with_table = [pair for pair in with_rows if table in tables_of(pair[1])]
-        described = [metadata for _, metadata in inputs if table in tables_of(metadata)]
-        kinds = {metadata.grain(table) for metadata in described}
-        grain = min(kinds, key=str) or ()
-        are_there = {
-            all(map(facts.holds, facts.grain(table) or grain)) for _, facts in frames_with_table
+        metadata_with_table = [metadata for _, metadata in inputs if table in tables_of(metadata)]
+        table_keys = {metadata.grain(table) for metadata in metadata_with_table}
+        grain = min(table_keys, key=str) or ()
+        have_key = {
+            all(map(metadata.holds, metadata.grain(table) or grain))
+            for _, metadata in frames_with_table
         }
-        is_mixed = len(kinds) > 1 or len(are_there) > 1
+        is_mixed = len(table_keys) > 1 or len(have_key) > 1
         if is_mixed:
             grains[table] = (f"the key of {table} of every frame",)
-        elif any(table in metadata.grains for metadata in described):
+        elif any(table in metadata.grains for metadata in metadata_with_table):
             grains[table] = grain
         if is_mixed or _stacks_again(frames_with_table, table):
             repeated.add(table)
@@ -504,23 +562,25 @@ def concat(
         joined_tables = {column.table for column in columns.values() if is_joined(column.table)}
         repeated |= joined_tables - {*grains}
     sources = sources_of(metadata for _, metadata in inputs)
-    return attach(stacked, FrameMetadata(columns, unique, sources, grains, tuple(sorted(repeated))))
+    return attach(
+        stacked, FrameMetadata(columns, stacked_key, sources, grains, tuple(sorted(repeated)))
+    )
 
 
 def _stacks_again(frames: Sequence[FrameWithMetadata], table: str) -> bool:
-    """Return whether stacked frames of one response repeat rows of a table.
+    """Return whether stacked frames repeat rows of a table, as they were read from one response.
 
     Rows are compared by the columns of the table that all frames have.
     """
-    by_response: dict[Any, list[FrameWithMetadata]] = {}
+    frames_by_response: dict[Any, list[FrameWithMetadata]] = {}
     for frame, metadata in frames:
         responses = {table} if is_joined(table) else {*map(response_scope, metadata.sources)}
         for response in responses:
-            by_response.setdefault(response, []).append((frame, metadata))
-    for members in by_response.values():
+            frames_by_response.setdefault(response, []).append((frame, metadata))
+    for members in frames_by_response.values():
         if len(members) < 2:
             continue
-        parts = []
+        compared_frames = []
         for frame, metadata in members:
             columns = metadata.columns.items()
             names = {column.of: name for name, column in columns if column.table == table}
@@ -528,27 +588,32 @@ def _stacks_again(frames: Sequence[FrameWithMetadata], table: str) -> bool:
             if fingerprint is None or not fingerprint.is_complete:
                 described_columns = filter(metadata.holds, metadata.columns)
                 fingerprint = fingerprint_of(frame, described_columns, metadata.key)
-            parts.append((names, arrays_of(frame), fingerprint))
-        shared = [
+            compared_frames.append((names, arrays_of(frame), fingerprint))
+        shared_columns = [
             declared
-            for declared in parts[0][0]
-            if all(names.get(declared) in fingerprint.cells for names, _, fingerprint in parts)
+            for declared in compared_frames[0][0]
+            if all(
+                names.get(declared) in fingerprint.cells
+                for names, _, fingerprint in compared_frames
+            )
         ]
         hashes = [
-            np.concatenate([hash_cells(arrays[names[declared]]) for names, arrays, _ in parts])
-            for declared in shared
+            np.concatenate(
+                [hash_cells(arrays[names[declared]]) for names, arrays, _ in compared_frames]
+            )
+            for declared in shared_columns
         ]
         read_hashes = [
-            fingerprint.hashes_of(names[declared] for declared in shared)
-            for names, _, fingerprint in parts
+            fingerprint.hashes_of(names[declared] for declared in shared_columns)
+            for names, _, fingerprint in compared_frames
         ]
-        if shared and has_more_rows(hashes, read_hashes):
+        if shared_columns and has_more_rows(hashes, read_hashes):
             return True
     return False
 
 
 def _texts(values: pd.Series) -> tuple[str, ...]:
-    """Return the distinct values of a column as texts; () if too many, or if any is missing."""
+    """Return the distinct values of a column as texts; empty if too many, or if one is missing."""
     distinct = values.unique()
     if len(distinct) > _MAX_VALUES or values.isna().any():
         return ()
@@ -568,18 +633,20 @@ def _conditions_of_frames(
     names = dict.fromkeys(("host", *CONTEXT, *FILTERS, *keys))
     del names["fetched_at"]
     for columns in (*((name,) for name in names), ("host", "days"), ("fetched_at",)):
-        if not all({*columns} <= {*f.columns} & m.columns.keys() for f, m in frames):
+        if not all(
+            {*columns} <= {*frame.columns} & metadata.columns.keys() for frame, metadata in frames
+        ):
             continue
-        values = [[_texts(frame[name]) for name in columns] for frame, _ in frames]
-        rows = [row for texts in values for row in product(*texts)]
-        is_sure = all(map(all, values)) and len(rows) <= _MAX_VALUES
+        texts_of_frames = [[_texts(frame[name]) for name in columns] for frame, _ in frames]
+        rows = [row for texts in texts_of_frames for row in product(*texts)]
+        is_sure = all(map(all, texts_of_frames)) and len(rows) <= _MAX_VALUES
         if is_sure and len(rows) == len({*rows}):
             return [
                 tuple(
-                    Condition(n, "in", column_texts)
-                    for n, column_texts in zip(columns, texts, strict=True)
+                    Condition(name, "in", column_texts)
+                    for name, column_texts in zip(columns, texts, strict=True)
                 )
-                for texts in values
+                for texts in texts_of_frames
             ]
     return None
 
@@ -590,9 +657,10 @@ def _stacked_column(
     inputs: Sequence[FrameWithMetadata],
     conditions_by_frame: Sequence[tuple[Condition, ...]] | None,
 ) -> ColumnMetadata:
-    """Combine the metadata of a column over the frames that have it and those that lack it.
+    """Return the metadata of a column of stacked frames, combined from those that have or lack it.
 
-    If no frame with rows has the column, frames without rows count too.
+    ``with_rows`` are the frames that have rows; the others count only if none of these has the
+    column. ``conditions_by_frame`` select the rows of each, if it is known how.
     """
     is_held = any(name in metadata.columns for _, metadata in with_rows)
     frames, conditions_by_frame = (with_rows, conditions_by_frame) if is_held else (inputs, None)
@@ -605,25 +673,28 @@ def _stacked_column(
         declared_names = {
             f"{JOINED}{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}.{name}"
         }
-    rows_without = sum(len(frame) for frame, metadata in frames if name not in metadata.columns)
-    rows = sum(len(frame) for frame, _ in frames)
-    why = f"{rows_without} of {rows} rows from frames without it"
-    absent = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
+    lacking_count = sum(len(frame) for frame, metadata in frames if name not in metadata.columns)
+    row_count = sum(len(frame) for frame, _ in frames)
+    why = f"{lacking_count} of {row_count} rows from frames without it"
+    absent_state = Availability(Status.UNAVAILABLE, Cause.ABSENT, why)
     column = ColumnMetadata(
         declared_names.pop() if len(declared_names) == 1 else None,
         combine(column.availability for column in columns),
         caution=next((column.caution for column in columns if column.caution), None),
     )
     is_equal = len(columns) == len(frames) and len({column.statements for column in columns}) == 1
-    elsewhere = {column.elsewhere for column in columns}
-    if is_equal and (len(elsewhere) == 1 or conditions_by_frame is None):
-        states = columns[0].statements
-        return replace(column, statements=states, other_rows=combine([*elsewhere]))
+    other_states = {column.elsewhere for column in columns}
+    if is_equal and (len(other_states) == 1 or conditions_by_frame is None):
+        return replace(
+            column, statements=columns[0].statements, other_rows=combine([*other_states])
+        )
     if conditions_by_frame is None:
         is_there = column.availability.status in (Status.AVAILABLE, Status.PARTIAL)
-        return column.combined(absent) if rows_without and is_there else column
+        return column.combined(absent_state) if lacking_count and is_there else column
     statements = chain.from_iterable(
-        metadata.columns.get(name, ColumnMetadata(None, absent)).statements_within(*conditions)
+        metadata.columns.get(name, ColumnMetadata(None, absent_state)).statements_within(
+            *conditions
+        )
         for (_, metadata), conditions in zip(frames, conditions_by_frame, strict=True)
     )
     return replace(column, statements=tuple(statements))
@@ -633,34 +704,38 @@ def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) ->
     """Cast columns of frames to common dtypes; with ``all_columns`` each frame gets all columns."""
     if not all(frame.columns.is_unique for frame in frames):
         return [*frames]
-    cast: list[dict[Hashable, Any]] = [{} for _ in frames]
+    columns_of_frames: list[dict[Hashable, Any]] = [{} for _ in frames]
     for label in dict.fromkeys(chain.from_iterable(frame.columns for frame in frames)):
         columns = [frame.get(label) for frame in frames]
-        dtype = _common_dtype([None if c is None or c.isna().all() else c.dtype for c in columns])
-        kinds = [column.dtype for column in columns if column is not None]
-        dtype = dtype or (kinds[0] if len({*kinds}) == 1 else None)
-        for frame, column, cast_columns in zip(frames, columns, cast, strict=True):
+        dtype = _common_dtype(
+            [None if column is None or column.isna().all() else column.dtype for column in columns]
+        )
+        dtypes = [column.dtype for column in columns if column is not None]
+        dtype = dtype or (dtypes[0] if len({*dtypes}) == 1 else None)
+        for frame, column, cast_columns in zip(frames, columns, columns_of_frames, strict=True):
             if column is not None and (dtype is None or not column.isna().all()):
                 cast_columns[label] = column if dtype is None else column.astype(dtype)
             elif column is not None or all_columns:
                 cast_columns[label] = pd.Series(None, index=frame.index, dtype=dtype or object)
     return [
         pd.DataFrame(cast_columns, index=frame.index)
-        for frame, cast_columns in zip(frames, cast, strict=True)
+        for frame, cast_columns in zip(frames, columns_of_frames, strict=True)
     ]
 
 
 def _common_dtype(dtypes: Sequence[Any]) -> Any:
-    """Return the common dtype of columns; None if pandas may choose.
+    """Return a dtype for columns that are stacked; None if pandas may choose.
 
     A None among the dtypes stands for a column without values.
     """
-    kinds = [*dict.fromkeys(dtype for dtype in dtypes if dtype is not None)]
-    plain_dtypes = [dtype for dtype in kinds if not isinstance(dtype, pd.CategoricalDtype)]
-    if len(kinds) > 1 and not plain_dtypes:
-        levels = chain.from_iterable(dtype.categories for dtype in kinds)
+    distinct_dtypes = [*dict.fromkeys(dtype for dtype in dtypes if dtype is not None)]
+    plain_dtypes = [
+        dtype for dtype in distinct_dtypes if not isinstance(dtype, pd.CategoricalDtype)
+    ]
+    if len(distinct_dtypes) > 1 and not plain_dtypes:
+        levels = chain.from_iterable(dtype.categories for dtype in distinct_dtypes)
         return pd.CategoricalDtype([*dict.fromkeys(levels)])
-    if len(kinds) != 1 and len(plain_dtypes) != 1:
+    if len(distinct_dtypes) != 1 and len(plain_dtypes) != 1:
         return None
-    dtype = (plain_dtypes or kinds)[0]
+    dtype = (plain_dtypes or distinct_dtypes)[0]
     return nullable(pd.Series(dtype=dtype)).dtype if None in dtypes else dtype

@@ -45,7 +45,7 @@ CHECKSUMS = b"aatoolkit.sha256"
 
 
 def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
-    """Write a frame with its metadata to Parquet; the file is complete or not there at all.
+    """Write a frame with its metadata to Parquet; either the whole file is written, or none.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
 
 
 def _write(table: pa.Table, path: str | os.PathLike[str], keys: Mapping[bytes, bytes]) -> None:
-    """Write a table to Parquet, with key-value metadata and the checksums of both."""
+    """Write a table to Parquet; ``keys`` and the checksums of both become the file's metadata."""
     data = table.replace_schema_metadata(None)
     options = {"compression": "zstd", "store_schema": False}
     if data.num_rows < 1000:  # of few rows statistics are larger than they are
@@ -194,7 +194,7 @@ def read_metadata(path: str | os.PathLike[str]) -> FrameMetadata:
 
 
 def read_arrow(file: pq.ParquetFile) -> pa.Table:
-    """Read the rows of a file; if it has checksums, they are verified.
+    """Read the rows of a file as an Arrow table, and verify its checksums if it has some.
 
     Raises
     ------
@@ -207,34 +207,42 @@ def read_arrow(file: pq.ParquetFile) -> pa.Table:
 
 
 def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
-    """Return the checksums of a file's key-value metadata and of its rows, in base64.
+    """Return two checksums in base64: of a file's key-value metadata, and of its rows.
 
-    That of the rows is made of their logical hash; it is empty without a table, or if the table has
-    no logical hash.
+    The latter is made of the logical hash of the table. It is empty without a table, or if the
+    table has no logical hash.
     """
-    rows = None
+    row_hash = None
     with suppress(NotWritten):
         if table is not None:  # with the levels that no row has
-            kinds = [c for c in table.columns if c.length() and pa.types.is_dictionary(c.type)]
-            levels = [column.chunk(0).dictionary.to_pylist() for column in kinds]
+            categories = [
+                column
+                for column in table.columns
+                if column.length() and pa.types.is_dictionary(column.type)
+            ]
+            levels = [column.chunk(0).dictionary.to_pylist() for column in categories]
             digest = logical_hash(table.replace_schema_metadata(None))
-            rows = hashlib.sha256(f"{digest} {levels}".encode())
-    total = hashlib.sha256()
+            row_hash = hashlib.sha256(f"{digest} {levels}".encode())
+    key_hash = hashlib.sha256()
     for key in sorted(keys):
-        total.update(b"%d %b %d %b" % (len(key), key, len(keys[key]), keys[key]))
-    return b" ".join(base64.b64encode(h.digest() if h else b"") for h in (total, rows))
+        key_hash.update(b"%d %b %d %b" % (len(key), key, len(keys[key]), keys[key]))
+    return b" ".join(
+        base64.b64encode(digest.digest() if digest else b"") for digest in (key_hash, row_hash)
+    )
 
 
 def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
-    """Raise `NotRead` if a file has checksums, and its keys or rows are not those written."""
+    """Raise `NotRead` if a file has checksums, and its metadata or rows differ from them."""
     keys = dict(file.metadata.metadata or {})
-    stored = keys.pop(CHECKSUMS, None)
-    if (stored is None and KEY not in keys) or {ARROW, PANDAS} <= {*keys}:
+    stored_checksums = keys.pop(CHECKSUMS, None)
+    if (stored_checksums is None and KEY not in keys) or {ARROW, PANDAS} <= {*keys}:
         return  # as pyarrow writes a file of ours anew; we write one of these keys
-    digests = _checksums(table, keys)
+    checksums = _checksums(table, keys)
     if table is None:  # the keys alone
-        stored, digests = (text.partition(b" ")[0] for text in (stored or b"", digests))
-    if stored != digests:
+        stored_checksums, checksums = (
+            text.partition(b" ")[0] for text in (stored_checksums or b"", checksums)
+        )
+    if stored_checksums != checksums:
         raise NotRead(
             "the file does not hold what was written to it: it is damaged or was edited; write it "
             "again"
@@ -327,7 +335,7 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
 
 
 def _readable(keys: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return the key-value metadata of a file, changed so that pandas can parse all dtypes in it.
+    """Return the key-value metadata of a file, in which pandas can parse all names of dtypes.
 
     pandas writes names of dtypes such as ``list<item: string>[pyarrow]``, but cannot read them
     back. Such a dtype is replaced by ``object``, and its name is kept in another field.
@@ -357,7 +365,7 @@ def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file; all errors while it is read are raised as `NotRead`.
+    """Open a Parquet file in a ``with`` block; all errors in reading it are raised as `NotRead`.
 
     Raises
     ------
@@ -385,7 +393,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:
-    """Raise `NotWritten` if a folder has the name of a file."""
+    """Raise `NotWritten` if the path of a folder is that of a file."""
     path = Path(folder)
     if path.suffix.lower() in (".parquet", ".csv", ".xlsx"):
         raise NotWritten(

@@ -48,58 +48,58 @@ CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "f
 
 @recorded("to_long", "frame")
 def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.DataFrame:
-    """Return one row per cell; see ``df.aa.to_long``."""
+    """Return one row per number of a frame; see ``df.aa.to_long``."""
     flat = flattened(frame)
     flat = flat.set_axis([str(name) for name in flat.columns], axis=1)
     check_columns(flat, flat.columns)
     metadata = metadata_of(flat)
     given_columns = names_of([columns or ()])
     check_columns(flat, given_columns)
-    numbers = [
+    number_columns = [
         name
         for name in map(str, flat.select_dtypes("number").columns)
         if name in given_columns
         or not (given_columns or name in metadata.key or is_status_column(flat, name))
     ]
     not_numbers = {
-        name: f"holds {flat[name].dtype}" for name in given_columns if name not in numbers
+        name: f"holds {flat[name].dtype}" for name in given_columns if name not in number_columns
     }
     if not_numbers:
         reasons = ", ".join(f"{name} {why}" for name, why in not_numbers.items())
         raise AvailabilityError(f"only numbers have a long form: {reasons}", columns=not_numbers)
-    is_whole = all(flat[name].dtype.kind in "iu" for name in numbers)
-    kind = "Int64" if numbers and is_whole else "Float64"
+    is_whole = all(flat[name].dtype.kind in "iu" for name in number_columns)
+    value_dtype = "Int64" if number_columns and is_whole else "Float64"
     new_names = {
         name: f"{name}_" if name in _ADDED else name
         for name in flat.columns
-        if name not in numbers and not is_status_column(flat, name)
+        if name not in number_columns and not is_status_column(flat, name)
     }
     _check_free(new_names.values(), _ADDED)
     rows = flat[[*new_names]].rename(columns=new_names).reset_index(drop=True)
-    kinds: dict[str, Any] = {"value": kind, ROW: STATUSES}
-    no_rows = {name: pd.Series(dtype=kinds.get(name, "string")) for name in _ADDED}
-    blocks = [] if numbers else [rows.iloc[:0].assign(**no_rows)]
-    for name in numbers:
+    dtypes: dict[str, Any] = {"value": value_dtype, ROW: STATUSES}
+    no_rows = {name: pd.Series(dtype=dtypes.get(name, "string")) for name in _ADDED}
+    blocks = [] if number_columns else [rows.iloc[:0].assign(**no_rows)]
+    for name in number_columns:
         cells, declaration = cells_of(flat, name, metadata), declared(metadata.columns[name])
         block = rows.assign(
             variable=pd.Series(name, index=rows.index, dtype="string"),
-            value=_cast_exactly(flat[name], kind).array,
+            value=_cast_exactly(flat[name], value_dtype).array,
             unit=pd.Series(
                 declaration.unit if declaration else None, index=rows.index, dtype="string"
             ),
         )
         blocks.append(pd.concat([block, status_columns(cells.states, cells.codes)], axis=1))
-    described = {
+    column_metadata = {
         new_name: metadata.columns[name].renamed(new_names) for name, new_name in new_names.items()
     }
-    described |= dict.fromkeys((name for name in _ADDED if name != "value"), MEASURED)
+    column_metadata |= dict.fromkeys((name for name in _ADDED if name != "value"), MEASURED)
     key = (*(new_names[name] for name in metadata.key if name in new_names), "variable")
-    long = pd.concat(blocks, ignore_index=True)
-    return attach(long, FrameMetadata(described, key, metadata.sources))
+    long_frame = pd.concat(blocks, ignore_index=True)
+    return attach(long_frame, FrameMetadata(column_metadata, key, metadata.sources))
 
 
 def _cast_exactly(values: pd.Series, kind: Any) -> pd.Series:
-    """Cast numbers to a 64-bit dtype; raise if one would change."""
+    """Cast numbers to a 64-bit dtype; raise if this would change one."""
     is_whole = values.dtype.kind in "iu"
     if kind == "Float64" and is_whole and (values.abs() > EXACT_FLOAT).any():
         raise NotWritten(
@@ -128,8 +128,11 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
         "days": (scope and scope.days, "Int64"),
         **{name: (getattr(source, name) or pd.NaT, "datetime64[us]") for name in _WINDOW},
         **{
-            f"filter_{n}": ((scope and ",".join(scope._filters.get(n, ()))) or None, "string")
-            for n in FILTERS
+            f"filter_{filter_name}": (
+                (scope and ",".join(scope._filters.get(filter_name, ()))) or None,
+                "string",
+            )
+            for filter_name in FILTERS
         },
         "fetched_at": (source.fetched_at or pd.NaT, "datetime64[us, UTC]"),
     }
@@ -175,13 +178,15 @@ def complete(
     flat = flat.astype({name: nullable(values).dtype for name, values in flat.items()})
     check_columns(flat, levels)
     metadata = metadata_of(flat)
-    engines: dict[str, Availability] = {}
+    states_by_engine: dict[str, Availability] = {}
     if availability is not None:
         names = ("scope", "target", "status", "cause", "reason")
         check_columns(availability, names)
         table = availability[[*names]].astype(object)
         rows = table.where(table.notna(), None).itertuples(index=False, name=None)
-        engines = {target: load_state(state) for scope, target, *state in rows if scope == "engine"}
+        states_by_engine = {
+            target: load_state(state) for scope, target, *state in rows if scope == "engine"
+        }
     cast_levels = {name: _levels(flat, name, values) for name, values in levels.items()}
     flat = flat.assign(
         **{name: flat[name].astype(values.dtype) for name, values in cast_levels.items()}
@@ -189,8 +194,8 @@ def complete(
     new_rows = _missing_rows(flat, metadata, cast_levels)
     rows = new_rows[[*levels]].drop_duplicates().itertuples(index=False)
     why = f"no row in the response for {some_of([' '.join(map(as_text, row)) for row in rows])}"
-    new_states = _row_states(new_rows, metadata, engines, replace(NO_ROW, reason=why))
-    row_states = _row_states(flat, metadata, engines, Availability(Status.AVAILABLE))
+    new_states = _row_states(new_rows, metadata, states_by_engine, replace(NO_ROW, reason=why))
+    row_states = _row_states(flat, metadata, states_by_engine, Availability(Status.AVAILABLE))
     stacked = pd.concat([flat, new_rows], ignore_index=True)
     for name in _STATUS_COLUMNS:
         column_states = flat[name] if is_status_column(flat, name) else row_states[name]
@@ -212,22 +217,25 @@ def complete(
 
 
 def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
-    """Cast the values that a key column should have to its dtype, with new categories if needed."""
+    """Return the values that a key column should have, without duplicates, in its dtype.
+
+    A category gets the values that it lacks as new levels, unless its levels are ordered.
+    """
     is_list = isinstance(values, Iterable) and not isinstance(values, str)
     cells: Any = values if is_list else [values]
-    levels, kind = pd.Series([*cells], dtype=object, name=name), frame[name].dtype
+    levels, dtype = pd.Series([*cells], dtype=object, name=name), frame[name].dtype
     levels = levels.drop_duplicates()
     problem = "a level is missing" if levels.isna().any() else ""
-    if isinstance(kind, pd.CategoricalDtype):
-        new_categories = [value for value in levels if value not in kind.categories]
-        if new_categories and kind.ordered:
+    if isinstance(dtype, pd.CategoricalDtype):
+        new_categories = [value for value in levels if value not in dtype.categories]
+        if new_categories and dtype.ordered:
             problem = (
                 f"{', '.join(map(str, new_categories))} is not among the levels of the category"
             )
-        kind = pd.CategoricalDtype([*kind.categories, *new_categories], kind.ordered)
+        dtype = pd.CategoricalDtype([*dtype.categories, *new_categories], dtype.ordered)
     try:
         if not problem:
-            return levels.astype(kind)
+            return levels.astype(dtype)
     except (TypeError, ValueError) as error:
         problem = str(error)
     why = f"the levels of {name!r} do not fit: {problem}"
@@ -237,7 +245,7 @@ def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
 def _missing_rows(
     frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
-    """Return the rows that a frame lacks: combinations of levels and other keys without a row."""
+    """Return a row for each combination of levels and other keys that a frame lacks."""
     keys = [name for name in metadata.key if name not in levels]
     combinations = frame[keys].drop_duplicates() if keys else pd.DataFrame(index=range(1))
     for values in levels.values():
@@ -255,26 +263,27 @@ def _missing_rows(
 def _row_states(
     rows: pd.DataFrame,
     metadata: FrameMetadata,
-    engines: Mapping[str, Availability],
+    states_by_engine: Mapping[str, Availability],
     default: Availability,
 ) -> pd.DataFrame:
-    """Return the status, cause and reason of each row: reported, or why it was not.
+    """Return the status, cause and reason of each row.
 
-    A row that was reported has the state of its engine only if it has no measurement itself.
+    A row has the state of its engine in ``states_by_engine``, or else ``default``. Rows that were
+    reported (not added), and have a measurement, have ``default``.
     """
     columns = [
         name
         for name in metadata.columns
         if name not in metadata.key and name in rows.columns and not is_status_column(rows, name)
     ]
-    is_added, states = default.cause == NO_ROW.cause, [*engines.values()]
+    is_added, states = default.cause == NO_ROW.cause, [*states_by_engine.values()]
     if is_added:
         unmeasured = combine(metadata.columns[name].availability for name in columns)
         default = unmeasured if unmeasured.status in EMPTY else default
         states = [state if state.status in EMPTY else default for state in states]
     codes = np.zeros(len(rows), np.int64)
-    if engines and "engine" in rows.columns:
-        codes_of_engines = {engine: code for code, engine in enumerate(engines, 1)}
+    if states_by_engine and "engine" in rows.columns:
+        codes_of_engines = {engine: code for code, engine in enumerate(states_by_engine, 1)}
         codes = np.array([codes_of_engines.get(engine, 0) for engine in rows["engine"]], np.int64)
     if not is_added:
         measures = [*rows[columns].select_dtypes(["number", "bool", "boolean"])] or columns

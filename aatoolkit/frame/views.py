@@ -51,12 +51,12 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def words(values: Iterable[object]) -> pd.Index:
-    """Return texts as an index of dtype string, in which None is missing."""
+    """Return texts as a pandas index of dtype string; None becomes a missing value."""
     return pd.Index([*values], dtype="string")
 
 
 def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
-    """Return a frame unless a required column was not measured; see ``df.aa.require``."""
+    """Return the frame; raise if a required column was not measured; see ``df.aa.require``."""
     check_columns(frame, columns)
     metadata = metadata_of(frame)
     unmeasured = {}
@@ -88,22 +88,22 @@ def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.Da
     """Select the rows with a measurement; see ``df.aa.measured``."""
     check_columns(frame, columns)
     metadata = metadata_of(frame)
-    numbers = [
+    number_columns = [
         str(name)
         for name in frame.select_dtypes("number").columns
         if name not in metadata.key and not is_status_column(frame, str(name))
     ]
-    masks = [cells_of(frame, name, metadata).has_number for name in columns or numbers]
+    masks = [cells_of(frame, name, metadata).has_number for name in columns or number_columns]
     if masks:
         frame = frame.loc[(np.logical_and if columns else np.logical_or).reduce(masks)]
     if not drop:
         return frame
     columns_now = metadata_of(frame).columns
-    kept_names = [
+    is_kept = [
         name in metadata.key or columns_now[name].availability.status not in EMPTY
         for name in map(str, frame.columns)
     ]
-    return frame.loc[:, kept_names]
+    return frame.loc[:, is_kept]
 
 
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
@@ -115,21 +115,21 @@ def plain(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _plain(values: pd.Series) -> pd.Series:
-    """Convert a column to NumPy numbers, booleans or times, else to Python texts and None."""
-    missing = values.isna().to_numpy(bool)
+    """Convert a column to NumPy numbers, booleans or times; others to Python texts and None."""
+    is_missing = values.isna().to_numpy(bool)
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(values.dtype.categories.dtype)
-    kind = values.dtype
-    if kind.kind == "M":
+    dtype = values.dtype
+    if dtype.kind == "M":
         return naive_times(values).reset_index(drop=True)
-    if not missing.any() and kind.kind in "bui":
-        return pd.Series(values.to_numpy({"b": "bool", "u": "uint64", "i": "int64"}[kind.kind]))
-    is_whole = kind.kind in "ui"
-    if kind.kind in "uif":
-        largest = values.abs().max() if is_whole else 0
-        if pd.isna(largest) or largest <= EXACT_FLOAT:
+    if not is_missing.any() and dtype.kind in "bui":
+        return pd.Series(values.to_numpy({"b": "bool", "u": "uint64", "i": "int64"}[dtype.kind]))
+    is_whole = dtype.kind in "ui"
+    if dtype.kind in "uif":
+        largest_number = values.abs().max() if is_whole else 0
+        if pd.isna(largest_number) or largest_number <= EXACT_FLOAT:
             return pd.Series(values.to_numpy(np.float64, na_value=np.nan))
-    cells = values.astype(object) if is_whole or kind.kind == "b" else as_texts(values)
+    cells = values.astype(object) if is_whole or dtype.kind == "b" else as_texts(values)
     texts = cells.to_numpy(object, copy=True)
-    texts[missing] = None
+    texts[is_missing] = None
     return pd.Series(texts, dtype="object")
