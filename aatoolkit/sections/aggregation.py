@@ -110,8 +110,8 @@ class Aggregation:
             raise ArgumentError(f"{self.rule!r} is no aggregation rule; there are {rules}")
 
     def __repr__(self) -> str:
-        facts = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return f"Aggregation({', '.join(f'{name}={fact!r}' for name, fact in facts if fact)})"
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return f"Aggregation({', '.join(f'{name}={value!r}' for name, value in values if value)})"
 
     def __str__(self) -> str:
         text = self.rule
@@ -127,7 +127,7 @@ class Aggregation:
 
 
 def rule_of(rule: Aggregation | str) -> Aggregation:
-    """Return a rule as it is, or the rule of a name such as ``sum``."""
+    """Return an `Aggregation` unchanged, or make one from the name of a rule, such as ``sum``."""
     return rule if isinstance(rule, Aggregation) else Aggregation(rule)
 
 
@@ -148,7 +148,7 @@ def weighted(by: str, otherwise: str | None = None) -> Aggregation:
 
 
 def ratio(numerator: str, denominator: str, otherwise: str | None = None) -> Aggregation:
-    """Return the rule of a ratio of the summed numerator and denominator."""
+    """Return the rule of a ratio: the sum of the numerator divided by that of the denominator."""
     return Aggregation("ratio", over=(numerator, denominator), otherwise=otherwise)
 
 
@@ -156,10 +156,10 @@ def share(
     why: str = "shares of one whole: add within one answer, never over fetches",
     counts: tuple[str, str] | None = None,
 ) -> Aggregation:
-    """Return the rule of shares, which add up within one response only."""
+    """Return the rule of shares of a whole, which add up within one response only."""
     return Aggregation("sum", why=why, counts=counts)
 
 
 def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
-    """Return the rule that rows must not be combined, with the reason."""
+    """Return the rule ``none``, i.e. that rows must not be combined, with the reason."""
     return Aggregation("none", why=why, counts=counts)

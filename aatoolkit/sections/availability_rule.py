@@ -109,11 +109,14 @@ class Rule:
 
     @property
     def steps(self) -> Iterator[str]:
-        """The names of the fields on the path to the object."""
+        """The names of the fields on the path to the object, one after the other."""
         return (step.name for step in parse_pattern(self.at) if isinstance(step, Field))
 
     def find(self, document: Any) -> dict[str, Any] | None:
-        """Return the object at the path, with a bare word as its status; None if absent."""
+        """Return the object at the path of the rule; None if there is none.
+
+        A bare word or flag there is returned as the status of an object.
+        """
         value = self._at(document)
         if isinstance(value, str | bool):
             return {self.status: value}
@@ -122,12 +125,15 @@ class Rule:
         return value
 
     def value_in(self, record: Mapping[str, Any]) -> Any:
-        """Return what states something in an object: its status, or the word of its counts."""
+        """Return the value in an object that states its availability.
+
+        It is the status. If the status is a count, it is a word that compares it with the total.
+        """
         value = record.get(self.status)
         return extent_of(value, record.get(self.total)) if self.total else value
 
     def is_bare(self, document: Any) -> bool:
-        """Whether there is a word or a flag at the path instead of an object."""
+        """Whether a response has a word or a flag at the path of the rule, instead of an object."""
         return isinstance(self._at(document), str | bool)
 
     def _at(self, document: Any) -> Any:
@@ -161,7 +167,9 @@ class Rule:
 
 
 def extent_of(count: object, total: object) -> str | None:
-    """Return the word of a count beside how many there should be; None where nothing should be.
+    """Return a word for how much of a total a count is: ``none``, ``some`` or ``full``.
+
+    Return None if the total is 0, or the values are no such counts.
 
     Examples
     --------
@@ -179,7 +187,7 @@ WINDOW = "{days}"
 
 @lru_cache(maxsize=1024)
 def _pattern(word: str) -> re.Pattern[str] | None:
-    """Return the regular expression of a word with ``*`` or ``{engine}``; None for other words."""
+    """Return the regular expression for a word with ``*`` or ``{engine}``; None for other words."""
     pattern = re.escape(word).replace(r"\*", ".*")
     pattern = pattern.replace(r"\{engine\}", r"(?P<engine>\S.*?)", 1)
     return re.compile(pattern, re.DOTALL) if pattern != re.escape(word) else None
@@ -205,11 +213,11 @@ def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
     >>> [rule.at for rule in with_rule(rules, Rule(at="rows[].q", words={"x": "pending"}))]
     ['meta.state', 'rows[].q']
     """
-    return tuple({**{old.at: old for old in rules}, rule.at: rule}.values())
+    return tuple({**{old_rule.at: old_rule for old_rule in rules}, rule.at: rule}.values())
 
 
 def word_of(value: object) -> str:
-    """Format a value of a response like a key of a rule's `words`: text as it is, others as JSON.
+    """Return a value of a response as a key of a rule's `words`: text as it is, others as JSON.
 
     Examples
     --------

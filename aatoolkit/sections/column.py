@@ -167,8 +167,8 @@ class Column(Described):
         if self.dtype not in DTYPES:
             problem = f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}"
         elif parse is not None and self.dtype not in dtypes:
-            gives = f"gives {' or '.join(dtypes)}, not" if dtypes else "gives no"
-            problem = f"parse {parse!r} {gives} {self.dtype}: say so as dtype="
+            parse_note = f"gives {' or '.join(dtypes)}, not" if dtypes else "gives no"
+            problem = f"parse {parse!r} {parse_note} {self.dtype}: say so as dtype="
         elif (parse == "month day") != (self.year or "").startswith("$."):
             problem = "parse='month day' and year= (a path such as '$.window.end') need each other"
         elif self.scale is not None and (self.dtype != "Float64" or not self.scale > 0):
@@ -179,8 +179,8 @@ class Column(Described):
             raise ArgumentError(f"column {self.name!r}: {problem}")
 
     def _described(self) -> tuple[str, list[str]]:
-        unit = f", {self.unit}" if self.unit else ""
-        return f"{self.name}: {self.dtype}{unit}", [self.doc] if self.doc else []
+        unit_note = f", {self.unit}" if self.unit else ""
+        return f"{self.name}: {self.dtype}{unit_note}", [self.doc] if self.doc else []
 
 
 def camel(name: str) -> str:
@@ -191,8 +191,8 @@ def camel(name: str) -> str:
     >>> camel("citation_count")
     'citationCount'
     """
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
+    first_word, *other_words = name.split("_")
+    return first_word + "".join(part.capitalize() for part in other_words)
 
 
 @lru_cache(8192)
@@ -207,8 +207,8 @@ def snake(name: str) -> str:
     name = name[:80]
     if name.isascii() and name.isalnum() and name.islower():
         return name
-    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
-    return re.sub(r"\W+|__+", "_", split).strip("_").lower() or "field"
+    separated = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return re.sub(r"\W+|__+", "_", separated).strip("_").lower() or "field"
 
 
 # --- short forms --------------------------------------------------------------------------------

@@ -78,15 +78,15 @@ class Profile(Described, Mapping[str, Section]):
         self._sections: Mapping[str, Section] = {
             _key(section.name): section for section in sections
         }
-        count = sum(len(section.tables) for section in sections)
-        if sections and (len(self) < len(sections) or len(self._tables) < count):
+        table_count = sum(len(section.tables) for section in sections)
+        if sections and (len(self) < len(sections) or len(self._tables) < table_count):
             raise _problem(
                 f"the profile {name!r} has two sections or tables of one name; rename one"
             )
 
     @classmethod
     def over(cls, name: str, sections: Mapping[str, Section], *, doc: str = "") -> Profile:
-        """Create a profile from a mapping of tentative declarations, which it reads when needed."""
+        """Create a profile whose sections are tentative, and read from a mapping when needed."""
         profile = cls(name, doc=doc, tentative=sections)
         profile._sections = sections
         return profile

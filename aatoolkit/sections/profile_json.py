@@ -83,11 +83,13 @@ def dump_table(table: Table) -> dict[str, Any]:
     What only reading responses needs is left out: filters of rows, and how values are parsed.
     """
     facts = _dump(table)
-    unfiltered = Rows(table.rows.steps, table.rows.labels, table.rows.positional, table.rows.one)
+    unfiltered_rows = Rows(
+        table.rows.steps, table.rows.labels, table.rows.positional, table.rows.one
+    )
     for column in facts["columns"]:
         for name in _PARSING_FIELDS:
             column.pop(name, None)
-    return {**facts, "rows": _dump(unfiltered)}
+    return {**facts, "rows": _dump(unfiltered_rows)}
 
 
 def load_table(facts: Mapping[str, Any]) -> Table:
@@ -112,28 +114,30 @@ def load_table(facts: Mapping[str, Any]) -> Table:
 
 def _dump(value: Any) -> Any:
     if isinstance(value, Section | Table | Rows | Column | Rule | Aggregation):
-        facts = {}
+        values = {}
         for field in fields(value):
             fact = getattr(value, field.name)
             default = field.default
             if field.default_factory is not MISSING:
                 default = field.default_factory()
             if field.compare and (fact != default or type(fact) is not type(default)):
-                facts[field.name] = _dump_path(fact) if field.name in _PATH_FIELDS else _dump(fact)
-        return facts
+                values[field.name] = _dump_path(fact) if field.name in _PATH_FIELDS else _dump(fact)
+        return values
     if isinstance(value, Mapping):
         return {str(name): _dump(item) for name, item in value.items()}
     return [*map(_dump, value)] if isinstance(value, list | tuple) else value
 
 
-def _load(cls: Any, facts: Any) -> Any:
-    """Create a declaration of a class from the dict of its fields."""
-    if not isinstance(facts, dict) or not {*facts} <= {field.name for field in fields(cls)}:
+def _load(cls: Any, field_values: Any) -> Any:
+    """Create a declaration, such as a `Table`, of the class ``cls`` from the dict of its fields."""
+    if not isinstance(field_values, dict) or not {*field_values} <= {
+        field.name for field in fields(cls)
+    }:
         raise ValueError(f"no {cls.__name__}")
-    if cls is Aggregation and facts["rule"] not in RULES:
-        return Aggregation("none", why=f"its rule, {facts['rule']}, is of a newer version")
+    if cls is Aggregation and field_values["rule"] not in RULES:
+        return Aggregation("none", why=f"its rule, {field_values['rule']}, is of a newer version")
     values = {}
-    for name, fact in facts.items():
+    for name, fact in field_values.items():
         inner_cls = _DECLARATION_FIELDS.get(name)
         if inner_cls is None:
             values[name] = _load_path(fact) if name in _PATH_FIELDS else _as_tuples(fact)
@@ -149,18 +153,20 @@ def _load(cls: Any, facts: Any) -> Any:
 def _dump_path(steps: Any) -> list[Any] | None:
     if steps is None:
         return None
-    limits = {
-        str(index): [*s.only] for index, s in enumerate(steps) if isinstance(s, Entries) and s.only
+    keys_by_index = {
+        str(index): [*step.only]
+        for index, step in enumerate(steps)
+        if isinstance(step, Entries) and step.only
     }
-    return [format_path(steps), limits]
+    return [format_path(steps), keys_by_index]
 
 
-def _load_path(fact: Any) -> Any:
-    if fact is None:
+def _load_path(text_and_limits: Any) -> Any:
+    if text_and_limits is None:
         return None
-    text, limits = fact
+    text, keys_by_index = text_and_limits
     steps = [*parse_pattern(text)]
-    for index, keys in limits.items():
+    for index, keys in keys_by_index.items():
         steps[int(index)] = Entries(_as_tuples(keys))
     return tuple(steps)
 

@@ -93,8 +93,8 @@ def table(name: str) -> Table:
     >>> table("crawl_bots").key
     ('bot',)
     """
-    declared = find_table(name)
-    return PROFILE.table(name) if declared is None else declared
+    declaration = find_table(name)
+    return PROFILE.table(name) if declaration is None else declaration
 
 
 def find_table(name: str) -> Table | None:
@@ -107,8 +107,8 @@ def find_table(name: str) -> Table | None:
     """
     if not isinstance(name, str):
         return None
-    declared = _other_tables.get(name)
-    return PROFILE._tables.get(name) if declared is None else declared
+    declaration = _other_tables.get(name)
+    return PROFILE._tables.get(name) if declaration is None else declaration
 
 
 def propose(responses: Any, name: str | None = None) -> Proposal:
@@ -171,10 +171,13 @@ def describe(name: str) -> pd.DataFrame:
     from aatoolkit._util.show import show_as
 
     columns = {(table.name, column.name): column for table in get(name) for column in table.columns}
-    facts = [(c.dtype, c.unit, str(c.aggregate), c.doc) for c in columns.values()]
+    rows = [
+        (column.dtype, column.unit, str(column.aggregate), column.doc)
+        for column in columns.values()
+    ]
     index = pd.MultiIndex.from_tuples(columns, names=["table", "column"])
-    heads = ["dtype", "unit", "aggregation", "meaning"]
-    return show_as(pd.DataFrame(facts, index, heads, dtype="string"))
+    headers = ["dtype", "unit", "aggregation", "meaning"]
+    return show_as(pd.DataFrame(rows, index, headers, dtype="string"))
 
 
 def default_profile() -> Profile:
@@ -191,8 +194,8 @@ def default_profile() -> Profile:
 def qualifier(section: Section, owner: str) -> str:
     """Return the prefix that names of a section's tables have in metadata.
 
-    It is empty if the section is in the default profile. Otherwise it holds the name of its owner
-    (the profile) and a fingerprint of the section.
+    It is empty if the section is in the default profile. Otherwise it consists of ``owner``, i.e.
+    the name of the section's profile, and a fingerprint of the section.
 
     Examples
     --------
@@ -206,13 +209,13 @@ def qualifier(section: Section, owner: str) -> str:
     if PROFILE.get(section.name) is section:
         return ""
     prefix = f"{owner}#{fingerprint(section)}:"
-    for declared in section:
-        remember(prefix + declared.name, declared)
+    for table in section:
+        remember(prefix + table.name, table)
     return prefix
 
 
 def remember(name: str, declared: Table) -> None:
-    """Register a table of another profile by its qualified name; the oldest are evicted."""
+    """Register a table of another profile by its qualified name; the oldest ones are forgotten."""
     if name not in _other_tables:
         with _lock:
             while len(_other_tables) >= _MAX_TABLES:
@@ -257,14 +260,29 @@ def scope_options(**paths: str) -> Section:
     for name in paths:
         if name not in FILTERS:
             raise ArgumentError(unknown("filter", name, FILTERS), argument=name)
-    declared = PROFILE["scope_options"]
-    tables = [_table_at(declared[f"scope_{FILTERS[n]}"], n, paths.get(n, "")) for n in FILTERS]
-    first = dict.fromkeys(re.split(r"[.[{]", path)[0] for path in paths.values() if path)
-    return Section(declared.name, declared.doc, *tables, kept=(*declared.kept, *first))
+    default_section = PROFILE["scope_options"]
+    tables = [
+        _table_at(
+            default_section[f"scope_{FILTERS[filter_name]}"],
+            filter_name,
+            paths.get(filter_name, ""),
+        )
+        for filter_name in FILTERS
+    ]
+    first_fields = dict.fromkeys(re.split(r"[.[{]", path)[0] for path in paths.values() if path)
+    return Section(
+        default_section.name,
+        default_section.doc,
+        *tables,
+        kept=(*default_section.kept, *first_fields),
+    )
 
 
 def _table_at(table: Table, name: str, path: str) -> Table:
-    """Return a table of scope options with its values at a path and all its columns optional."""
+    """Return a table of scope options whose values are at ``path``; its columns are optional.
+
+    If the path is empty, the values stay where they are.
+    """
     columns = tuple(replace(column, optional=True) for column in table.columns)
     if not path:
         return replace(table, columns=columns)
@@ -274,10 +292,10 @@ def _table_at(table: Table, name: str, path: str) -> Table:
         raise ArgumentError(
             f"{name}={path!r} is no list of values; write models[].key, themes[] or makers{{}}"
         )
-    rows, steps_to_value = steps[: repeated[0]], steps[repeated[0] :]
-    is_map = isinstance(rows[-1], Entries)
+    row_steps, steps_to_value = steps[: repeated[0]], steps[repeated[0] :]
+    is_map = isinstance(row_steps[-1], Entries)
     source = format_path(steps_to_value) or ("@0" if is_map else ".")
     columns = tuple(
         replace(column, source=source) if column.name in table.key else column for column in columns
     )
-    return Table(table.name, table.doc, Rows(rows, (name,) * is_map), table.key, columns)
+    return Table(table.name, table.doc, Rows(row_steps, (name,) * is_map), table.key, columns)

@@ -25,7 +25,8 @@ class Rows:
     steps
         The path to the rows.
     labels
-        Names for the keys of its ``{}`` steps, in order. A column with such a name has the keys.
+        Names for the keys of the path's ``{}`` steps, in order. A column with such a name has the
+        keys.
     positional
         For rows that are arrays: a name for each position.
     one
@@ -186,5 +187,5 @@ def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> R
 
 
 def key_names(key: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of a key as a tuple."""
+    """Return the names of a key, which may be a single text, as a tuple."""
     return (key,) if isinstance(key, str) else (*key,)

@@ -101,17 +101,24 @@ class Table(Described):
 
     def __post_init__(self) -> None:
         key, names = key_names(self.key), [column.name for column in self.columns]
-        invalid = [*({*key} - {*names}), *(name for name in {*names} if names.count(name) > 1)]
-        if invalid:
+        invalid_names = [
+            *({*key} - {*names}),
+            *(name for name in {*names} if names.count(name) > 1),
+        ]
+        if invalid_names:
             raise ArgumentError(
-                f"table {self.name!r}: key or columns do not fit: {sorted(invalid)}"
+                f"table {self.name!r}: key or columns do not fit: {sorted(invalid_names)}"
             )
-        lists = [c.name for c in self.columns if c.name in key and c.dtype == "list<string>"]
-        if lists:
+        list_columns = [
+            column.name
+            for column in self.columns
+            if column.name in key and column.dtype == "list<string>"
+        ]
+        if list_columns:
             raise ArgumentError(
-                f"table {self.name!r}: a list cannot be a key: {lists}; choose other columns"
+                f"table {self.name!r}: a list cannot be a key: {list_columns}; choose other columns"
             )
-        grain = " and ".join(name.replace("_", " ") for name in key) or "response"
+        row_words = " and ".join(name.replace("_", " ") for name in key) or "response"
         columns = tuple(
             replace(
                 column,
@@ -121,7 +128,7 @@ class Table(Described):
             )
             for column in self.columns
         )
-        vars(self).update(key=key, doc=self.doc or f"One row per {grain}.", columns=columns)
+        vars(self).update(key=key, doc=self.doc or f"One row per {row_words}.", columns=columns)
 
     def __getitem__(self, name: str) -> Column:
         for column in self.columns:
@@ -216,10 +223,10 @@ class Section(Described):
         if len({*names}) < len(names):
             raise ArgumentError(f"section {name!r} has two tables of one name: {', '.join(names)}")
         rules = rules_of(availability)
-        for at in (rule.at for rule in rules if rule.kind != "header"):
-            if at.partition(".")[0] not in ENVELOPE and at not in kept:
-                kept = (*kept, at)
-            watched = tuple(path for path in watched if not is_at(path, at))
+        for rule_path in (rule.at for rule in rules if rule.kind != "header"):
+            if rule_path.partition(".")[0] not in ENVELOPE and rule_path not in kept:
+                kept = (*kept, rule_path)
+            watched = tuple(path for path in watched if not is_at(path, rule_path))
         availability = rules[0] if len(rules) == 1 else rules or None
         vars(self).update(
             name=name, doc=doc, tables=tables, kept=kept,
@@ -264,9 +271,9 @@ class Section(Described):
         >>> taught.availability.at
         'light'
         """
-        facts = {name: getattr(self, name) for name in ("kept", "watched", "emptied")}
+        parameters = {name: getattr(self, name) for name in ("kept", "watched", "emptied")}
         rules = with_rule(self.rules, Rule(**rule))
-        return Section(self.name, self.doc, *self.tables, availability=rules, **facts)
+        return Section(self.name, self.doc, *self.tables, availability=rules, **parameters)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -280,13 +287,13 @@ class Section(Described):
 
 
 def is_at(path: str, rule_path: str) -> bool:
-    """Whether a path equals the path of a rule, leads on from it, or is the beginning of it."""
+    """Whether a path equals the path of a rule, or one of the two is the beginning of the other."""
     path, rule_path = path.replace("{}", ""), rule_path.replace("{}", "")
     return f"{path}.".startswith(f"{rule_path}.") or f"{rule_path}.".startswith(f"{path}.")
 
 
 def pattern_of(rows: Rows, source: str) -> str:
-    """Return the path pattern, from the document, of the values that a source names."""
+    """Return the path from the document of a column's values; ``source`` is that from the row."""
     if source.startswith("$"):
         return format_path(_to_all_elements(parse_path(source[1:].lstrip("."))))
     steps = rows.steps
@@ -300,17 +307,17 @@ def pattern_of(rows: Rows, source: str) -> str:
 
 
 def _to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Replace the steps to single elements by steps to all elements."""
+    """Return a path in which steps to single elements of arrays lead to all elements."""
     return tuple(
-        Each() if isinstance(s, Each | Position | Named)
-        else Entries(s.only) if isinstance(s, Entries) else s
-        for s in steps
+        Each() if isinstance(step, Each | Position | Named)
+        else Entries(step.only) if isinstance(step, Entries) else step
+        for step in steps
     )  # fmt: skip
 
 
 def _enclosing_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return the path of the record that encloses the rows at a path."""
-    arrays = [index for index, step in enumerate(steps[:-1]) if isinstance(step, Each)]
-    if not arrays:
+    """Return the path of the record around the rows, i.e. of the array element that they are in."""
+    array_indexes = [index for index, step in enumerate(steps[:-1]) if isinstance(step, Each)]
+    if not array_indexes:
         raise ArgumentError(f"no record encloses {format_path(steps)!r}; leave out a ^")
-    return steps[: arrays[-1] + 1]
+    return steps[: array_indexes[-1] + 1]

@@ -149,16 +149,20 @@ def typed_module(profile: Profile) -> str:
     >>> "class SourceDomainsFrame(_DataFrame)" in text
     True
     """
-    declared = [section for section in profile.values() if section.name != SCOPE_OPTIONS]
-    frames = _classes((table.name for section in declared for table in section.tables), "Frame")
-    tables = _classes((section.name for section in declared), "Tables")
-    project = _PROJECT.format(
+    declared_sections = [section for section in profile.values() if section.name != SCOPE_OPTIONS]
+    frame_classes = _classes(
+        (table.name for section in declared_sections for table in section.tables), "Frame"
+    )
+    tables_classes = _classes((section.name for section in declared_sections), "Tables")
+    project_class = _PROJECT.format(
         filters=_FILTERS,
         name=_class_name(profile.name),
-        getters="".join(_getter("name", [name], kind) for name, kind in tables.items()),
+        getters="".join(
+            _getter("name", [name], class_name) for name, class_name in tables_classes.items()
+        ),
         reads="".join(
-            _READ.format(section=_quoted(name), tables=kind, filters=_FILTERS)
-            for name, kind in tables.items()
+            _READ.format(section=_quoted(name), tables=class_name, filters=_FILTERS)
+            for name, class_name in tables_classes.items()
         ),
     )
     methods = (
@@ -169,33 +173,39 @@ def typed_module(profile: Profile) -> str:
         [
             _HEAD.format(name=profile.name, methods="".join(methods)),
             *(
-                _frame(table, frames[table.name])
-                for section in declared
+                _frame(table, frame_classes[table.name])
+                for section in declared_sections
                 for table in section.tables
             ),
-            *(_tables(section, tables[section.name], frames) for section in declared),
-            project,
+            *(
+                _tables(section, tables_classes[section.name], frame_classes)
+                for section in declared_sections
+            ),
+            project_class,
         ]
     )
 
 
 def _frame(table: Table, name: str) -> str:
-    kinds: dict[str, list[str]] = {}
+    names_by_type: dict[str, list[str]] = {}
     for column in table.columns:
-        kinds.setdefault(DTYPES[column.dtype].python, []).append(column.name)
-    getters = [_getter("key", names, f"pd.Series[{kind}]") for kind, names in kinds.items()]
+        names_by_type.setdefault(DTYPES[column.dtype].python, []).append(column.name)
+    getters = [
+        _getter("key", names, f"pd.Series[{value_type}]")
+        for value_type, names in names_by_type.items()
+    ]
     getters.append(_GETTER.format(argument="key", key="_Selection", value="pd.DataFrame"))
     return _FRAME.format(frame=name, doc=_doc(table.doc), getters="".join(getters))
 
 
 def _tables(section: Section, name: str, frames: Mapping[str, str]) -> str:
     getters = "".join(_getter("name", [table], frames[table]) for table in section.names)
-    main = frames[section.names[0]]
-    return _TABLES.format(tables=name, doc=_doc(section.doc), getters=getters, main=main)
+    main_frame = frames[section.names[0]]
+    return _TABLES.format(tables=name, doc=_doc(section.doc), getters=getters, main=main_frame)
 
 
 def _classes(names: Iterable[str], suffix: str) -> dict[str, str]:
-    """Return the class name of each name; duplicates are numbered."""
+    """Return a class name for each name, with a suffix; equal class names are numbered."""
     classes: dict[str, str] = {}
     for name in names:
         classes[name] = fresh(f"{_class_name(name)}{suffix}", classes.values())
@@ -214,8 +224,11 @@ def _class_name(name: str) -> str:
 
 def _quoted(name: str) -> str:
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    written = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in escaped)
-    return f'"{"".join(written)}"'
+    characters = (
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in escaped
+    )
+    return f'"{"".join(characters)}"'
 
 
 def _doc(text: str) -> str:

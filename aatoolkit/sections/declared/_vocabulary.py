@@ -61,11 +61,11 @@ OWN_INTERVAL = refused("the service gives its own interval or verdict, with the 
 
 
 def optional(*columns: Column) -> tuple[Column, ...]:
-    """Return columns as optional: a response may leave out their fields."""
+    """Return the columns as optional ones, whose fields a response may leave out."""
     return tuple(replace(column, optional=True) for column in columns)
 
 
 def whole(name: str, doc: str, things: str) -> Column:
-    """Return a column of the total that shares are of; it is the same in every row."""
+    """Return a column of the total that shares are shares of; it is the same in every row."""
     rule = refused(f"the same {things} in every row")
     return count(name, doc, aggregate=rule, optional=True)

@@ -7,7 +7,7 @@ from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
 def _of_counts(numerator: str, denominator: str) -> Aggregation:
-    """Return the rule that only rows of the same metric combine, as the ratio of their counts."""
+    """Return the rule by which only rows of one metric combine, as the ratio of their counts."""
     why = f"recompute from {numerator}/{denominator}"
     return Aggregation("none", why=why, counts=(numerator, denominator), within="metric")
 

@@ -56,7 +56,7 @@ _STANDARD = {
 
 @dataclass
 class Analysis:
-    """The findings of one section.
+    """The findings about one section: its tables with their columns, notes and rules.
 
     Attributes
     ----------
@@ -84,15 +84,15 @@ class Analysis:
     def maps(self) -> set[tuple[Step, ...]]:
         """The paths of the objects whose keys are data."""
         return {
-            relation.steps[:at]
+            relation.steps[:index]
             for relation in self.relations
-            for at, step in enumerate(relation.steps)
+            for index, step in enumerate(relation.steps)
             if isinstance(step, Entries)
         }
 
     @property
     def declared(self) -> Section:
-        """The declaration of the section; what is open is left out.
+        """The declaration of the section, i.e. its tables and columns; what is open is left out.
 
         Raises
         ------
@@ -118,7 +118,7 @@ def analyse(
     *,
     measures: bool = True,
 ) -> Analysis:
-    """Analyse the responses of a section: tables, types, units, rules and keys.
+    """Analyse the responses of a section: find tables, types, units, rules of aggregation and keys.
 
     Parameters
     ----------
@@ -150,10 +150,10 @@ def analyse(
 
 
 def _rank(relation: Relation) -> float:
-    """Return the sort key of a table: tables with many columns first, single-row tables last.
+    """Return the sort key of a table, by which the main table comes first.
 
-    Nested tables come later. More than `_ROWS` rows make no difference, since a table with a row
-    for each day is seldom the main table.
+    Tables with many columns come first, nested and single-row tables last. More than `_ROWS` rows
+    make no difference, since a table with a row for each day is seldom the main table.
     """
     depth = sum(len(ancestor.steps) > 0 for ancestor, _ in relation.chain())
     return -min(len(relation), _ROWS) * len(relation.columns) / depth if relation.steps else 0.0
@@ -163,7 +163,7 @@ def _rank(relation: Relation) -> float:
 
 
 def table_of(relation: Relation) -> Table:
-    """Return the declaration of a table, with a filter that leaves out rows that are totals."""
+    """Return the declaration of a table that was found, without the rows that are totals."""
     without = {relation[name].source: values for name, values in relation.without.items()}
     rows = relation.rows.where(without=without) if without else relation.rows
     columns = tuple(map(column_of, relation.columns))
@@ -171,7 +171,7 @@ def table_of(relation: Relation) -> Table:
 
 
 def column_of(column: ColumnFinding) -> Column:
-    """Return the declaration of a column, without a unit or rule that is open."""
+    """Return the declaration of a column that was found, without a unit or rule that is open."""
     return Column(
         column.name,
         column.dtype,
@@ -210,61 +210,66 @@ def take_standard_names(analysis: Analysis, vocabulary: Vocabulary) -> None:
 
 
 def _standard_name(column: ColumnFinding) -> str | None:
-    """Return the standard name of a number by its unit and the words of its name, or None."""
+    """Return the standard name of a number, by its unit and its words; None if it has none."""
     unit, rule = column.unit.value or "", column.rule.value
     if column.is_key or column.unit.confidence == OPEN:
         return None
-    form = _form(specific_name(column.name, column.path))
+    standard_words = _form(specific_name(column.name, column.path))
     if rule is not None and column.rule.confidence == PROVED:
         if unit == FRACTION and rule.over in _RATIOS:
             return _RATIOS[rule.over]
-        if unit == POSITION and rule.by in _MEANS and form.startswith("average"):
+        if unit == POSITION and rule.by in _MEANS and standard_words.startswith("average"):
             return _MEANS[rule.by]
     concept = "standard_score" if unit.startswith("score") else _STANDARD.get(unit, "")
-    return pairs(concept).get(form) if concept else None
+    return pairs(concept).get(standard_words) if concept else None
 
 
 def _form(name: str) -> str:
-    """Return a name in singular and standard words, without filler words."""
+    """Return a name with its words in singular, replaced by standard words, and without fillers."""
     words = (pairs("same").get(word, word) for word in map(singular, tokens(name)))
-    return "_".join(w for w in "_".join(words).split("_") if w not in lexicon("filler"))
+    return "_".join(word for word in "_".join(words).split("_") if word not in lexicon("filler"))
 
 
 def _dimension(column: ColumnFinding, vocabulary: Vocabulary) -> str | None:
-    """Return the dimension of a text column: engine, topic, category or brand; None if not sure."""
+    """Return what a text column is about: engine, topic, category or brand; None if not sure."""
     words = [singular(word) for word in tokens(column.name) if word not in lexicon("labelling")]
     if column.dtype != "string" or len(words) != 1 or words[0] not in _DIMENSIONS:
         return None
-    is_kept, missing = column.relation.is_kept, column.reading.missing
+    is_kept, missing_values = column.relation.is_kept, column.reading.missing
     values = {
         value for row, value in enumerate(column.values) if isinstance(value, str) and is_kept[row]
     }
-    texts = values.difference(missing)
+    texts = values.difference(missing_values)
     return words[0] if texts and texts <= vocabulary.members.get(words[0], set()) else None
 
 
 def rename(column: ColumnFinding, name: str) -> None:
-    """Rename a column, and its name in the key and the rules of its table."""
-    relation, old = column.relation, column.name
-    relation.key = tuple(name if key == old else key for key in relation.key)
-    relation.without = {name if k == old else k: v for k, v in relation.without.items()}
+    """Rename a column, also in the key of its table and in the rules of other columns."""
+    relation, old_name = column.relation, column.name
+    relation.key = tuple(name if key == old_name else key for key in relation.key)
+    relation.without = {
+        name if column_name == old_name else column_name: labels
+        for column_name, labels in relation.without.items()
+    }
     column.name = name
     for ruled_column in relation.columns:
         if ruled_column.rule.value is not None:
             ruled_column.rule = replace(
-                ruled_column.rule, value=_renamed(ruled_column.rule.value, old, name)
+                ruled_column.rule, value=_renamed(ruled_column.rule.value, old_name, name)
             )
 
 
 def _renamed(rule: Aggregation, old: str, new: str) -> Aggregation:
-    def named(fact: Any) -> Any:
-        if isinstance(fact, tuple):
-            return tuple(map(named, fact))
-        return new if fact == old else fact
+    def with_new_name(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(with_new_name, value))
+        return new if value == old else value
 
-    facts = {name: named(getattr(rule, name)) for name in ("by", "over", "within", "across")}
+    fields = {
+        name: with_new_name(getattr(rule, name)) for name in ("by", "over", "within", "across")
+    }
     why = rule.why and re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _: new, rule.why)
-    return replace(rule, why=why, **facts)
+    return replace(rule, why=why, **fields)
 
 
 # --- single responses -----------------------------------------------------------------------------

@@ -54,7 +54,9 @@ Header = tuple[Path, list[list[str]]]
 
 @dataclass(eq=False)
 class Axis:
-    """Rows: the elements of the lists, or the entries of the maps, at one path of all responses.
+    """A set of rows: the elements of the lists, or the entries of the maps, at one path.
+
+    They are from all responses of a section.
 
     Attributes
     ----------
@@ -75,7 +77,8 @@ class Axis:
     only : dict of str to tuple
         A filter, if the axis has only some of the rows at its path: values by source.
     arrays, maps : list
-        The lists and maps in its rows, which become further axes or columns.
+        The lists in its rows (`Arrays`), and the maps (path and values), which become further axes
+        or columns.
     """
 
     steps: Path
@@ -93,14 +96,14 @@ class Axis:
         return len(self.keys)
 
     def chain(self) -> Iterator[Axis]:
-        """Yield the axis, its parent, the parent of that and so on; the responses last."""
+        """Yield the axis, then its parent, the parent's parent and so on up to the responses."""
         axis: Axis | None = self
         while axis is not None:
             yield axis
             axis = axis.parent
 
     def rows_of(self, ancestor: Axis) -> list[int]:
-        """Return, for each row, the row of an enclosing axis that holds it."""
+        """Return, for each row, the row of an enclosing axis that contains it."""
         rows = list(range(len(self)))
         for axis in self.chain():
             if axis is ancestor:
@@ -111,7 +114,7 @@ class Axis:
 
 @dataclass(eq=False)
 class Variable:
-    """The values at one path: one for each row of an axis, `MISSING` where there is none.
+    """The values at one path: one for each row of an axis (a set of rows); `MISSING` without one.
 
     If the path does not begin with that of the rows, it refers to the rows by their positions or
     keys, as in ``trend.hits[@0]``.
@@ -136,10 +139,10 @@ class Arrays:
 
     @cached_property
     def names(self) -> tuple[str | None, list[list[Any]]] | None:
-        """The texts by which the lists may name positions; None if they cannot.
+        """The texts of the lists, if they can be names of positions; None if they cannot.
 
-        The texts are the elements, or a field of the elements if these are records. The result is
-        the name of that field, or None, and the texts of each list.
+        The texts are the elements, or one field of the elements if these are records. The result is
+        the name of this field, or None, and a list of texts for each list.
         """
         fields = [*(self.items[0] or ())] if self.kinds == {"dict"} else [None]
         for name in fields:
@@ -159,7 +162,7 @@ each row of the array."""
 
 
 class Structure:
-    """The axes and variables of the responses of one section.
+    """The axes (sets of rows) and variables (values by row) of the responses of one section.
 
     Parameters
     ----------
@@ -189,25 +192,28 @@ class Structure:
             self._split(axis)
 
     def _add_axis(self, axis: Axis, streams: Iterable[Stream]) -> None:
-        """Add an axis with the values of its rows, and all axes below it."""
+        """Add an axis, i.e. a set of rows, with the values of its rows, and all axes in them."""
         self.axes.append(axis)
         self._add_variables(axis, streams)
 
     def _add_variables(self, axis: Axis, streams: Iterable[Stream]) -> None:
-        """Add the variables of an axis, then the axes below it, which they may name or label."""
-        arrays, maps = len(axis.arrays), len(axis.maps)
+        """Add values as variables of an axis, and the lists and maps among them as further axes.
+
+        ``streams`` has the path and the value for each row of the axis.
+        """
+        array_count, map_count = len(axis.arrays), len(axis.maps)
         for steps, values in streams:
             self._read(axis, steps, values)
-        self._add_map_axes(axis, axis.maps[maps:])
-        self._add_array_axes(axis, axis.arrays[arrays:])
+        self._add_map_axes(axis, axis.maps[map_count:])
+        self._add_array_axes(axis, axis.arrays[array_count:])
 
     def _read(self, axis: Axis, steps: Path, values: list[Any]) -> None:
-        """Add the values at a path: objects field by field, scalars as a variable.
+        """Add the values at one path: objects field by field, scalars as a variable.
 
-        Lists and maps are put aside on the axis.
+        ``values`` has one value for each row of the axis. Lists and maps are put aside on the axis.
         """
-        kinds = {*map(type, values)} - {Missing}
-        if dict in kinds:
+        value_types = {*map(type, values)} - {Missing}
+        if dict in value_types:
             dicts = _only(dict, values)
             objects = [value for value in dicts if value is not MISSING]
             if self._is_map(objects, steps):
@@ -219,38 +225,44 @@ class Structure:
                     if not parsed.invalid and parsed.array.null_count < len(dicts):
                         self.variables.append(Variable(axis, steps, dicts))
                 for name in names:
-                    inner = [MISSING if o is MISSING else o.get(name, MISSING) for o in dicts]
-                    self._read(axis, (*steps, Field(name)), inner)
-        if list in kinds:
+                    field_values = [
+                        MISSING if value is MISSING else value.get(name, MISSING) for value in dicts
+                    ]
+                    self._read(axis, (*steps, Field(name)), field_values)
+        if list in value_types:
             array = Arrays(steps, _only(list, values))
             if array.longest <= 1 < len(array.items) and array.kinds == {"dict"}:
                 # Lists of one record at most, in row after row, are wrappers.
-                inner = [MISSING if row in (MISSING, []) else row[0] for row in array.lists]
-                self._read(axis, (*steps, Position(0)), inner)
+                field_values = [MISSING if row in (MISSING, []) else row[0] for row in array.lists]
+                self._read(axis, (*steps, Position(0)), field_values)
             elif array.longest:
                 axis.arrays.append(array)
             else:
                 self.variables.append(Variable(axis, steps, array.lists))
-        plain = kinds - {dict, list}
-        if plain - {NoneType} or (plain and plain == kinds):
-            rest = [MISSING if type(value) in (dict, list) else value for value in values]
-            self.variables.append(Variable(axis, steps, rest))
+        scalar_types = value_types - {dict, list}
+        if scalar_types - {NoneType} or (scalar_types and scalar_types == value_types):
+            scalars = [MISSING if type(value) in (dict, list) else value for value in values]
+            self.variables.append(Variable(axis, steps, scalars))
 
     def _split(self, axis: Axis) -> None:
-        """Split an axis by its enclosing rows if these hold records of different kinds."""
+        """Split an axis (a set of rows) into several if its rows are records of different kinds.
+
+        They are if the records within one enclosing row have other fields than those within
+        another.
+        """
         variables = [variable for variable in self.variables if variable.axis is axis]
         is_held = any(child_axis.parent is axis for child_axis in self.axes)
         for ancestor in [*axis.chain()][1:-1] if not is_held else ():
             keys = [ancestor.keys[row] for row in axis.rows_of(ancestor)]
-            fields: dict[Any, set[Path]] = {}
+            paths_by_key: dict[Any, set[Path]] = {}
             for variable in variables:
                 for key, value in zip(keys, variable.values, strict=True):
                     if value is not MISSING:
-                        fields.setdefault(key, set()).add(variable.steps)
+                        paths_by_key.setdefault(key, set()).add(variable.steps)
             groups: list[tuple[set[Path], list[Any]]] = []
-            for key, paths in fields.items():
-                alike = (group for group in groups if _are_alike(group[0], paths))
-                group = next(alike, (set(), []))
+            for key, paths in paths_by_key.items():
+                similar_groups = (group for group in groups if _are_alike(group[0], paths))
+                group = next(similar_groups, (set(), []))
                 groups += [group] * (not group[1])
                 group[0].update(paths)
                 group[1].append(key)
@@ -263,14 +275,15 @@ class Structure:
     def _add_part(
         self, axis: Axis, variables: list[Variable], outer: Axis, paths: set[Path], keys: list[Any]
     ) -> None:
-        """Add an axis with some rows of another axis: those within certain rows of an outer axis.
+        """Add an axis with some rows of another axis: those within certain rows of ``outer``.
 
-        ``keys`` are the keys or positions of these outer rows; ``paths`` the columns to keep.
+        ``keys`` are the keys or positions of these outer rows. ``variables`` are those of the axis,
+        of which the ones at ``paths`` are kept.
         """
         source = "^" * sum(isinstance(step, Each) for step in axis.steps[len(outer.steps) :]) + "#0"
         if isinstance(outer.steps[-1], Entries):
             source = f"@{sum(isinstance(step, Entries) for step in outer.steps) - 1}"
-        rows = [at for at, row in enumerate(axis.rows_of(outer)) if outer.keys[row] in keys]
+        rows = [index for index, row in enumerate(axis.rows_of(outer)) if outer.keys[row] in keys]
         parent_rows = [axis.parent_rows[row] for row in rows]
         own_keys = [axis.keys[row] for row in rows]
         only = {**axis.only, source: tuple(keys)}
@@ -285,7 +298,7 @@ class Structure:
     # --- maps -----------------------------------------------------------------------------------
 
     def _is_map(self, objects: list[dict[str, Any]], steps: Path) -> bool:
-        """Whether the keys of objects are data: the values are alike, and the keys look like it."""
+        """Whether the keys of objects are data, as their values are alike and they look like it."""
         keys = list(dict.fromkeys(key for value in objects for key in value))
         if not keys:
             return False
@@ -307,11 +320,14 @@ class Structure:
         are_records = len(keys) >= 3 <= len(members) and all(
             isinstance(member, dict) and len(member) > 1 for member in members
         )
-        last = snake(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
-        return are_records or (is_text and not is_measure) or last.startswith(("by_", "per_"))
+        last_name = snake(steps[-1].name) if steps and isinstance(steps[-1], Field) else ""
+        return are_records or (is_text and not is_measure) or last_name.startswith(("by_", "per_"))
 
     def _add_map_axes(self, axis: Axis, maps: list[Stream]) -> None:
-        """Add an axis for the maps in the rows of an axis; maps with equal keys share one."""
+        """Add axes for the maps in the rows of an axis: each entry becomes a row.
+
+        Maps that have equal keys in every row share one axis.
+        """
         groups: dict[tuple[Any, ...], list[Stream]] = {}
         for steps, dicts in maps:
             keys = tuple(None if row is MISSING else frozenset(row) for row in dicts)
@@ -322,40 +338,51 @@ class Structure:
     # --- arrays ---------------------------------------------------------------------------------
 
     def _add_array_axes(self, axis: Axis, arrays: list[Arrays]) -> None:
-        """Add axes for the lists in the rows of an axis; lists of equal lengths share one."""
+        """Add the lists in the rows of an axis as further axes, or as columns.
+
+        Lists that have equal lengths in every row share one axis.
+        """
         row_arrays = [array for array in arrays if not self._add_if_columns(axis, array)]
-        groups: dict[Any, list[Arrays]] = {}
-        labelled: dict[Any, tuple[Label, list[Arrays]]] = {}
+        arrays_by_length: dict[Any, list[Arrays]] = {}
+        arrays_by_label: dict[Any, tuple[Label, list[Arrays]]] = {}
         for array in row_arrays:
             if array.is_used and array.kinds != {"dict"}:
                 continue
             label = self._label(axis, array)
             if label is not None:
-                labelled.setdefault((label[0], *array.lengths), (label, []))[1].append(array)
+                arrays_by_label.setdefault((label[0], *array.lengths), (label, []))[1].append(array)
                 continue
             # Of a square grid a list beside it may name the rows or the columns.
             sizes = {len(item or ()) for item in array.items if array.kinds == {"list"}}
             is_alone = array.longest < 2 or array.kinds == {"dict"} or sizes == {array.longest}
-            alike = (key for key in groups if not is_alone and _are_alike_long(array.lengths, key))
-            key = next(alike, array.steps if is_alone else (*array.lengths,))
-            groups.setdefault(key, []).append(array)
-        for label, group in labelled.values():
+            similar_lengths = (
+                key
+                for key in arrays_by_length
+                if not is_alone and _are_alike_long(array.lengths, key)
+            )
+            key = next(similar_lengths, array.steps if is_alone else (*array.lengths,))
+            arrays_by_length.setdefault(key, []).append(array)
+        for label, group in arrays_by_label.values():
             self._add_parallel_axis(axis, group, label)
-        for group in groups.values():
+        for group in arrays_by_length.values():
             if len(group) > 1 or not self._add_if_cells(axis, group[0]):
                 self._add_parallel_axis(axis, group)
 
     def _add_parallel_axis(
         self, axis: Axis, group: list[Arrays], label: Label | None = None
     ) -> None:
-        """Add one axis for lists side by side; nested or well-filled lists give the rows."""
+        """Add one axis for lists side by side: each position becomes a row.
+
+        The path of the rows is that of a list of lists, or else of the list that most rows have.
+        ``label`` is a list around them that names the positions.
+        """
         spine = max(group, key=lambda array: (array.kinds == {"list"}, len(array.filled)))
         streams = [(array.steps, array.lists) for array in group]
         first = int(len(group) == 1 and _has_header_row(spine.filled))
         self._add_child_axis(axis, streams, (spine.steps, spine.lists), Each, label, first)
 
     def _add_column_axis(self, axis: Axis, array: Arrays, streams: list[Stream]) -> None:
-        """Add an axis for lists that are whole columns: the rows are the positions in them."""
+        """Add an axis for lists that are whole columns: each position in them becomes a row."""
         steps, lists = self._elements(array, None, ())[0]
         label = self._label(axis, Arrays(steps, lists), is_own=True)
         self._add_child_axis(axis, streams, (steps, lists), Each, label, only={"^#0": (0,)})
@@ -370,10 +397,11 @@ class Structure:
         first: int = 0,
         only: dict[str, tuple[Any, ...]] | None = None,
     ) -> None:
-        """Add the axis of lists or maps with equal lengths or keys in the rows of an axis.
+        """Add an axis whose rows are the items of lists or maps in the rows of another axis.
 
-        ``spine`` is the list or map that gives the positions or keys. ``label`` is a list of an
-        enclosing row that names them.
+        All have equal lengths or keys; ``spine`` is the one whose path becomes that of the rows.
+        ``label`` is a list around them that names the items. ``first`` is the position of the first
+        row, ``only`` a filter of rows.
         """
         rows = [
             (at, key)
@@ -385,12 +413,12 @@ class Structure:
         elements = (Each() if isinstance(at, Position | Named) else at for at in spine[0])
         steps = (*elements, step())
         parent_rows, keys = [at for at, _ in rows], [key for _, key in rows]
-        members = [*group]
+        streams_and_label = [*group]
         if label is not None:
-            array, places = label
+            array, label_rows = label
             array.is_used = True
-            members.append((array.steps, [array.lists[row] for row in places]))
-        paths = [path for path, _ in members]
+            streams_and_label.append((array.steps, [array.lists[row] for row in label_rows]))
+        paths = [path for path, _ in streams_and_label]
         holder = paths[0][: min(_common(paths[0], path) for path in paths)]
         new_axis = Axis(
             steps, axis, parent_rows, keys, holder, first, label is not None, only or {}
@@ -399,7 +427,7 @@ class Structure:
         streams = [
             (steps if path == spine[0] and not only else (*bound(path), step(at=number)),
              [MISSING if lists[at] is MISSING else lists[at][key] for at, key in rows])
-            for path, lists in members
+            for path, lists in streams_and_label
         ]  # fmt: skip
         if first:
             header = (*bound(spine[0]), Position(0), Each())
@@ -408,7 +436,10 @@ class Structure:
         self._add_axis(new_axis, streams)
 
     def _read_header(self, axis: Axis, header: Header | None) -> None:
-        """Add the fields of a header's records as variables, if they differ between the rows."""
+        """Add other fields of the records that name the positions in rows (a header) as variables.
+
+        Fields with the same value in all rows are left out.
+        """
         steps = header[0][:-2] if header is not None else None
         arrays = (array for array in axis.arrays if bound(array.steps) == steps)
         array = next((array for array in arrays if array.kinds == {"dict"}), None)
@@ -424,21 +455,32 @@ class Structure:
             ]
 
     def _may_be_columns(self, axis: Axis, array: Arrays, *, is_mixed: bool) -> bool:
-        """Whether the elements of lists may be columns: lists of equal length, each of one kind."""
-        sizes = [{len(item or ()) for item in values} for values in array.filled]
-        if array.longest < 2 or any(len(size) != 1 or size == {0} for size in sizes):
+        """Whether the elements of lists, themselves lists, may be whole columns of a table.
+
+        They may if they have equal lengths, and the values of each are of one kind.
+        """
+        lengths_of_items = [{len(item or ()) for item in values} for values in array.filled]
+        if array.longest < 2 or any(
+            len(item_lengths) != 1 or item_lengths == {0} for item_lengths in lengths_of_items
+        ):
             return False
         is_square = any(
-            size == {len(values)} for size, values in zip(sizes, array.filled, strict=True)
+            item_lengths == {len(values)}
+            for item_lengths, values in zip(lengths_of_items, array.filled, strict=True)
         )
-        inner = [len(row[0]) if row is not MISSING and row else None for row in array.lists]
-        arrays = (neighbour.lengths for neighbour, _ in _arrays_around(axis, array, is_whole=True))
-        is_grid = is_square or any(lengths == inner for lengths in arrays)
+        first_lengths = [len(row[0]) if row is not MISSING and row else None for row in array.lists]
+        neighbour_lengths = (
+            neighbour.lengths for neighbour, _ in _arrays_around(axis, array, is_whole=True)
+        )
+        is_grid = is_square or any(lengths == first_lengths for lengths in neighbour_lengths)
         is_even = all(len(_kinds(item or ())) <= 1 for item in array.items)
         return is_even and (is_mixed or not is_grid)
 
     def _add_if_columns(self, axis: Axis, array: Arrays) -> bool:
-        """Add the elements of lists as columns, by their positions; return whether they are."""
+        """If each position in lists has a meaning of its own, add the elements as columns.
+
+        Return whether they were added.
+        """
         kinds = [_shapes(cells) for cells in zip_longest(*array.filled)]
         is_mixed = all(len(kind) <= 1 for kind in kinds) and len(set().union(*kinds)) > 1
         is_whole = array.kinds == {"list"}
@@ -460,10 +502,10 @@ class Structure:
         return False
 
     def _add_if_cells(self, axis: Axis, array: Arrays) -> bool:
-        """Add lists as columns if they need no axis of their own; return whether they do not.
+        """Add lists as columns if their elements are no rows; return whether they were added.
 
-        Lists of texts become one column of lists; tuples in many rows become one column for each
-        position.
+        Lists of texts become one column of lists. Short lists (tuples) in many rows become one
+        column for each position.
         """
         if _is_tuple(axis, array, max(4, 2 * array.longest)):
             self._add_variables(axis, self._elements(array, None, ()))
@@ -477,18 +519,22 @@ class Structure:
     def _elements(
         array: Arrays, header: Path | None, names: Sequence[Sequence[str]]
     ) -> list[Stream]:
-        """Return the elements of lists at each position or, with a header, under each name."""
-        places = [{name: at for at, name in enumerate(row)} for row in names]
+        """Return the elements of lists by position, as pairs of a path and the value for each row.
+
+        With a header, i.e. a list of names, they are the elements under each name; ``names`` has
+        the names in each row.
+        """
+        positions_by_name = [{name: position for position, name in enumerate(row)} for row in names]
         if header is None:
-            places = [{at: at for at in range(array.longest)}] * len(array.lists)  # type: ignore[misc]
+            positions_by_name = [{i: i for i in range(array.longest)}] * len(array.lists)  # type: ignore[misc]
         streams: list[Stream] = []
-        for name in dict.fromkeys(name for row in places for name in row):
+        for name in dict.fromkeys(name for row in positions_by_name for name in row):
             step = Position(name) if header is None else Named(header, name)  # type: ignore[arg-type]
             cells = [
                 values[row[name]]
                 if values is not MISSING and row.get(name, len(values)) < len(values)
                 else MISSING
-                for values, row in zip(array.lists, places, strict=True)
+                for values, row in zip(array.lists, positions_by_name, strict=True)
             ]
             streams.append(((*array.steps, step), cells))
         return streams
@@ -496,9 +542,9 @@ class Structure:
     def _header(
         self, axis: Axis, array: Arrays, *, is_mixed: bool, is_whole: bool
     ) -> Header | None:
-        """Return the list of texts that names the positions of the lists in ``array``.
+        """Return the list that names the positions of the lists in ``array``; None without one.
 
-        That is its path, and its texts for each row; None if no list is as long as they are.
+        It is returned as its path and its texts for each row.
         """
         candidates = []
         for neighbour, rows in _arrays_around(axis, array, is_whole=is_whole):
@@ -511,17 +557,17 @@ class Structure:
             is_named = _HEADER.fullmatch(snake(_last_name(neighbour.steps))) is not None
             # ``index_names`` is that of ``index``.
             is_like = _last_name(array.steps) in _last_name(neighbour.steps)
-            rank = _common(neighbour.steps, array.steps), is_like, is_named
+            closeness = _common(neighbour.steps, array.steps), is_like, is_named
             # What names only the positions of some rows are values of theirs.
             is_alike = len({*map(tuple, names)}) == 1 and "dict" not in array.kinds
             is_header = is_named or (is_mixed and not is_whole and is_alike)
             if array.kinds == {"text"} and is_alike:
                 is_header |= _is_tuple(axis, array, max(4, 2 * array.longest))
             if is_exact and is_header:
-                candidates.append((rank, neighbour, name, names))
+                candidates.append((closeness, neighbour, name, names))
         if not candidates:
             return None
-        _, neighbour, name, names = max(candidates, key=lambda fit: fit[0])
+        _, neighbour, name, names = max(candidates, key=lambda candidate: candidate[0])
         neighbour.is_used = True
         self.headers.add(neighbour.steps)
         return (
@@ -531,7 +577,10 @@ class Structure:
         ), names
 
     def _label(self, axis: Axis, array: Arrays, *, is_own: bool = False) -> Label | None:
-        """Return the nearest list of an enclosing axis that has the same lengths; None if none."""
+        """Return the nearest list around that has the same lengths, so that it may name the rows.
+
+        It is returned with the row that it is in, for each row of the axis. None if there is none.
+        """
         if array.longest < 2:
             return None
         candidates = []
@@ -542,7 +591,9 @@ class Structure:
             )
             if is_plain and all(length in (None, neighbour.lengths[row]) for length, row in pairs):
                 candidates.append((neighbour, rows))
-        return max(candidates, key=lambda fit: _common(fit[0].steps, array.steps), default=None)
+        return max(
+            candidates, key=lambda candidate: _common(candidate[0].steps, array.steps), default=None
+        )
 
 
 # --- paths --------------------------------------------------------------------------------------
@@ -551,10 +602,10 @@ class Structure:
 def _arrays_around(
     axis: Axis, array: Arrays, *, is_whole: bool
 ) -> Iterator[tuple[Arrays, list[int]]]:
-    """Yield the lists of enclosing axes, each with the row of that axis for each row of this one.
+    """Yield the lists in enclosing rows, each with the row that it is in, for each row of an axis.
 
-    Lists that hold ``array`` itself are left out. With ``is_whole``, the lists of the axis itself
-    are included, since the names of whole columns may be among them.
+    Lists that contain ``array`` itself are left out. With ``is_whole``, the lists of the axis
+    itself are included, since the names of whole columns may be among them.
     """
     for ancestor in [*axis.chain()][not is_whole :]:
         rows = axis.rows_of(ancestor)
@@ -564,12 +615,12 @@ def _arrays_around(
 
 
 def _are_alike(group: set[Path], paths: set[Path]) -> bool:
-    """Whether two sets of paths have most in common, or one contains the other."""
+    """Whether two sets of paths have at least half in common, or one contains the other."""
     return len(group & paths) >= min(0.5 * len(group | paths), len(group), len(paths))
 
 
 def _are_alike_long(lengths: list[int | None], others: Sequence[Any]) -> bool:
-    """Whether the lengths of lists equal those of others in all rows that have both."""
+    """Whether two sequences of lengths are equal in all rows that have both."""
     pairs = {*zip(lengths, others, strict=False)}
     comparisons = [length == other for length, other in pairs if None not in (length, other)]
     return len(lengths) == len(others) and any(comparisons) and all(comparisons)
@@ -580,7 +631,7 @@ def _last_name(steps: Path) -> str:
 
 
 def bound(steps: Iterable[Step]) -> Path:
-    """Return a path whose lists and maps refer to the positions and keys of a row, in order.
+    """Return a path with each list or map replaced by its item at the row's own position or key.
 
     Examples
     --------
@@ -600,7 +651,11 @@ def bound(steps: Iterable[Step]) -> Path:
 def _common(first: Sequence[Any], other: Sequence[Any]) -> int:
     """Return the number of leading members that two sequences share."""
     return next(
-        (at for at, (a, b) in enumerate(zip(first, other, strict=False)) if a != b),
+        (
+            index
+            for index, (member, other_member) in enumerate(zip(first, other, strict=False))
+            if member != other_member
+        ),
         min(len(first), len(other)),
     )
 
@@ -613,7 +668,7 @@ def _only(kind: type, values: list[Any]) -> list[Any]:
 
 
 def _kind(value: Any) -> str:
-    """Return the kind of a value; text that looks like a number or a day counts as such."""
+    """Return the kind of a value in a word; text that looks like a number or a day has its kind."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int | float):
@@ -624,7 +679,7 @@ def _kind(value: Any) -> str:
 
 
 def _shapes(values: Iterable[Any]) -> set[str]:
-    """Return the kinds of values, with the fields of objects and the kinds of elements as text."""
+    """Return the kinds of values as texts, with the fields of objects and the kinds of elements."""
     values = [*values]
     shapes = {str(sorted(value)) for value in values if isinstance(value, dict)}
     items = {f"[{kind}" for value in values if isinstance(value, list) for kind in _kinds(value)}
@@ -637,33 +692,39 @@ def _kinds(values: Iterable[Any]) -> set[str]:
 
 
 def _mean_agreement(members: list[Any]) -> float:
-    """Return the share of members that have a field with a given name and kind, as a mean."""
-    leaves = []
+    """Return how much the members of objects resemble each other, from 0 to 1.
+
+    It is the share of members that have a field with a given name and kind, as a mean over these.
+    """
+    member_kinds = []
     for member in members[:_SAMPLE]:
-        named = member.items() if isinstance(member, dict) else [(0, member)]
-        named = [(0, item) for item in member[:3]] if isinstance(member, list) else named
-        kinds = {(key, _kind(item)) for key, item in named if item is not None}
-        leaves += [kinds] if kinds else []
-    counts = Counter(leaf for kinds in leaves for leaf in kinds)
-    return counts.total() / (len(counts) * len(leaves)) if counts else 0.0
+        items = member.items() if isinstance(member, dict) else [(0, member)]
+        items = [(0, item) for item in member[:3]] if isinstance(member, list) else items
+        kinds = {(key, _kind(item)) for key, item in items if item is not None}
+        member_kinds += [kinds] if kinds else []
+    counts = Counter(field_kind for kinds in member_kinds for field_kind in kinds)
+    return counts.total() / (len(counts) * len(member_kinds)) if counts else 0.0
 
 
 def _plain(value: Any) -> Any:
-    """Return the value inside nested objects of one field, or a value of another kind as it is."""
+    """Return the value inside of nested objects of one field each; other values unchanged."""
     while isinstance(value, dict) and len(value) == 1:
         (value,) = value.values()
     return value
 
 
-def _is_tuple(axis: Axis, array: Arrays, rows: int) -> bool:
-    """Whether lists are tuples: short, of one length, without nesting, and in enough rows."""
+def _is_tuple(axis: Axis, array: Arrays, min_rows: int) -> bool:
+    """Whether lists are tuples, i.e. short, of one length and of plain values.
+
+    There must also be ``min_rows`` lists or more.
+    """
     is_even = len({*map(len, array.filled)}) == 1 and array.longest <= _WIDEST_TUPLE
     is_plain = {*map(_kind, map(_plain, array.items))}.isdisjoint({"dict", "list"})
-    return axis.parent is not None and is_even and is_plain and len(array.filled) >= rows
+    return axis.parent is not None and is_even and is_plain and len(array.filled) >= min_rows
 
 
 def _has_header_row(tables: list[list[Any]]) -> bool:
-    """Whether the first row of each table names the columns of the others."""
+    """Whether the first element of each list has names for the columns of the other elements."""
     for rows in tables:
         if len(rows) < 3 or not all(isinstance(row, list) for row in rows):
             return False

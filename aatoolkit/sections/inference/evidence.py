@@ -76,7 +76,7 @@ class Totals:
 
 
 def _find_sums(relation: Relation, relations: list[Relation]) -> None:
-    """Add to each column's evidence which totals its rows sum to."""
+    """Add to the evidence of each column which totals its rows sum to."""
     totals = [*_totals_around(relation)]
     for column in relation.columns if relation.is_kept.any() else ():
         if not column.may_add:
@@ -104,13 +104,17 @@ def _totals_around(relation: Relation) -> Iterator[Totals]:
 
 
 def _totals_of(column: ColumnFinding, relations: list[Relation]) -> Iterator[Totals]:
-    """Yield the totals that a column may sum to: its total row, and its sums in other tables."""
+    """Yield totals that a column may sum to.
+
+    They are its own total rows, and its sums by response in tables that are not nested with its
+    own.
+    """
     relation, responses = column.relation, column.relation.response
     key = {*relation.key}
     if len(relation.total_rows):
-        total = np.full(int(responses.max()) + 1, np.nan)
-        total[responses[relation.total_rows]] = column.numbers[relation.total_rows]
-        yield Totals(responses, total, "their total", "responses", key)
+        totals_by_response = np.full(int(responses.max()) + 1, np.nan)
+        totals_by_response[responses[relation.total_rows]] = column.numbers[relation.total_rows]
+        yield Totals(responses, totals_by_response, "their total", "responses", key)
     sums = _sums_by_response(column)
     is_nested = any(neighbour.steps for neighbour, _ in [*relation.chain()][1:])
     for neighbour in relations if not is_nested and len(np.unique(sums[sums > 0])) > 1 else ():
@@ -134,19 +138,19 @@ def _sums_by_response(column: ColumnFinding) -> Numbers:
 
 
 def _sums_to(column: ColumnFinding, total: Totals) -> bool:
-    """Whether the rows of a column sum to totals, too often or too large for a coincidence."""
+    """Whether the rows of a column sum to totals, too often or too large to be a coincidence."""
     is_counted, size = column.relation.is_kept & ~np.isnan(column.numbers), len(total.numbers)
     groups, numbers = total.groups[is_counted], column.numbers[is_counted]
     sums = np.bincount(groups, numbers, minlength=size)[:size]
-    parts = np.bincount(groups, numbers != 0, minlength=size)[:size]
-    is_known = ~np.isnan(total.numbers) & (parts > 0)
-    slack = column.half_unit * np.maximum(parts, 1) + _SLACK
+    part_counts = np.bincount(groups, numbers != 0, minlength=size)[:size]
+    is_known = ~np.isnan(total.numbers) & (part_counts > 0)
+    slack = column.half_unit * np.maximum(part_counts, 1) + _SLACK
     if not is_known.any() or (np.abs(sums - total.numbers)[is_known] > slack[is_known]).any():
         return False
     # A single part equals its total whatever the rule is.
-    several = is_known & (parts >= 2)
-    is_large = np.nanmax(total.numbers) >= _LARGE and parts[several].sum() >= 3
-    is_often = several.sum() >= FEWEST and len(np.unique(total.numbers[is_known])) >= 3
+    has_several_parts = is_known & (part_counts >= 2)
+    is_large = np.nanmax(total.numbers) >= _LARGE and part_counts[has_several_parts].sum() >= 3
+    is_often = has_several_parts.sum() >= FEWEST and len(np.unique(total.numbers[is_known])) >= 3
     return bool(is_often or is_large)
 
 
@@ -155,7 +159,7 @@ def _sums_to(column: ColumnFinding, total: Totals) -> bool:
 
 @dataclass(frozen=True)
 class Operand:
-    """The counts of a column, aligned to the rows of a relation; ``is_own`` if it is its column."""
+    """The counts of a column by row of a relation; ``is_own`` if it is a column of the relation."""
 
     name: str
     numbers: Numbers
@@ -191,19 +195,19 @@ class Ratio:
 
 
 def _find_ratios(relation: Relation) -> None:
-    counts = list(_count_operands(relation))
+    operands = list(_count_operands(relation))
     for column in relation.columns:
-        reading, named, facts = column.reading, column.meaning, column.facts
+        number_format, name_meaning, facts = column.reading, column.meaning, column.facts
         # A whole percentage is too coarse: it is left to experiments.
-        if not (reading.is_number and column.is_own and reading.decimals):
+        if not (number_format.is_number and column.is_own and number_format.decimals):
             continue
         numbers = np.where(relation.is_kept, column.numbers, np.nan)
         half_unit = column.half_unit + _SLACK
         largest, smallest = np.nanmax(numbers), np.nanmin(numbers)
-        is_share = named.kind not in ("position", "rank", "milliseconds", "seconds", "money")
-        factors = [100.0] if reading.percent or largest > 1.5 else [1.0, 100.0]
+        is_share = name_meaning.kind not in ("position", "rank", "milliseconds", "seconds", "money")
+        factors = [100.0] if number_format.percent or largest > 1.5 else [1.0, 100.0]
         for factor in factors if is_share and smallest >= 0 else ():
-            ratios = [*_ratios(numbers, half_unit, factor, counts, column.name)]
+            ratios = [*_ratios(numbers, half_unit, factor, operands, column.name)]
             facts.ratios += ratios
             for ratio in ratios:
                 numerator = ratio.numerator
@@ -212,14 +216,14 @@ def _find_ratios(relation: Relation) -> None:
                         f"{column.name} is its share of its sum"
                     )
                     relation[numerator.name].facts.across |= {*relation.key}
-            if not ratios and named.kind == "share" and not named.points:
-                facts.denominators |= _find_denominators(numbers, half_unit, factor, counts)
-        if named.kind in ("position", "rank") or named.mean:
-            facts.denominators |= _find_denominators(numbers, half_unit, 1.0, counts)
+            if not ratios and name_meaning.kind == "share" and not name_meaning.points:
+                facts.denominators |= _find_denominators(numbers, half_unit, factor, operands)
+        if name_meaning.kind in ("position", "rank") or name_meaning.mean:
+            facts.denominators |= _find_denominators(numbers, half_unit, 1.0, operands)
 
 
 def _count_operands(relation: Relation) -> Iterator[Operand]:
-    """Yield the counts of which ratios may be made: of the rows, of enclosing rows, and sums."""
+    """Yield the counts that may be parts of ratios: of the rows, of rows around them, and sums."""
     earlier_sums: list[Numbers] = []
     for ancestor, places in relation.chain():
         for column in ancestor.columns:
@@ -230,7 +234,7 @@ def _count_operands(relation: Relation) -> Iterator[Operand]:
             yield Operand(name, column.numbers[places], is_own)
             sums = _sums_by_response(column)[relation.response]
             is_new = not any(
-                np.array_equal(sums, numbers, equal_nan=True) for numbers in earlier_sums
+                np.array_equal(sums, earlier_sum, equal_nan=True) for earlier_sum in earlier_sums
             )
             if is_own and relation.steps and is_new:
                 earlier_sums.append(sums)
@@ -240,54 +244,55 @@ def _count_operands(relation: Relation) -> Iterator[Operand]:
 def _ratios(
     numbers: Numbers, half_unit: float, factor: float, counts: list[Operand], name: str
 ) -> Iterator[Ratio]:
-    """Yield the ratios of two counts that equal numbers on all rows, within their rounding.
+    """Yield the ratios of two counts that equal the numbers of a column on all rows.
 
-    If the name of the column has that of the numerator, one row less is enough.
+    They are equal within the rounding of the numbers. If the column's name contains that of the
+    numerator, one row less is enough as proof.
     """
     for denominator in counts:
-        usable = ~np.isnan(numbers) & (denominator.numbers > 0)
-        for numerator in counts if usable.any() else ():
+        has_denominator = ~np.isnan(numbers) & (denominator.numbers > 0)
+        for numerator in counts if has_denominator.any() else ():
             if numerator is denominator or numerator.name.startswith("sum of "):
                 continue
-            rows = usable & ~np.isnan(numerator.numbers)
+            has_both = has_denominator & ~np.isnan(numerator.numbers)
             with np.errstate(divide="ignore", invalid="ignore"):
                 error = np.abs(factor * numerator.numbers / denominator.numbers - numbers)
-            if (error[rows] > half_unit).any():
+            if (error[has_both] > half_unit).any():
                 continue
             # Rates of 0 and counts that are equal prove nothing.
-            rows &= (numbers != 0) & (numerator.numbers != denominator.numbers)
-            stack = np.stack([numbers, numerator.numbers, denominator.numbers])[:, rows]
-            count = np.unique(stack, axis=1).shape[1] if rows.any() else 0
-            is_small = count and numerator.numbers[rows].max() <= 3
+            has_both &= (numbers != 0) & (numerator.numbers != denominator.numbers)
+            triples = np.stack([numbers, numerator.numbers, denominator.numbers])[:, has_both]
+            row_count = np.unique(triples, axis=1).shape[1] if has_both.any() else 0
+            is_small = row_count and numerator.numbers[has_both].max() <= 3
             stem = singular(numerator.name.removesuffix("_count").rpartition(".")[2])
             is_named = stem in name and half_unit < 0.001
-            if count >= (_SMALL if is_small else FEWEST - is_named):
-                yield Ratio(numerator, denominator, factor, count)
+            if row_count >= (_SMALL if is_small else FEWEST - is_named):
+                yield Ratio(numerator, denominator, factor, row_count)
 
 
 def _find_denominators(
     numbers: Numbers, half_unit: float, factor: float, denominators: list[Operand]
 ) -> dict[str, int]:
-    """Return the counts that, times the numbers, give whole numbers, and on how many rows.
+    """Return by name the counts that give whole numbers when multiplied by the numbers of a column.
 
-    Such a count is the denominator of a rate whose numerator is not in the response, or the weight
-    of a mean of whole numbers.
+    The values are on how many rows they do. Such a count is the denominator of a rate whose
+    numerator is not in the response, or the weight of a mean of whole numbers.
     """
     row_counts = {}
     for denominator in denominators:
-        rows = ~np.isnan(numbers) & (denominator.numbers > 0) & (numbers != 0)
-        pairs = np.unique(np.stack([numbers[rows], denominator.numbers[rows]]), axis=1)
-        low = (pairs[0] - half_unit) * pairs[1] / factor
-        high = (pairs[0] + half_unit) * pairs[1] / factor
-        chance = float(np.prod(np.clip(high - low, 0.0, 1.0)))
-        is_whole = (np.floor(high) >= np.ceil(low)).all()
+        is_usable = ~np.isnan(numbers) & (denominator.numbers > 0) & (numbers != 0)
+        pairs = np.unique(np.stack([numbers[is_usable], denominator.numbers[is_usable]]), axis=1)
+        lowest = (pairs[0] - half_unit) * pairs[1] / factor
+        highest = (pairs[0] + half_unit) * pairs[1] / factor
+        chance = float(np.prod(np.clip(highest - lowest, 0.0, 1.0)))
+        is_whole = (np.floor(highest) >= np.ceil(lowest)).all()
         if is_whole and pairs.shape[1] >= FEWEST and chance <= _CHANCE:
             row_counts[denominator.name] = pairs.shape[1]
     return row_counts
 
 
 def _find_siblings(relation: Relation) -> None:
-    """Add to the evidence which columns of one object sum to 1 or 100 on every row."""
+    """Add to the evidence which columns of one object sum to 1, or 100, on every row."""
     objects: dict[str, list[ColumnFinding]] = {}
     for column in relation.columns:
         fits = column.reading.is_number and column.is_own and column.source[0] not in ".$"
@@ -301,19 +306,24 @@ def _find_siblings(relation: Relation) -> None:
         totals = ((group, _total(group)) for group in groups)
         group, total = next((result for result in totals if result[1]), ((), 0.0))
         for column in group:
-            column.facts.siblings, column.facts.siblings_sum = tuple(c.name for c in group), total
+            column.facts.siblings = tuple(sibling.name for sibling in group)
+            column.facts.siblings_sum = total
 
 
 def _total(columns: tuple[ColumnFinding, ...]) -> float:
-    """Return 1 or 100 if columns sum to it on every row, else 0."""
-    rows = np.stack([column.numbers for column in columns])
-    rows = rows[:, ~np.isnan(rows).any(axis=0)]
-    if np.unique(rows, axis=1).shape[1] < FEWEST:
+    """Return 1 or 100 if the columns sum to it on every row; 0 if they sum to neither."""
+    numbers_by_column = np.stack([column.numbers for column in columns])
+    numbers_by_column = numbers_by_column[:, ~np.isnan(numbers_by_column).any(axis=0)]
+    if np.unique(numbers_by_column, axis=1).shape[1] < FEWEST:
         return 0.0
     slack = sum(0.5 * 10.0**-column.reading.decimals for column in columns) + _SLACK
-    sums = rows.sum(axis=0)
-    fits = (w for w in (1.0, 100.0) if slack < w / 20 and (np.abs(sums - w) <= slack).all())
-    return next(fits, 0.0)
+    sums = numbers_by_column.sum(axis=0)
+    fitting_totals = (
+        whole
+        for whole in (1.0, 100.0)
+        if slack < whole / 20 and (np.abs(sums - whole) <= slack).all()
+    )
+    return next(fitting_totals, 0.0)
 
 
 # --- experiments --------------------------------------------------------------------------------
@@ -321,7 +331,7 @@ def _total(columns: tuple[ColumnFinding, ...]) -> float:
 
 @dataclass(eq=False)
 class Parts:
-    """The rows of the responses for single engines, matched to the rows of the one for all.
+    """The rows of the responses for single engines, matched to the rows of the response for all.
 
     Attributes
     ----------
@@ -340,28 +350,39 @@ class Parts:
 
 
 def _find_parts(relation: Relation, count: int) -> Parts | None:
-    """Return the rows of a response's parts, matched by key; None if the keys cannot match."""
+    """Return the rows of the responses for single engines, matched by key to the response for all.
+
+    ``count`` is the number of these responses. Return None if the keys cannot match.
+    """
     # Another response may have another row at the same position.
     is_placed = any("#" in relation[name].source for name in relation.key)
     if is_placed or (relation.steps and not relation.key):
         return None
     columns = [relation[name].values for name in relation.key]
     keys = [repr(key) for key in zip(*columns, strict=True)] or [""] * len(relation)
-    rows = {keys[row]: row for row in relation.rows_of(0).tolist()}
-    parts = [*filter(len, (relation.rows_of(1 + n) for n in range(count)))]
-    pairs = [(row, rows[keys[row]]) for part in parts for row in part if keys[row] in rows]
+    row_by_key = {keys[row]: row for row in relation.rows_of(0).tolist()}
+    rows_by_response = [*filter(len, (relation.rows_of(1 + number) for number in range(count)))]
+    pairs = [
+        (row, row_by_key[keys[row]])
+        for response_rows in rows_by_response
+        for row in response_rows
+        if keys[row] in row_by_key
+    ]
     part_rows, whole_rows = np.array(pairs, np.intp).reshape(-1, 2).T
     return Parts(
-        part_rows, whole_rows, np.bincount(whole_rows, minlength=len(relation)) == len(parts)
+        part_rows,
+        whole_rows,
+        np.bincount(whole_rows, minlength=len(relation)) == len(rows_by_response),
     )
 
 
 def _compare_parts(relation: Relation, count: int) -> None:
-    """Compare a response with the responses for single engines, and add evidence to its columns.
+    """Compare the response for all engines with those for single ones, as evidence of its columns.
 
-    It shows which counts add up, and which count weights each rate.
+    It shows which counts add up, and which count weights each rate. ``count`` is the number of
+    responses for single engines.
     """
-    measures = [c for c in relation.columns if c.reading.is_number and c.is_own]
+    measures = [column for column in relation.columns if column.reading.is_number and column.is_own]
     parts = _find_parts(relation, count) if measures else None
     if parts is None:
         return
@@ -371,9 +392,9 @@ def _compare_parts(relation: Relation, count: int) -> None:
         if column.facts.outcome == "adds" and column.may_be_counted:
             weights.append(column)
     for column in (column for column in measures if column not in weights):
-        named = column.meaning
-        is_count = named.kind == "count" and not named.mean and not column.facts.siblings
-        if is_count or named.kind in ("rank", "change", "probability", "money"):
+        name_meaning = column.meaning
+        is_count = name_meaning.kind == "count" and not (name_meaning.mean or column.facts.siblings)
+        if is_count or name_meaning.kind in ("rank", "change", "probability", "money"):
             continue
         half_unit = 0.5 * 10.0**-column.reading.decimals + _SLACK
         for weight in weights:
@@ -383,30 +404,32 @@ def _compare_parts(relation: Relation, count: int) -> None:
 
 
 def _additivity(column: ColumnFinding, parts: Parts) -> tuple[str, int]:
-    """Return whether a column adds up over the parts (`Evidence.outcome`), and on how many rows.
+    """Compare a column's numbers for single engines with those in the response for all.
 
-    Additive counts add up exactly, and distinct counts lie between the largest part and the sum.
-    If all parts equal the whole, the service did not filter, and nothing is tested.
+    Return `Evidence.outcome` and on how many rows that rests. Additive counts add up exactly, and
+    distinct counts lie between the largest part and the sum. If the single engines only repeat the
+    number for all, or have 0, the service did not filter, and the outcome is empty.
     """
     numbers, whole_rows = column.numbers, parts.whole_rows
     part_numbers, size = numbers[parts.rows], len(numbers)
     sums = np.bincount(whole_rows, np.nan_to_num(part_numbers), size)
-    several = np.bincount(whole_rows, part_numbers > 0, size) >= 2
+    is_shared = np.bincount(whole_rows, part_numbers > 0, size) >= 2
     is_known = np.bincount(whole_rows, np.isnan(part_numbers), size) == 0
     is_known &= parts.is_complete & ~np.isnan(numbers)
-    count, part_counts = int((several & is_known).sum()), np.bincount(whole_rows, minlength=size)
+    row_count = int((is_shared & is_known).sum())
+    part_counts = np.bincount(whole_rows, minlength=size)
     slack = column.half_unit * (part_counts + 1) + _SLACK
     if not is_known.any():
         return "", 0
     if (np.abs(sums - numbers) <= slack)[is_known].all():
-        is_tested = count >= _PARTS and len(np.unique(numbers[several & is_known])) >= 2
-        return ("adds" if is_tested else ""), count
+        is_tested = row_count >= _PARTS and len(np.unique(numbers[is_shared & is_known])) >= 2
+        return ("adds" if is_tested else ""), row_count
     if ((part_numbers == numbers[whole_rows]) | (part_numbers == 0))[is_known[whole_rows]].all():
-        return "", count  # the filter changed no number that is there
-    largest = _group_ranges(part_numbers, whole_rows, size)[1]
-    if ((numbers <= sums + slack) & (numbers >= largest - slack))[is_known].all():
-        return ("distinct" if count else ""), count
-    return "differs", count
+        return "", row_count  # the filter changed no number that is there
+    largest_parts = _group_ranges(part_numbers, whole_rows, size)[1]
+    if ((numbers <= sums + slack) & (numbers >= largest_parts - slack))[is_known].all():
+        return ("distinct" if row_count else ""), row_count
+    return "differs", row_count
 
 
 def _group_ranges(numbers: Numbers, groups: Places, size: int) -> tuple[Numbers, Numbers]:
@@ -417,21 +440,21 @@ def _group_ranges(numbers: Numbers, groups: Places, size: int) -> tuple[Numbers,
 
 
 def _count_pooled_rows(numbers: Numbers, weight: Numbers, parts: Parts, half_unit: float) -> int:
-    """Return on how many rows the weighted mean of the parts' rates is the rate of the whole.
+    """Return on how many rows a weighted mean of the single engines' rates is the rate for all.
 
-    0 if there are rows where it is not.
+    Return 0 if there are rows on which it is not.
     """
     rates, whole_rows, size = numbers[parts.rows], parts.whole_rows, len(numbers)
     part_weights = np.nan_to_num(weight[parts.rows])
-    total = np.bincount(whole_rows, part_weights, size)
+    total_weights = np.bincount(whole_rows, part_weights, size)
     is_known = np.bincount(whole_rows, (part_weights > 0) & np.isnan(rates), size) == 0
     # Where the weights add up, no part is missing.
-    is_known &= (np.abs(total - weight) <= _SLACK) & ~np.isnan(numbers)
+    is_known &= (np.abs(total_weights - weight) <= _SLACK) & ~np.isnan(numbers)
     is_known &= np.bincount(whole_rows, part_weights > 0, size) >= 2
     if is_known.sum() < _PARTS:
         return 0
     sums = np.bincount(whole_rows, np.nan_to_num(rates) * part_weights, size)[is_known]
-    is_met = (np.abs(sums / total[is_known] - numbers[is_known]) <= 2 * half_unit).all()
+    is_met = (np.abs(sums / total_weights[is_known] - numbers[is_known]) <= 2 * half_unit).all()
     low, high = _group_ranges(rates[part_weights > 0], whole_rows[part_weights > 0], size)
     is_spread = ((high - low)[is_known] > 4 * half_unit).sum() >= _PARTS
     return int(is_known.sum()) if is_met and is_spread else 0

@@ -40,7 +40,9 @@ _TOTAL = re.compile(
 
 
 def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
-    """Parse all values, mark totals and set the keys; return notes on the totals.
+    """Parse the values of all columns, mark rows that are totals, and set the keys of the tables.
+
+    Return notes on the totals.
 
     Parameters
     ----------
@@ -60,20 +62,20 @@ def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
                 column.reading = as_month_days(column.values, column.reading, year)
             if column.reading.parse == "money":
                 _add_currency(column)
-        total = _leave_out_totals(relation)
-        if total:
-            notes.append(f"{relation.name}: {total}")
+        note = _leave_out_totals(relation)
+        if note:
+            notes.append(f"{relation.name}: {note}")
         if relation.steps:
             relation.key = _key(relation)
         if relation.steps and not relation.key and isinstance(relation.steps[-1], Each):
             names = [
                 column.name for column in relation.columns if column.is_label or column.is_inherited
             ]
-            rows = [
-                _add_position(relation, "position", ups)
-                for ups in range(_count_nested_arrays(relation))
+            position_columns = [
+                _add_position(relation, "position", levels_up)
+                for levels_up in range(_count_nested_arrays(relation))
             ]
-            relation.key = (*names, *reversed(rows))
+            relation.key = (*names, *reversed(position_columns))
     for relation in relations:
         _bring_down_labels(relation)
     return notes
@@ -83,7 +85,7 @@ def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
 
 
 def _inherit(relation: Relation) -> None:
-    """Insert the key columns of enclosing rows before the columns of a relation."""
+    """Insert the key columns of the tables that enclose a table before its own columns."""
     index, paths = 0, {column.path for column in relation.columns}
     for ancestor, places in [*relation.chain()][1:]:
         for name in ancestor.key:
@@ -94,7 +96,7 @@ def _inherit(relation: Relation) -> None:
 
 
 def _bring_down_labels(relation: Relation) -> None:
-    """Add the columns that describe enclosing rows: their texts, days and flags, but no numbers."""
+    """Add columns of enclosing rows to a table: their texts, days and flags, but no numbers."""
     for ancestor, places in [*relation.chain()][1:]:
         paths = {column.path for column in relation.columns}
         for column in ancestor.columns if ancestor.steps else ():
@@ -114,17 +116,20 @@ def _bring_down_labels(relation: Relation) -> None:
 def _inherited_column(
     relation: Relation, ancestor: Relation, places: Places, column: ColumnFinding
 ) -> ColumnFinding:
-    """Return a column of the ancestor's rows as a column of the rows that they enclose."""
+    """Return a column of an enclosing table as a column of the rows within its rows.
+
+    ``places`` has the enclosing row for each row of ``relation``.
+    """
     name = column.name
     if name in relation.names or name in lexicon("bland"):
         holder = ancestor.name.rstrip("_0123456789").rpartition("_")[2]
         name = f"{singular(holder)}_{name}"
     values = [column.values[row] for row in places.tolist()]
-    ups = _count_levels_up(relation.steps, ancestor.steps)
-    source = "^" * (ups or 0) + column.source
+    levels_up = _count_levels_up(relation.steps, ancestor.steps)
+    source = "^" * (levels_up or 0) + column.source
     if column.source[0] == "$":  # with codes in rows around
-        source = _CODES.sub(rf"\1{'^' * (ups or 0)}", column.source)
-    elif ups is None or column.source[0] == "[":
+        source = _CODES.sub(rf"\1{'^' * (levels_up or 0)}", column.source)
+    elif levels_up is None or column.source[0] == "[":
         source = f"$.{format_path(bound(parse_path(column.path)))}"
     return ColumnFinding(
         fresh(name, relation.names),
@@ -137,7 +142,7 @@ def _inherited_column(
 
 
 def _count_levels_up(steps: tuple[Step, ...], outer: tuple[Step, ...]) -> int | None:
-    """Return how many ``^`` lead from a row to an enclosing row; None if ``^`` cannot."""
+    """Return how many ``^`` a path takes from a row to an enclosing row; None if none can."""
     steps_below = steps[len(outer) :]
     if not outer or not isinstance(outer[-1], Each) or steps[: len(outer)] != outer:
         return None
@@ -147,17 +152,17 @@ def _count_levels_up(steps: tuple[Step, ...], outer: tuple[Step, ...]) -> int | 
     return array_count + 1 if steps_below else None
 
 
-def _add_position(relation: Relation, name: str, ups: int = 0) -> str:
+def _add_position(relation: Relation, name: str, levels_up: int = 0) -> str:
     """Add a column with the position of each row, or of an enclosing row; return its name."""
     parent_rows = relation.parent_rows if len(relation.parent_rows) else relation.response
-    sizes: Counter[tuple[int, int]] = Counter()
+    row_counts: Counter[tuple[int, int]] = Counter()
     positions = []
     for group in zip(relation.response.tolist(), parent_rows.tolist(), strict=True):
-        positions.append(sizes[group])
-        sizes[group] += 1
-    if ups or name in relation.names:
-        name = fresh("row" if ups else "row_number", relation.names)
-    column = ColumnFinding(name, "^" * ups + "#0", relation.path, positions)
+        positions.append(row_counts[group])
+        row_counts[group] += 1
+    if levels_up or name in relation.names:
+        name = fresh("row" if levels_up else "row_number", relation.names)
+    column = ColumnFinding(name, "^" * levels_up + "#0", relation.path, positions)
     column.reading = read_values(column.values, name)
     relation.add(column, 0)
     return name
@@ -166,11 +171,13 @@ def _add_position(relation: Relation, name: str, ups: int = 0) -> str:
 def _count_nested_arrays(relation: Relation) -> int:
     """Return how many arrays are nested directly in each other above the rows."""
     steps = [*reversed(relation.steps)]
-    return next((at for at, step in enumerate(steps) if not isinstance(step, Each)), len(steps))
+    return next(
+        (index for index, step in enumerate(steps) if not isinstance(step, Each)), len(steps)
+    )
 
 
 def _add_currency(column: ColumnFinding) -> None:
-    """Add a column for the currency of amounts in text."""
+    """Add a column for the currency of amounts that a column has in text."""
     relation, reading = column.relation, column.reading
     signs = [currency(value) if isinstance(value, str) else value for value in column.values]
     name = fresh(f"{column.name}_currency", relation.names)
@@ -184,29 +191,31 @@ def _add_currency(column: ColumnFinding) -> None:
 
 
 def _leave_out_totals(relation: Relation) -> str:
-    """Mark the rows that are totals; return a note on them, empty if there are none.
+    """Mark the rows that are totals of others; return a note on them, or an empty text.
 
     A row is a total if its label says so and none of its counts is less than another row's.
     """
-    texts = [column for column in relation.columns if column.reading.is_text]
+    text_columns = [column for column in relation.columns if column.reading.is_text]
     counts = [column.numbers for column in relation.columns if column.may_be_counted]
-    for column in texts if relation.steps and counts else ():
-        is_total = [type(v) is str and _TOTAL.fullmatch(v) is not None for v in column.values]
-        rows = np.flatnonzero(is_total)
-        places = relation.response[rows].tolist()
+    for column in text_columns if relation.steps and counts else ():
+        is_total = [
+            type(value) is str and _TOTAL.fullmatch(value) is not None for value in column.values
+        ]
+        total_rows = np.flatnonzero(is_total)
+        responses = relation.response[total_rows].tolist()
         comparisons = [
             (numbers[relation.response == response], numbers[row])
-            for row, response in zip(rows, places, strict=True)
+            for row, response in zip(total_rows, responses, strict=True)
             for numbers in counts
         ]
-        highest = [
+        are_highest = [
             not (numbers > value).any() for numbers, value in comparisons if len(numbers) > 2
         ]
-        words = {column.values[row] for row in rows}
-        if words and len({*places}) == len(places) and highest and all(highest):
-            relation.without = {column.name: tuple(sorted(words))}
-            relation.total_rows = rows
-            return f"{column.name} {', '.join(sorted(words))!r} sums up the other rows"
+        labels = {column.values[row] for row in total_rows}
+        if labels and len({*responses}) == len(responses) and are_highest and all(are_highest):
+            relation.without = {column.name: tuple(sorted(labels))}
+            relation.total_rows = total_rows
+            return f"{column.name} {', '.join(sorted(labels))!r} sums up the other rows"
     return ""
 
 
@@ -214,30 +223,34 @@ def _leave_out_totals(relation: Relation) -> str:
 
 
 def _key(relation: Relation) -> tuple[str, ...]:
-    """Return the fewest columns that, with inherited keys, are unique in every response.
+    """Return the fewest columns that, with the inherited keys, identify the rows of each response.
 
     Identifiers are tried before labels; measures, instants and flags are never part of a key.
     """
     labels = [column for column in relation.columns if column.is_label or column.is_inherited]
-    possible = [
+    key_candidates = [
         column for column in relation.columns if column not in labels and _may_be_key(column)
     ]
-    ranked = sorted(possible, key=_key_order)[:_MAX_CANDIDATES]
-    counts = range(0 if labels else 1, _MAX_KEY_COLUMNS + 1)
-    for columns in (chosen for count in counts for chosen in combinations(ranked, count)):
+    ranked_candidates = sorted(key_candidates, key=_key_order)[:_MAX_CANDIDATES]
+    column_counts = range(0 if labels else 1, _MAX_KEY_COLUMNS + 1)
+    for columns in (
+        columns
+        for column_count in column_counts
+        for columns in combinations(ranked_candidates, column_count)
+    ):
         if _is_unique(relation, [*labels, *columns]):
             return tuple(column.name for column in (*labels, *columns))
     return ()
 
 
 def _may_be_key(column: ColumnFinding) -> bool:
-    reading, last = column.reading, tokens(column.name)[-1:]
+    reading, last_word = column.reading, tokens(column.name)[-1:]
     if column.valid or any(value is None or value is MISSING for value in column.values):
         return False
     if reading.dtype in _UNKEYED or reading.missing:
         return False
     if reading.dtype == "Int64":
-        return is_id_name(column.name) or bool({*last} & lexicon("serial"))
+        return is_id_name(column.name) or bool({*last_word} & lexicon("serial"))
     is_name = not is_measure_name(column.path.rpartition(".")[2])
     return reading.is_text or is_name or reading.parse == "currency"
 
@@ -247,12 +260,15 @@ def _key_order(column: ColumnFinding) -> tuple[bool, bool, bool, int]:
     is_id = words[-1] in lexicon("identifier") or is_numbered(words)
     # A number that only counts the rows of each response identifies nothing.
     rows = [*enumerate(column.relation.response.tolist())]
-    starts = {at: row for row, at in reversed(rows)}
-    numbers = [str(value).lstrip("#") for value in column.values]
-    is_place = any(
-        all(numbers[row] == str(row - starts[at] + first) for row, at in rows) for first in (0, 1)
+    first_rows = {response: row for row, response in reversed(rows)}
+    texts = [str(value).lstrip("#") for value in column.values]
+    is_position = any(
+        all(
+            texts[row] == str(row - first_rows[response] + first_position) for row, response in rows
+        )
+        for first_position in (0, 1)
     )
-    return is_place, not is_id, column.dtype == "Int64", len(words)
+    return is_position, not is_id, column.dtype == "Int64", len(words)
 
 
 def _is_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
@@ -265,24 +281,28 @@ def _is_unique(relation: Relation, columns: list[ColumnFinding]) -> bool:
 
 
 def year_path(documents: list[Any]) -> str | None:
-    """Return the path of the year, or of the last day, that all responses have; None if none.
+    """Return the path of the year, or of the last day, in all responses; None if they have none.
 
     Examples
     --------
     >>> year_path([{"window": {"from": "2026-10-10", "to": "2026-11-08"}}])
     '$.window.to'
     """
-    paths = [{*_days(document, ())} for document in documents]
-    shared = [path for path in _days(documents[0], ()) if all(path in among for among in paths)]
+    paths_of_documents = [{*_days(document, ())} for document in documents]
+    shared_paths = [
+        path
+        for path in _days(documents[0], ())
+        if all(path in document_paths for document_paths in paths_of_documents)
+    ]
     for word in ("end", "to", "until", "through", "year"):
-        for path in shared:
+        for path in shared_paths:
             if tokens(path[-1])[-1:] == [word]:
                 return f"$.{format_path(map(Field, path))}"
     return None
 
 
 def _days(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of days and years outside lists."""
+    """Yield the paths of the days and years in a JSON value, but not those in lists."""
     if isinstance(value, dict) and len(path) < 3:
         for name, inner in value.items():
             yield from _days(inner, (*path, name))

@@ -20,10 +20,12 @@ def apply_masks(relation: Relation) -> None:
     for mask in [*relation.columns]:
         holder, field, is_list = _field_of(mask)
         words = [word for word in tokens(field) if word not in lexicon("mask", "shell")]
-        stem = [word for word in words if word not in lexicon("valid_mask", "denying_mask")]
+        masked_words = [word for word in words if word not in lexicon("valid_mask", "denying_mask")]
         denies = not lexicon("denying_mask").isdisjoint(words)
         flags = (0, 1, None, MISSING) if is_list else (False, True)
-        is_mask = len(stem) < len(words) or (is_list and field[:3] == "has" and not stem)
+        is_mask = len(masked_words) < len(words) or (
+            is_list and field[:3] == "has" and not masked_words
+        )
         if not is_mask or any(type(flag) is float or flag not in flags for flag in mask.values):
             continue
         masked_columns = [
@@ -31,7 +33,7 @@ def apply_masks(relation: Relation) -> None:
             for column in relation.columns
             for column_holder, name, is_item in [_field_of(column)]
             if column is not mask and (column_holder, is_item) == (holder, is_list)
-            and (list(tokens(name)) == stem if stem else is_list)
+            and (list(tokens(name)) == masked_words if masked_words else is_list)
         ]  # fmt: skip
         is_hidden = [flag == denies for flag in mask.values]
         hidden_values = chain(*(compress(column.values, is_hidden) for column in masked_columns))
@@ -44,6 +46,6 @@ def apply_masks(relation: Relation) -> None:
 
 
 def _field_of(column: ColumnFinding) -> tuple[str, str, bool]:
-    """Return the path to a column's last field, the field's name, and whether it is a list."""
+    """Return the path around a column's field, the field's name, and whether it is a list."""
     holder, _, name = column.path.rpartition(".")
     return holder, name.removesuffix("[]"), name.endswith("[]")

@@ -91,26 +91,30 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
     >>> read_values(["20261103", "20261104"], "lastSeen").parse
     'YYYYMMDD'
     """
-    present = [value for value in values if value is not MISSING and value is not None]
-    kinds = {*map(type, present)}
-    if not kinds:
+    present_values = [value for value in values if value is not MISSING and value is not None]
+    value_types = {*map(type, present_values)}
+    if not value_types:
         return FieldReading("string", evidence=SILENT)
-    if kinds in ({list}, {bool}):
-        return FieldReading("boolean" if kinds == {bool} else "list<string>", evidence="JSON's own")
-    if kinds == {dict}:
+    if value_types in ({list}, {bool}):
+        return FieldReading(
+            "boolean" if value_types == {bool} else "list<string>", evidence="JSON's own"
+        )
+    if value_types == {dict}:
         quotients = _floats(_parsed(values, "Float64", "parts", ()))
         return FieldReading("Float64", "parts", evidence="two parts", decimals=9, numbers=quotients)
-    is_plain = kinds <= {str, int, float, bool}
+    is_plain = value_types <= {str, int, float, bool}
     mixed_reading = FieldReading(
         "string", "any" if is_plain else None, evidence="values of several kinds"
     )
-    if not kinds <= {str, int, float}:
+    if not value_types <= {str, int, float}:
         return mixed_reading
-    words = {value: value.strip() for value in present if type(value) is str}
+    stripped_words = {value: value.strip() for value in present_values if type(value) is str}
     missing_lexicon = lexicon("nothing") | {""}
-    missing_words = tuple(sorted(word for word in words if words[word].lower() in missing_lexicon))
-    texts = [text for word, text in words.items() if word not in missing_words]
-    numbers = [value for value in present if type(value) is not str]
+    missing_words = tuple(
+        sorted(word for word in stripped_words if stripped_words[word].lower() in missing_lexicon)
+    )
+    texts = [text for word, text in stripped_words.items() if word not in missing_words]
+    numbers = [value for value in present_values if type(value) is not str]
     if texts and numbers:
         return _numbers_in_text(values, texts, "number", missing_words) or mixed_reading
     if texts:
@@ -121,7 +125,7 @@ def read_values(values: Sequence[Any], name: str) -> FieldReading:
 
 
 def _parsed(values: Sequence[Any], dtype: str, parse: str | None, missing: Any) -> Any:
-    """Return the parsed values as an Arrow array; None if some cannot be parsed."""
+    """Return the parsed values as an Arrow array; None if one of them cannot be parsed."""
     parsed = read_as(values, Reading(dtype, parse, None, None, missing))
     return None if parsed.invalid else parsed.array
 
@@ -132,42 +136,45 @@ def _parsed(values: Sequence[Any], dtype: str, parse: str | None, missing: Any) 
 def _reading_of_numbers(
     values: Sequence[Any], present: list[Any], name: str, missing_words: tuple[str, ...]
 ) -> FieldReading:
-    distinct = {*present}
-    if distinct <= {0, 1} and is_flag_name(name):
+    distinct_numbers = {*present}
+    if distinct_numbers <= {0, 1} and is_flag_name(name):
         return FieldReading("boolean", "boolean", evidence="0 and 1 under the name of a flag")
     is_signed = meaning(name).kind in ("change", "score") or "net" in name
-    negative = {value for value in distinct if value < 0}
-    sentinels = (-1,) if negative == {-1} != distinct and not is_signed else ()
-    missing, regular = (*sentinels, *missing_words), distinct.difference(sentinels)
-    moment = _moment(regular, name)
+    negative_numbers = {value for value in distinct_numbers if value < 0}
+    sentinels = (-1,) if negative_numbers == {-1} != distinct_numbers and not is_signed else ()
+    missing_values = (*sentinels, *missing_words)
+    regular_numbers = distinct_numbers.difference(sentinels)
+    moment = _moment(regular_numbers, name)
     if moment is not None:
-        return replace(moment, missing=missing)
-    evidence = f"{len(present)} numbers from {min(regular):g} to {max(regular):g}"
+        return replace(moment, missing=missing_values)
+    evidence = f"{len(present)} numbers from {min(regular_numbers):g} to {max(regular_numbers):g}"
     evidence += f"; {sentinels[0]} breaks the range of the rest" if sentinels else ""
-    dtype = "Int64" if all(type(value) is int for value in regular) else "Float64"
-    decimals = 0 if dtype == "Int64" else max(map(_decimals, regular))
-    numbers = _floats(read_as(values, Reading(dtype, None, None, None, missing)).array)
-    return FieldReading(dtype, None, missing, evidence, decimals=decimals, numbers=numbers)
+    dtype = "Int64" if all(type(value) is int for value in regular_numbers) else "Float64"
+    decimals = 0 if dtype == "Int64" else max(map(_decimals, regular_numbers))
+    numbers = _floats(read_as(values, Reading(dtype, None, None, None, missing_values)).array)
+    return FieldReading(dtype, None, missing_values, evidence, decimals=decimals, numbers=numbers)
 
 
-def _moment(distinct: set[Any], name: str) -> FieldReading | None:
-    """Return how to parse whole numbers that are days or instants; None if they are not.
+def _moment(numbers: set[Any], name: str) -> FieldReading | None:
+    """Return how to parse whole numbers that are days or instants; None for other numbers.
 
     That shows in their range, their steps and the column's name.
     """
     is_named = is_time_name(name)
-    is_whole = all(float(value).is_integer() for value in distinct)
+    is_whole = all(float(value).is_integer() for value in numbers)
     # Hours to the second or millisecond are no numbers of anything else.
-    steps = [unit for unit in (3_600_000, 3600) if all(value % unit == 0 for value in distinct)]
-    is_hourly = len(distinct) >= 3 and bool(steps)
+    hour_lengths = [
+        unit for unit in (3_600_000, 3600) if all(value % unit == 0 for value in numbers)
+    ]
+    is_hourly = len(numbers) >= 3 and bool(hour_lengths)
     is_plain = is_named or is_hourly or meaning(name).kind in ("", "time", "id", "rank")
     if not (is_whole and is_plain):
         return None
     # One in thirty numbers of that range is a day by chance.
-    fits = {"YYYYMMDD": len(distinct) >= 5, "epoch ms": True, "epoch s": is_hourly}
-    texts = [str(int(value)) for value in distinct]
+    is_likely = {"YYYYMMDD": len(numbers) >= 5, "epoch ms": True, "epoch s": is_hourly}
+    texts = [str(int(value)) for value in numbers]
     for moment in _MOMENTS:
-        if moment[3] and (is_named or fits.get(str(moment[1]))):
+        if moment[3] and (is_named or is_likely.get(str(moment[1]))):
             reading = _as_moment(texts, texts, moment, ())
             if reading is not None:
                 return reading
@@ -177,10 +184,13 @@ def _moment(distinct: set[Any], name: str) -> FieldReading | None:
 def _as_moment(
     values: Sequence[Any], texts: list[str], moment: Moment, missing: tuple[str, ...]
 ) -> FieldReading | None:
-    """Return how to parse values as days or instants of one form; None if some do not fit it."""
-    dtype, parse, form, _, evidence = moment
-    is_form = all(re.fullmatch(form, text, re.S) for text in texts)
-    if not is_form or _parsed(values, dtype, parse, missing) is None:
+    """Return how to parse values as days or instants in one format; None if one does not fit.
+
+    ``moment`` is the format, an entry of the file ``moments.txt``.
+    """
+    dtype, parse, pattern, _, evidence = moment
+    is_matching = all(re.fullmatch(pattern, text, re.S) for text in texts)
+    if not is_matching or _parsed(values, dtype, parse, missing) is None:
         return None
     return FieldReading(dtype, parse, missing, evidence)
 
@@ -201,17 +211,17 @@ def _floats(array: Any) -> Numbers:
 def _reading_of_texts(
     values: Sequence[Any], texts: list[str], name: str, missing_words: tuple[str, ...]
 ) -> FieldReading:
-    empty = tuple(word for word in missing_words if word == "")
-    as_text = FieldReading("string", None, empty, f"text, {len(texts)} different")
+    missing_values = tuple(word for word in missing_words if word == "")
+    as_text = FieldReading("string", None, missing_values, f"text, {len(texts)} different")
     if any(len(text) > LONGEST for text in texts):
         return as_text
     moments = [moment for moment in _MOMENTS if not moment[3] or is_time_name(name)]
     readings = (_as_moment(values, texts, moment, missing_words) for moment in moments)
-    fits = [reading for reading in readings if reading is not None]
-    if {"DD/MM/YYYY", "MM/DD/YYYY"} <= {fit.parse for fit in fits}:
+    fitting_readings = [reading for reading in readings if reading is not None]
+    if {"DD/MM/YYYY", "MM/DD/YYYY"} <= {reading.parse for reading in fitting_readings}:
         return replace(as_text, evidence="text; may be days, day or month first")
-    if fits:
-        return fits[0]
+    if fitting_readings:
+        return fitting_readings[0]
     lower_texts, is_flag = {text.lower() for text in texts}, is_flag_name(name)
     is_pair = len(lower_texts) == 2 and not lower_texts & {"0", "1"}
     if (is_pair or is_flag) and _parsed(values, "boolean", "boolean", missing_words) is not None:
@@ -228,17 +238,17 @@ def _reading_of_texts(
         reading = _numbers_in_text(values, texts, parse, missing_words)
         if reading is not None:
             return reading
-    numbers = [text for text in texts if text in price_texts or any(
+    number_texts = [text for text in texts if text in price_texts or any(
         _numbers_in_text([text], [text], parse, ()) for parse in parses)]  # fmt: skip
-    if 2 * len(numbers) >= len(texts):
-        some_word = "some " * (len(numbers) < len(texts))
-        evidence = f"text; {some_word}may be numbers, such as {numbers[0]!r}"
+    if 2 * len(number_texts) >= len(texts):
+        some_word = "some " * (len(number_texts) < len(texts))
+        evidence = f"text; {some_word}may be numbers, such as {number_texts[0]!r}"
         return replace(as_text, evidence=evidence)
     return as_text
 
 
 def _possible_parses(texts: list[str], name: str) -> list[str]:
-    """Return the ways of parsing that fit numbers in text; none if they are ambiguous.
+    """Return the ways of parsing (`Column.parse`) that fit numbers in text; none if ambiguous.
 
     A point or a comma before three digits may be a decimal sign or separate thousands. The other
     values decide, or the name: counts have no decimals, and ranks are not in the thousands.
@@ -246,10 +256,10 @@ def _possible_parses(texts: list[str], name: str) -> list[str]:
     name_meaning = meaning(name)
     is_small = name_meaning.kind in _SMALL_KINDS or name_meaning.mean
     parses = ["number", "decimal comma", "duration"]
-    points = [text for text in texts if "." in text]
-    if points and not any("," in text for text in texts) and all(map(_GROUPS.fullmatch, points)):
+    dotted = [text for text in texts if "." in text]
+    if dotted and not any("," in text for text in texts) and all(map(_GROUPS.fullmatch, dotted)):
         is_counted = name_meaning.kind in ("count", "bytes") and not name_meaning.mean
-        if is_counted or any(text.count(".") > 1 for text in points):
+        if is_counted or any(text.count(".") > 1 for text in dotted):
             return parses[1:]
         # If a number above 999 has no point, points are decimal signs.
         is_plain = any(text.isdigit() and len(text) > 3 for text in texts)
@@ -260,9 +270,9 @@ def _possible_parses(texts: list[str], name: str) -> list[str]:
 def _numbers_in_text(
     values: Sequence[Any], texts: list[str], parse: str, missing_words: tuple[str, ...]
 ) -> FieldReading | None:
-    """Return how to parse numbers in text; None if some texts are not numbers."""
-    mark = {"number": "[.]", "decimal comma": ","}.get(parse, "[.,]")
-    matches = filter(None, (re.search(rf"{mark}(\d+)\s?\D*$", text) for text in texts))
+    """Return how to parse texts as numbers in the way ``parse``; None if one is no number."""
+    decimal_mark = {"number": "[.]", "decimal comma": ","}.get(parse, "[.,]")
+    matches = filter(None, (re.search(rf"{decimal_mark}(\d+)\s?\D*$", text) for text in texts))
     decimals = max((len(match[1]) for match in matches), default=0)
     is_percent = all("%" in text for text in texts)
     is_whole = parse in ("number", "decimal comma") and not is_percent and not decimals
@@ -282,9 +292,9 @@ def _numbers_in_text(
 
 
 def as_month_days(values: Iterable[Any], reading: FieldReading, year: str) -> FieldReading:
-    """Return the reading for days without a year if all texts are such, else the reading as it is.
+    """Return the reading for days without a year, if all texts are such days.
 
-    ``year`` is the path to the year in the response.
+    Otherwise return the given reading. ``year`` is the path to the year in the response.
 
     Examples
     --------

@@ -34,7 +34,10 @@ _DO_NOT_ADD = (
 
 @dataclass(frozen=True)
 class Finding(Generic[T]):
-    """One claim about a column, with its confidence and evidence; open ones may lack a value."""
+    """One claim about a column, such as its unit, with its confidence and its evidence.
+
+    The value is None if nothing is claimed.
+    """
 
     value: T | None = None
     confidence: str = OPEN
@@ -90,7 +93,7 @@ class Evidence:
 
 @dataclass(eq=False)
 class ColumnFinding:
-    """One column of a relation: its values and the findings about them.
+    """One column of a table that was found: its values, and the findings about them.
 
     Attributes
     ----------
@@ -102,7 +105,7 @@ class ColumnFinding:
     values : list
         One value for each row; `MISSING` where there is none.
     is_label : bool
-        Whether it holds what names the rows: keys, or texts of a list beside them.
+        Whether its values name the rows: they are keys, or texts of a list beside them.
     is_inherited : bool
         Whether its values are those of the enclosing rows.
     reading : FieldReading
@@ -146,27 +149,27 @@ class ColumnFinding:
 
     @property
     def is_own(self) -> bool:
-        """Whether the values are those of a field of the row, not keys, positions or labels."""
+        """Whether the values are those of a field of the row; not keys, positions or labels."""
         return not (self.is_label or self.is_inherited or self.source.startswith("#"))
 
     @property
     def dtype(self) -> str:
-        """The dtype; numbers with a scale are ``Float64``."""
+        """The dtype of the column; ``Float64`` if its numbers have a scale."""
         return "Float64" if self.scale != 1.0 else self.reading.dtype
 
     @property
     def numbers(self) -> Numbers:
-        """The numbers before scaling; NaN where there is none."""
+        """The column's numbers before scaling, one per row; NaN where there is none."""
         return self.reading.numbers
 
     @property
     def half_unit(self) -> float:
-        """Half a unit of the last decimal of its numbers; 0 for whole numbers."""
+        """Half a unit of the last decimal of its numbers (their rounding); 0 for whole numbers."""
         return 0.5 * 10.0**-self.reading.decimals if self.reading.decimals else 0.0
 
     @property
     def meaning(self) -> Meaning:
-        """The meaning of its name, together with its parent's name if it is generic (``value``).
+        """The meaning of the column's name; of a generic one (``value``) with its parent's name.
 
         A field of whole numbers that is named like a count (``hits``) remains a count, even if its
         parent (``visibility``) is named like a share.
@@ -200,8 +203,8 @@ class ColumnFinding:
     @property
     def example(self) -> Any:
         """The first value that is not missing; None if all are."""
-        nothing = (MISSING, None, *self.reading.missing)
-        return next((value for value in self.values if value not in nothing), None)
+        missing_values = (MISSING, None, *self.reading.missing)
+        return next((value for value in self.values if value not in missing_values), None)
 
     @property
     def aggregate(self) -> Aggregation:
@@ -211,7 +214,7 @@ class ColumnFinding:
 
     @property
     def rule_words(self) -> str | None:
-        """The text of a number's rule, or ``key``; None if there is neither."""
+        """The rule of a column of numbers in words; ``key`` in the key; None without a rule."""
         if self.is_key:
             return "key"
         is_ruled = self.reading.is_number and self.rule.value is not None
@@ -224,7 +227,10 @@ class ColumnFinding:
 
     @property
     def confidence(self) -> str:
-        """For a number, the lower confidence of its unit and rule; else that of its type."""
+        """The confidence in the column: for a number the lower one of its unit and its rule.
+
+        For other columns it is that of the way in which the values are parsed.
+        """
         if self.is_key or not self.reading.is_number:
             evidence = self.reading.evidence
             is_open = evidence == SILENT or "may be" in evidence
@@ -235,11 +241,11 @@ class ColumnFinding:
     @property
     def evidence(self) -> str:
         """The evidence for how the values are parsed, the unit and the rule, as text."""
-        parts = [self.reading.evidence]
-        for what, finding in (("unit", self.unit), ("rule", self.rule)):
+        sentences = [self.reading.evidence]
+        for aspect, finding in (("unit", self.unit), ("rule", self.rule)):
             if finding.evidence:
-                parts.append(f"{what} {finding.confidence}: {finding.evidence}")
-        return "; ".join(filter(None, parts))
+                sentences.append(f"{aspect} {finding.confidence}: {finding.evidence}")
+        return "; ".join(filter(None, sentences))
 
 
 @dataclass(eq=False)
@@ -259,7 +265,7 @@ class Relation:
     columns : list of ColumnFinding
         The columns, labels first.
     response : array of int
-        For each row, the number of the response that holds it.
+        For each row, the number of the response that it is in, from 0.
     parent : Relation, optional
         The relation whose rows enclose these rows.
     parent_rows : array of int
@@ -333,5 +339,5 @@ class Relation:
             relation = relation.parent
 
     def rows_of(self, response: int) -> Places:
-        """Return the rows that one response holds, without those left out as totals."""
+        """Return the rows of one response, by its number, without the rows that are totals."""
         return np.flatnonzero((self.response == response) & self.is_kept)

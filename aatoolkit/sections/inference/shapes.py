@@ -71,7 +71,10 @@ def find_relations(
 
 
 def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabulary) -> Relation:
-    """Return the relation of an axis, with the keys of the maps on its path as first columns."""
+    """Create the table (`Relation`) of the rows of an axis, i.e. of a list or map in the responses.
+
+    Its first columns are the keys of the maps on its path; the others are added later.
+    """
     labels: list[ColumnFinding] = []
     for ancestor in reversed([*axis.chain()]):
         if ancestor.steps and isinstance(ancestor.steps[-1], Entries):
@@ -98,15 +101,15 @@ def _key_name(axis: Axis, vocabulary: Vocabulary) -> str:
     It is taken from a name such as ``byEngine``, from the kind of the keys, or from another field
     that has the same texts.
     """
-    word = next((snake(s.name) for s in reversed(axis.steps) if isinstance(s, Field)), "")
+    word = next((snake(step.name) for step in reversed(axis.steps) if isinstance(step, Field)), "")
     if word in ("metrics", "kpis", "measures", "summary"):
         return "metric"
     stem = re.sub(r"^(by|per)_", "", word)
     item_name = singular(stem) if word not in lexicon("shell") else ""
     if stem != word:
         return item_name
-    fields = {snake(vocabulary.texts.get(key, "key")) for key in axis.keys}
-    field = "".join(fields - lexicon("bland", "naming")) if len(fields) == 1 else ""
+    field_names = {snake(vocabulary.texts.get(key, "key")) for key in axis.keys}
+    field = "".join(field_names - lexicon("bland", "naming")) if len(field_names) == 1 else ""
     return vocabulary.dimension(axis.keys) or field or item_name or "key"
 
 
@@ -121,44 +124,54 @@ def _rows(axis: Axis, labels: tuple[str, ...]) -> Rows:
 
 def _add_column(relation: Relation, variable: Variable, vocabulary: Vocabulary) -> None:
     axis, steps = variable.axis, variable.steps
-    depth, holder_depth = len(axis.steps), len(axis.holder)
-    is_own = steps[:depth] == axis.steps
-    source = format_path(steps[depth:]) or "." if is_own else f"$.{format_path(steps)}"
+    row_depth, container_depth = len(axis.steps), len(axis.holder)
+    is_own = steps[:row_depth] == axis.steps
+    source = format_path(steps[row_depth:]) or "." if is_own else f"$.{format_path(steps)}"
     # Rows that are scalars get the name of their array if other arrays run beside it.
-    is_side = holder_depth < depth - 1
+    is_side = container_depth < row_depth - 1
     is_named_by_holder = not is_own or (steps == axis.steps and is_side and not axis.is_labelled)
-    start = holder_depth if is_named_by_holder else depth
-    start = next((at for at, step in enumerate(steps) if isinstance(step, Named)), start)
+    start = container_depth if is_named_by_holder else row_depth
+    start = next((index for index, step in enumerate(steps) if isinstance(step, Named)), start)
     words = [word for word in map(_word, steps[start:]) if word]
-    specific = [word for word in words if word not in lexicon("shell")] or words[-1:]
+    specific_words = [word for word in words if word not in lexicon("shell")] or words[-1:]
     values = [value for value in variable.values if type(value) is str]
     is_label = is_side and isinstance(steps[-1], Each) and bool(values)
-    name = specific[-1] if specific else ""
+    name = specific_words[-1] if specific_words else ""
     dimension = vocabulary.dimension(values)
     if is_label:
         name = dimension or singular(name)
     elif name in lexicon("naming") and dimension in vocabulary.members:
         name = dimension
-    if len(specific) > 1 or name in relation.names:
-        name = "_".join(specific)
+    if len(specific_words) > 1 or name in relation.names:
+        name = "_".join(specific_words)
     name = fresh(name, relation.names) if name else ""
-    pattern = [type(s)() if isinstance(s, Each | Entries) else s for s in steps]
+    pattern = [type(step)() if isinstance(step, Each | Entries) else step for step in steps]
     relation.add(ColumnFinding(name, source, format_path(pattern), variable.values, is_label))
 
 
 def _declare_header(relation: Relation, axis: Axis, variables: list[Variable]) -> None:
-    """Declare the header of rows that are arrays for the table, if it names all positions."""
-    inner = [variable.steps[len(axis.steps) :] for variable in variables]
+    """If all columns of rows that are arrays are named by one header, declare it for the table.
+
+    A header is another array, which names the positions in the rows.
+    """
+    steps_in_row = [variable.steps[len(axis.steps) :] for variable in variables]
     is_own = all(variable.steps[: len(axis.steps)] == axis.steps for variable in variables)
-    headers = {steps[0].header if steps and isinstance(steps[0], Named) else () for steps in inner}
+    headers = {
+        steps[0].header if steps and isinstance(steps[0], Named) else () for steps in steps_in_row
+    }
     rows = relation.rows
     is_plain = not (rows.one or rows.labels or rows.first) and rows.steps[-1] == Each()
-    if not (is_own and is_plain and len(headers) == 1) or any(len(steps) > 1 for steps in inner):
+    if not (is_own and is_plain and len(headers) == 1) or any(
+        len(steps) > 1 for steps in steps_in_row
+    ):
         return
     header = headers.pop()
-    if header and not any(isinstance(s, Each | Entries) and s.at is not None for s in header):
+    if header and not any(
+        isinstance(header_step, Each | Entries) and header_step.at is not None
+        for header_step in header
+    ):
         relation.rows = replace(rows, header=header)
-        for column, (step,) in zip(relation.columns, inner, strict=True):
+        for column, (step,) in zip(relation.columns, steps_in_row, strict=True):
             column.source = f"[{step.name}]"  # type: ignore[union-attr]
 
 
@@ -172,11 +185,11 @@ def _word(step: Step) -> str:
 
 
 def _name_values(relation: Relation) -> None:
-    """Name columns that have no field name: by the list that holds them, and by their position."""
-    bland = lexicon("chart", "shell")
+    """Name columns without a field name, by the list that they are in and their position."""
+    bland_words = lexicon("chart", "shell")
     words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
     holder = next(
-        (word for word in reversed(words) if word not in bland and "by_" not in word), "value"
+        (word for word in reversed(words) if word not in bland_words and "by_" not in word), "value"
     )
     for column in relation.columns:
         if column.name == "" or column.name.isdigit():
@@ -187,6 +200,6 @@ def _name_values(relation: Relation) -> None:
 def _name(relation: Relation, section: str, used_names: set[str]) -> str:
     """Return a name for a table, by the last field on the path to its rows."""
     words = [snake(step.name) for step in relation.holder if isinstance(step, Field | Named)]
-    specific = [word for word in words if word not in lexicon("shell") and word != section]
-    name = "_".join([section, *specific[-1:]]) if relation.steps else f"{section}_facts"
+    specific_words = [word for word in words if word not in lexicon("shell") and word != section]
+    name = "_".join([section, *specific_words[-1:]]) if relation.steps else f"{section}_facts"
     return fresh(name, used_names)

@@ -68,15 +68,19 @@ def file_of(
     """
     sections = dict(sorted((_variable(analysis.section), analysis) for analysis in analyses))
     blocks = ["\n".join(_section(*item)) for item in sections.items()]
-    more = f", baseline={baseline!r}" if baseline else ""
+    baseline_code = f", baseline={baseline!r}" if baseline else ""
     variables = [*sections]
     if options is not None:
         tables = zip(FILTERS, options, vocabulary.scope_options(), strict=False)
-        paths = (f"{n}={t[n].pattern!r}" for n, t, plain in tables if t.rows != plain.rows)
+        paths = (
+            f"{filter_name}={table[filter_name].pattern!r}"
+            for filter_name, table, default_table in tables
+            if table.rows != default_table.rows
+        )
         blocks.append(f"SCOPE_OPTIONS = scope_options({', '.join(paths)})")
         variables.append("SCOPE_OPTIONS")
-    end = f"PROFILE = Profile({', '.join([repr(name), *variables])}, doc={title!r}{more})"
-    body = "\n\n".join([*blocks, "\n".join(_filled(end, "", "    "))])
+    code = f"PROFILE = Profile({', '.join([repr(name), *variables])}, doc={title!r}{baseline_code})"
+    body = "\n\n".join([*blocks, "\n".join(_filled(code, "", "    "))])
     return f"{_HEAD.format(title=title)}\n\n{_imports(body)}\n\n{body}\n"
 
 
@@ -85,10 +89,12 @@ def _variable(section: str) -> str:
 
 
 def _imports(body: str) -> str:
-    used = [
-        n for n in vocabulary.VOCABULARY if re.search(rf"(?<![\w'\"]){n}(?=[(,)}}]|$)", body, re.M)
+    used_names = [
+        name
+        for name in vocabulary.VOCABULARY
+        if re.search(rf"(?<![\w'\"]){name}(?=[(,)}}]|$)", body, re.M)
     ]
-    imports = f"from aatoolkit.sections import ({', '.join(sorted(used))})"
+    imports = f"from aatoolkit.sections import ({', '.join(sorted(used_names))})"
     return "\n".join(_filled(imports, "", "    "))
 
 
@@ -97,53 +103,57 @@ def _section(variable: str, analysis: Analysis) -> Iterator[str]:
     section = analysis.declared
     yield f"{variable} = Section({section.name!r}, {section.doc!r},"
     # Places that may be about availability; a rule that reads one makes it sure.
-    places = {"watched": section.watched, "emptied": section.emptied}
-    more = [f"{name}={value!r}" for name, value in places.items() if value]
+    paths = {"watched": section.watched, "emptied": section.emptied}
+    keywords = [f"{name}={value!r}" for name, value in paths.items() if value]
     if analysis.rules:
-        more.insert(0, f"availability=({', '.join(map(_rule, analysis.rules))},)")
-    *tables, last = analysis.relations
+        keywords.insert(0, f"availability=({', '.join(map(_rule, analysis.rules))},)")
+    *tables, last_table = analysis.relations
     for relation in tables:
         yield from _table(relation, ",")
-    yield from _table(last, f"{', '.join(['', *more])})")
+    yield from _table(last_table, f"{', '.join(['', *keywords])})")
 
 
 def _rule(rule: Rule) -> str:
-    facts = {field.name: getattr(rule, field.name) for field in fields(rule)}
-    changed = [f"{name}={fact!r}" for name, fact in facts.items() if fact != getattr(Rule(), name)]
-    return f"Rule({', '.join(changed)})"
+    values = {field.name: getattr(rule, field.name) for field in fields(rule)}
+    keywords = [
+        f"{name}={value!r}" for name, value in values.items() if value != getattr(Rule(), name)
+    ]
+    return f"Rule({', '.join(keywords)})"
 
 
 def _rows(relation: Relation) -> str:
-    """Return the Python that declares the rows of a table, in the shortest form."""
+    """Return the Python code that declares where the rows of a table are, in the shortest form."""
     rows = table_of(relation).rows
     path, labels = rows.path, rows.labels
-    plain = path.removesuffix("[]")
-    key = f", key={labels[0] if len(labels) == 1 else labels!r}" if labels else ""
+    list_path = path.removesuffix("[]")
+    key_code = f", key={labels[0] if len(labels) == 1 else labels!r}" if labels else ""
     if rows.one:
         code = "single()"
     elif rows.header is not None:
-        code = f"grid({plain!r}, header={format_path(rows.header).removesuffix('[]')!r})"
+        code = f"grid({list_path!r}, header={format_path(rows.header).removesuffix('[]')!r})"
     elif path.endswith("]"):
         first = f", first={rows.first}" if rows.first else ""
-        code = f"records({path if plain.endswith(']') else plain!r}{key}{first})"
+        code = f"records({path if list_path.endswith(']') else list_path!r}{key_code}{first})"
     elif path.endswith("{}" * len(labels)):
-        code = f"keyed({path[: -2 * len(labels)]!r}{key})"
+        code = f"keyed({path[: -2 * len(labels)]!r}{key_code})"
     else:
         code = f"Rows(parse_pattern({path!r}), {labels!r})"
     filters = {"without": dict(rows.without), "only": dict(rows.only)}
-    facts = ", ".join(f"{name}={values!r}" for name, values in filters.items() if values)
-    return f"{code}.where({facts})" if facts else code
+    filter_code = ", ".join(f"{name}={values!r}" for name, values in filters.items() if values)
+    return f"{code}.where({filter_code})" if filter_code else code
 
 
 def _table(relation: Relation, end: str) -> Iterator[str]:
     key = repr(relation.key[0]) if len(relation.key) == 1 else repr(relation.key)
-    reasons: dict[str, list[str]] = {}
+    names_by_reason: dict[str, list[str]] = {}
     for column in relation.columns:
         if column.is_measure and PROVED in (column.rule.confidence, column.unit.confidence):
             finding = column.rule if column.rule.confidence == PROVED else column.unit
-            reasons.setdefault(re.split("[;,]", finding.evidence)[0], []).append(column.name)
-    proved = "; ".join(f"{', '.join(names)}: {why}" for why, names in reasons.items() if why)
-    yield from [f"    # {textwrap.shorten(proved, _WIDTH - 6, placeholder=' …')}"] if proved else ()
+            names_by_reason.setdefault(re.split("[;,]", finding.evidence)[0], []).append(
+                column.name
+            )
+    proof = "; ".join(f"{', '.join(names)}: {why}" for why, names in names_by_reason.items() if why)
+    yield from [f"    # {textwrap.shorten(proof, _WIDTH - 6, placeholder=' …')}"] if proof else ()
     calls = (_column(column) for column in relation.columns)
     text = ", ".join(call.replace(" ", "\0") if len(call) < _SHORT else call for call in calls)
     table = f"Table({relation.name!r}, '', {_rows(relation)}, key={key}, columns=({text},)){end}"
@@ -151,33 +161,40 @@ def _table(relation: Relation, end: str) -> Iterator[str]:
 
 
 def _column(finding: ColumnFinding) -> str:
-    """Return the Python that declares a column, in the shortest form."""
+    """Return the Python code that declares a column, in the shortest form."""
     column = column_of(finding)
     name, rule, source = column.name, column.aggregate, column.source or ""
-    form = _FORMS.get((column.dtype, column.unit)) or _FORMS[column.dtype, None]
-    facts: dict[str, Any] = {}
-    if form is columns.fraction and rule.over:
-        facts = {"over": rule.over}
-    elif form is columns.count and rule.rule == "sum":
-        facts = {"across": rule.across} if rule.across else {}
-    elif form is columns.count:
-        form = columns.integer
-    plain = form(name, **facts)
-    changed = {fact: v for fact in _FACTS if (v := getattr(column, fact)) != getattr(plain, fact)}
-    first = name
+    short_form = _FORMS.get((column.dtype, column.unit)) or _FORMS[column.dtype, None]
+    parameters: dict[str, Any] = {}
+    if short_form is columns.fraction and rule.over:
+        parameters = {"over": rule.over}
+    elif short_form is columns.count and rule.rule == "sum":
+        parameters = {"across": rule.across} if rule.across else {}
+    elif short_form is columns.count:
+        short_form = columns.integer
+    default_column = short_form(name, **parameters)
+    changed_parameters = {
+        parameter: v
+        for parameter in _FACTS
+        if (v := getattr(column, parameter)) != getattr(default_column, parameter)
+    }
+    first_argument = name
     # These sources are the defaults: labels, names of a header, and the name in camelCase.
-    natural = f"[{name}]" if finding.relation.rows.header is not None else camel(name)
-    if source == natural or source[:1] == "@":
-        del changed["source"]
+    default_source = f"[{name}]" if finding.relation.rows.header is not None else camel(name)
+    if source == default_source or source[:1] == "@":
+        del changed_parameters["source"]
     elif re.fullmatch(r"\^*[\w.-]+", source) and snake(source) == name != source:
-        first = changed.pop("source")
+        first_argument = changed_parameters.pop("source")
     doc = [repr(column.doc)] if column.doc else []
-    keywords = [f"{fact}={_code(fact, value)}" for fact, value in {**facts, **changed}.items()]
-    return f"{form.__name__}({', '.join([repr(first), *doc, *keywords])})"
+    keywords = [
+        f"{parameter}={_code(parameter, value)}"
+        for parameter, value in {**parameters, **changed_parameters}.items()
+    ]
+    return f"{short_form.__name__}({', '.join([repr(first_argument), *doc, *keywords])})"
 
 
 def _code(fact: str, value: Any) -> str:
-    """Return the Python of a column's parameter, as a constant of ``sections`` if it has one."""
+    """Return the Python code of a parameter's value; a constant of ``sections`` if one has it."""
     if fact == "aggregate":
         return rule_code(value)
     constants = (name for name in _CONSTANTS if getattr(vocabulary, name) == value)
@@ -185,7 +202,7 @@ def _code(fact: str, value: Any) -> str:
 
 
 def rule_code(rule: Aggregation) -> str:
-    """Return the Python of an aggregation rule.
+    """Return the Python code of an aggregation rule.
 
     Examples
     --------
@@ -203,7 +220,7 @@ def rule_code(rule: Aggregation) -> str:
 
 
 def _filled(code: str, first: str, rest: str) -> list[str]:
-    """Return code as lines of limited width; only long string literals are broken."""
+    """Return code as lines of limited width; of its parts only long string literals are broken."""
 
     def unbroken(match: re.Match[str]) -> str:
         text = match[0].replace(" ", "\0")

@@ -53,8 +53,8 @@ _UNITS_BY_NAME = [
 
 
 def settle_units(relations: list[Relation]) -> None:
-    """Set the unit of each column of numbers, and the factor that it is multiplied by."""
-    measures = [[c for c in other.columns if c.is_measure] for other in relations]
+    """Set the unit of each column of numbers, and the factor that its numbers are multiplied by."""
+    measures = [[column for column in other.columns if column.is_measure] for other in relations]
     for columns in measures:
         for column in columns:
             column.unit, column.scale = _unit_of(column)
@@ -65,81 +65,89 @@ def settle_units(relations: list[Relation]) -> None:
             totals = [
                 other for other in column.facts.totals if other.unit.value and other.scale == 1.0
             ]
-            is_one = len({other.unit.value for other in totals}) == 1
-            if column.unit.confidence == OPEN and is_one:
+            is_same_unit = len({other.unit.value for other in totals}) == 1
+            if column.unit.confidence == OPEN and is_same_unit:
                 reason = f"that of {totals[0].table}.{totals[0].name}, to which its rows sum"
                 column.unit = Finding(totals[0].unit.value, LIKELY, reason)
 
 
 def _unit_of(column: ColumnFinding) -> tuple[Finding[str], float]:
-    reading, facts, named = column.reading, column.facts, column.meaning
+    number_format, facts, name_meaning = column.reading, column.facts, column.meaning
     numbers = column.numbers[~np.isnan(column.numbers)]
-    if reading.parse in ("money", "duration"):
-        unit = CURRENCY if reading.parse == "money" else SECONDS
-        return Finding(unit, PROVED, reading.evidence), 1.0
-    if facts.ratios and named.kind not in ("position", "rank", "score", "change"):
-        first = facts.ratios[0]
-        reason = f"{first} on {first.rows} rows"
-        return Finding(FRACTION, PROVED, reason), 0.01 if first.factor == 100 else 1.0
+    if number_format.parse in ("money", "duration"):
+        unit = CURRENCY if number_format.parse == "money" else SECONDS
+        return Finding(unit, PROVED, number_format.evidence), 1.0
+    if facts.ratios and name_meaning.kind not in ("position", "rank", "score", "change"):
+        first_ratio = facts.ratios[0]
+        reason = f"{first_ratio} on {first_ratio.rows} rows"
+        return Finding(FRACTION, PROVED, reason), 0.01 if first_ratio.factor == 100 else 1.0
     if facts.siblings:
         reason = f"{' + '.join(facts.siblings)} = {facts.siblings_sum:g} on every row"
         return Finding(FRACTION, PROVED, reason), 1.0 / facts.siblings_sum
-    if reading.ordinal:
+    if number_format.ordinal:
         return Finding(RANK, LIKELY, "a number sign in the text"), 1.0
     if not len(numbers):
         return Finding(None, OPEN, "no number in any response"), 1.0
-    low, high = float(numbers.min()), float(numbers.max())
-    if reading.percent:
-        unit = SIGNED if low < 0 else FRACTION
-        unit = FRACTION_CHANGE if named.kind == "change" else unit
+    lowest, highest = float(numbers.min()), float(numbers.max())
+    if number_format.percent:
+        unit = SIGNED if lowest < 0 else FRACTION
+        unit = FRACTION_CHANGE if name_meaning.kind == "change" else unit
         return Finding(unit, PROVED, "a per cent sign in the text"), 0.01
-    words = {
+    has_word = {
         "": True,
-        "factor": named.factor != 1.0,
-        "mean": named.mean,
-        "coarse": named.percent and reading.decimals < 3,
-        "fine points": named.points and reading.decimals > 2,
-        "points": named.points,
-        "percent": named.percent,
-        "places": named.places,
-        "counted": named.has_counted_noun,
+        "factor": name_meaning.factor != 1.0,
+        "mean": name_meaning.mean,
+        "coarse": name_meaning.percent and number_format.decimals < 3,
+        "fine points": name_meaning.points and number_format.decimals > 2,
+        "points": name_meaning.points,
+        "percent": name_meaning.percent,
+        "places": name_meaning.places,
+        "counted": name_meaning.has_counted_noun,
     }
-    for kind, word, is_whole, least, most, named_unit, factor in _UNITS_BY_NAME:
+    for kind, word, is_whole, min_value, max_value, named_unit, factor in _UNITS_BY_NAME:
         is_kind = (
-            kind == named.kind and words[word] and is_whole in (None, reading.dtype == "Int64")
+            kind == name_meaning.kind
+            and has_word[word]
+            and is_whole in (None, number_format.dtype == "Int64")
         )
-        if is_kind and least <= low and high <= most:
-            reason = f"the name, and values from {low:g} to {high:g}"
+        if is_kind and min_value <= lowest and highest <= max_value:
+            reason = f"the name, and values from {lowest:g} to {highest:g}"
             if named_unit is None:
                 return Finding(None, OPEN, "per cent by its name, a fraction by its range"), 1.0
-            return Finding(named_unit, LIKELY, reason), named.factor if word == "factor" else factor
+            return Finding(
+                named_unit, LIKELY, reason
+            ), name_meaning.factor if word == "factor" else factor
     return Finding(None, OPEN, _SILENT), 1.0
 
 
 def _find_likely_counts(columns: list[ColumnFinding]) -> None:
-    """Set the unit of whole numbers that are likely counts, by other columns.
+    """Set the unit ``count`` of whole numbers that are likely counts, judged by other columns.
 
     Whole numbers that add up may still be cents, bytes or milliseconds. They are likely counts if
     they are the numerator or denominator of a proved fraction, or are of the size of another count.
     """
-    names = {
+    fraction_parts = {
         operand.name
         for column in columns
         for ratio in column.facts.ratios
         for operand in (ratio.numerator, ratio.denominator)
         if operand.is_own and len(column.facts.ratios) == 1
     }
-    waiting = [c for c in columns if c.unit.evidence == _SILENT and c.reading.dtype == "Int64"]
-    for column in [*waiting, *waiting]:
-        like = _count_of_similar_size(column, columns) if column.facts.is_additive else ""
-        is_count = column.facts.is_additive and (like or column.name in names)
+    undecided_columns = [
+        column
+        for column in columns
+        if column.unit.evidence == _SILENT and column.reading.dtype == "Int64"
+    ]
+    for column in [*undecided_columns, *undecided_columns]:
+        similar = _count_of_similar_size(column, columns) if column.facts.is_additive else ""
+        is_count = column.facts.is_additive and (similar or column.name in fraction_parts)
         if column.unit.confidence == OPEN and is_count:
-            reason = f"of the size of {like}" if like else "a part of a proved fraction"
+            reason = f"of the size of {similar}" if similar else "a part of a proved fraction"
             column.unit = Finding(COUNT, LIKELY, f"whole numbers that add up, {reason}")
 
 
 def _count_of_similar_size(column: ColumnFinding, columns: list[ColumnFinding]) -> str:
-    """Return the name of a count whose values are of similar size in all rows; empty if none."""
+    """Return the name of a count with values of similar size in all rows; empty without one."""
     for count in columns:
         is_positive = (column.numbers > 0) & (count.numbers > 0)
         if count is not column and count.unit.value == COUNT and is_positive.sum() >= _MIN_ROWS:
@@ -171,8 +179,8 @@ def settle_rule(column: ColumnFinding) -> None:
 
 
 def _rule_of_number(column: ColumnFinding, words: set[str]) -> Rule:
-    named, facts = column.meaning, column.facts
-    kind = "share" if facts.siblings else named.kind
+    name_meaning, facts = column.meaning, column.facts
+    kind = "share" if facts.siblings else name_meaning.kind
     test_note = f"over engine on {facts.tested_rows} rows"
     metrics = (name for name in column.relation.key if lexicon("metric") & {*tokens(name)})
     metric = next(metrics, None)
@@ -189,16 +197,16 @@ def _rule_of_number(column: ColumnFinding, words: set[str]) -> Rule:
         if fits:
             return Finding(refused(why), LIKELY, "name")
     weighted_rule = _weighted_rule(column, kind == "share", words)
-    if kind in _WEIGHTED_KINDS or named.mean:
+    if kind in _WEIGHTED_KINDS or name_meaning.mean:
         return weighted_rule
     if facts.outcome == "distinct" and facts.tested_rows >= 2 and not facts.sums:
         return Finding(_OVERLAP, PROVED, f"less than the sum of the parts {test_note}")
     if words & lexicon("distinct"):
         return Finding(_OVERLAP, LIKELY, "name")
     if facts.is_additive:
-        total = Aggregation("sum", within=_currency(column), across=_across(column))
+        sum_rule = Aggregation("sum", within=_currency(column), across=_across(column))
         reasons = [f"adds up {test_note}"] if facts.outcome == "adds" else []
-        return Finding(total, PROVED, "; ".join(dict.fromkeys([*reasons, *facts.sums])))
+        return Finding(sum_rule, PROVED, "; ".join(dict.fromkeys([*reasons, *facts.sums])))
     if weighted_rule.value is not None:
         return weighted_rule
     reason = f"{facts.outcome} {test_note}" if facts.outcome else ""
@@ -206,19 +214,20 @@ def _rule_of_number(column: ColumnFinding, words: set[str]) -> Rule:
 
 
 def _across(column: ColumnFinding) -> tuple[str, ...]:
-    """Return the key columns, and ``engine``, over which it is proved that a column adds up.
+    """Return the columns over which it is proved that a column adds up, as `Aggregation.across`.
 
-    Empty if these are the whole key: then it adds up over all rows.
+    They are columns of the key, and ``engine``. If they are the whole key, the result is empty, as
+    the column adds up over all rows.
     """
     key, engines = column.relation.key, {"engine"} if column.facts.outcome == "adds" else set()
-    proved = column.facts.across | engines
-    if {*key} <= proved:
+    proved_columns = column.facts.across | engines
+    if {*key} <= proved_columns:
         return ()
-    return (*sorted(engines - {*key}), *(name for name in key if name in proved))
+    return (*sorted(engines - {*key}), *(name for name in key if name in proved_columns))
 
 
 def _currency(column: ColumnFinding) -> str | None:
-    """Return the column of an amount's currency: beside it, or read from the amount's text."""
+    """Return the column of an amount's currency: beside it, or read from its text; None without."""
     if column.unit.value != "currency":
         return None
     holder = column.source.rpartition(".")[0]
@@ -233,7 +242,10 @@ def _currency(column: ColumnFinding) -> str | None:
 
 
 def _weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> Rule:
-    """Return the ratio or weighted mean that fits the evidence; open unless exactly one does."""
+    """Return the ratio or weighted mean that the evidence proves.
+
+    The finding is open unless exactly one fits.
+    """
     facts = column.facts
     if facts.ratios:
         denominators = {candidate.over[1] for candidate in facts.ratios}
@@ -249,24 +261,26 @@ def _weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> Ru
     if "." in weight or weight.startswith("sum of "):
         return Finding(None, OPEN, f"a mean over {weight}, which is no column of this table")
     reasons = [
-        f"{what} {weight} on {rows[weight]} rows"
-        for what, rows in (
+        f"{claim} {weight} on {row_counts[weight]} rows"
+        for claim, row_counts in (
             ("a whole number over", facts.denominators),
             ("the engines pool to the whole by", facts.weights),
         )
-        if weight in rows
+        if weight in row_counts
     ]
-    mean = Aggregation("mean", by=weight, why="a ratio") if is_share else weighted(weight)
-    return Finding(mean, PROVED, "; ".join(reasons))
+    mean_rule = Aggregation("mean", by=weight, why="a ratio") if is_share else weighted(weight)
+    return Finding(mean_rule, PROVED, "; ".join(reasons))
 
 
 def _ratio_rule(column: ColumnFinding, denominators: set[str]) -> Rule:
-    """Return the rule of a ratio of two columns; of several that fit, the one in ``denominators``.
+    """Return the rule of a ratio of two columns; open if none, or not just one, is proved.
 
-    The ratio was tested on the numbers before scaling. So the two columns must have the same scale,
-    and the scale of this column must undo the ratio's factor.
+    If several fit, it is the one whose denominator is the only one in ``denominators``. The ratio
+    was tested on the numbers before scaling. So the two columns must have the same scale, and the
+    scale of this column must undo the ratio's factor.
     """
-    ratios, scales = column.facts.ratios, {c.name: c.scale for c in column.relation.columns}
+    ratios = column.facts.ratios
+    scales = {other.name: other.scale for other in column.relation.columns}
     own_ratios = [
         candidate
         for candidate in ratios
@@ -274,26 +288,35 @@ def _ratio_rule(column: ColumnFinding, denominators: set[str]) -> Rule:
         and len({scales[name] for name in candidate.over}) == 1
         and candidate.factor * column.scale == 1
     ]
-    pairs = {candidate.over for candidate in ratios}
-    fits = (
+    count_pairs = {candidate.over for candidate in ratios}
+    fitting_ratios = (
         own_ratios
-        if len(pairs) == 1
+        if len(count_pairs) == 1
         else [candidate for candidate in own_ratios if {candidate.over[1]} == denominators]
     )
-    if len(fits) == 1:
-        rival = "no other pair of counts" if len(pairs) == 1 else "the engines pool by it"
-        return Finding(ratio(*fits[0].over), PROVED, f"{fits[0]} on {fits[0].rows} rows, {rival}")
+    if len(fitting_ratios) == 1:
+        proof = "no other pair of counts" if len(count_pairs) == 1 else "the engines pool by it"
+        return Finding(
+            ratio(*fitting_ratios[0].over),
+            PROVED,
+            f"{fitting_ratios[0]} on {fitting_ratios[0].rows} rows, {proof}",
+        )
     # Several totals fit: whichever is the denominator, the ratio must be computed again.
-    first = ratios[0]
-    is_of_total = len({count for count, _ in pairs}) == 1 and (len(pairs) == 1 or not own_ratios)
-    if is_of_total and first.numerator.is_own:
-        why = "ratio of {} over {}: add and divide anew".format(*first.over)
-        return Finding(refused(why), PROVED, f"{first} on {first.rows} rows")
+    first_ratio = ratios[0]
+    is_of_total = len({count for count, _ in count_pairs}) == 1 and (
+        len(count_pairs) == 1 or not own_ratios
+    )
+    if is_of_total and first_ratio.numerator.is_own:
+        why = "ratio of {} over {}: add and divide anew".format(*first_ratio.over)
+        return Finding(refused(why), PROVED, f"{first_ratio} on {first_ratio.rows} rows")
     names = some_of([*dict.fromkeys(map(str, ratios))])
     return Finding(None, OPEN, f"one of {names}, not all columns of this table")
 
 
 def _possible_denominators(column: ColumnFinding, *limits: set[str]) -> set[str]:
-    """Return the names of the denominators that fit all kinds of evidence."""
+    """Return the columns that can be the denominator by all evidence there is.
+
+    They must be in all ``limits`` as well. Empty if there is neither evidence nor a limit.
+    """
     denominators = [*limits, *filter(None, ({*column.facts.denominators}, {*column.facts.weights}))]
     return set.intersection(*denominators) if denominators else set()

@@ -45,7 +45,7 @@ _FACTORS = {
 
 @dataclass(frozen=True)
 class Meaning:
-    """The meaning of a name's words.
+    """What kind of numbers a name stands for, by its words.
 
     Attributes
     ----------
@@ -77,13 +77,13 @@ def tokens(name: str) -> list[str]:
     >>> tokens("shareOfVoicePct"), tokens("cit_n"), tokens("avgTimeToConvertMs")
     (['share', 'of', 'voice', 'pct'], ['citations', 'n'], ['avg', 'time', 'to', 'convert', 'ms'])
     """
-    short = pairs("short")
-    return [short.get(word, word) for word in re.findall(r"[^\W\d_]+|\d+", snake(name))]
+    short_forms = pairs("short")
+    return [short_forms.get(word, word) for word in re.findall(r"[^\W\d_]+|\d+", snake(name))]
 
 
 @lru_cache(4096)
 def meaning(name: str) -> Meaning:
-    """Return the meaning of a name's words for its numbers.
+    """Return what kind of numbers a name stands for, by its words.
 
     Examples
     --------
@@ -93,57 +93,62 @@ def meaning(name: str) -> Meaning:
     ('position', 0.01, 1e-06)
     """
     words = tokens(name) or [""]
-    vocabulary, last = set(words), words[-1]
+    word_set, last_word = set(words), words[-1]
 
     def has(*concepts: str) -> bool:
-        return not lexicon(*concepts).isdisjoint(vocabulary)
+        return not lexicon(*concepts).isdisjoint(word_set)
 
     def ends(*concepts: str) -> bool:
-        return last in lexicon(*concepts)
+        return last_word in lexicon(*concepts)
 
-    mean = has("mean")
+    is_mean = has("mean")
     # Without a word for a mean, ``pos`` may stand for positive.
-    single_words = (vocabulary if mean else vocabulary - {"pos"}) | {
+    single_words = (word_set if is_mean else word_set - {"pos"}) | {
         singular(word) for word in words
     }
-    places = bool(single_words & lexicon("position", "rank"))
+    has_places = bool(single_words & lexicon("position", "rank"))
     factor = next((multiplier for concept, multiplier in _FACTORS.items() if has(concept)), 1.0)
     # A part of a rate, such as its numerator, may be a sum of anything.
     is_rate = has("rate") and not ends("rate_part")
-    is_place = singular(last) in lexicon("position", "rank")
-    is_score = last in lexicon("participle") and words[-2:-1] and words[-2] in lexicon("score")
-    is_counted = _is_counted(last) or _is_counted(words[0])
+    is_place = singular(last_word) in lexicon("position", "rank")
+    is_score = last_word in lexicon("participle") and words[-2:-1] and words[-2] in lexicon("score")
+    is_counted = _is_counted(last_word) or _is_counted(words[0])
     kinds = (
         (
             "id",
-            is_numbered(words) or (ends("id") and not vocabulary & {"http", "per", "this", "by"}),
+            is_numbered(words) or (ends("id") and not word_set & {"http", "per", "this", "by"}),
         ),
         ("milliseconds", ends("millisecond")),
-        ("seconds", ends("second") and (len(words) > 1 or last != "s")),
-        ("bytes", (ends("byte") and last != "size") or ("bytes" in vocabulary and not is_rate)),
+        ("seconds", ends("second") and (len(words) > 1 or last_word != "s")),
+        ("bytes", (ends("byte") and last_word != "size") or ("bytes" in word_set and not is_rate)),
         ("change", has("change")),
         ("money", has("money") and not is_rate and not ends("count")),
         ("share", has("ppm", "permille", "basis_point")),
-        ("count", bool({last, singular(last)} & lexicon("count")) and last != "volume"),
+        (
+            "count",
+            bool({last_word, singular(last_word)} & lexicon("count")) and last_word != "volume",
+        ),
         # Several of them, as in ``firstPositions``.
-        ("count", not mean and has("ordinal") and is_place and last.endswith("s")),
-        ("status", bool(vocabulary & {"http", "status"}) and last in ("status", "code", "http")),
+        ("count", not is_mean and has("ordinal") and is_place and last_word.endswith("s")),
+        ("status", bool(word_set & {"http", "status"}) and last_word in ("status", "code", "http")),
         ("count", is_score),
-        ("probability", {"p", "value"} <= vocabulary or has("probability")),
+        ("probability", {"p", "value"} <= word_set or has("probability")),
         ("share", is_rate),
-        ("rank", bool(single_words & lexicon("rank")) and not mean and last != "places"),
-        ("position", places and last != "places"),
-        ("score", has("score") and not _is_counted(last)),
+        ("rank", bool(single_words & lexicon("rank")) and not is_mean and last_word != "places"),
+        ("position", has_places and last_word != "places"),
+        ("score", has("score") and not _is_counted(last_word)),
         ("time", _is_time(words) and words != ["seen"]),
         ("count", is_counted or has("count", "participle")),
     )
     kind = next((kind for kind, fits in kinds if fits), "")
-    counted = has("count") or any(map(_is_counted, words))
-    return Meaning(kind, mean, has("percent"), has("point"), places, factor, counted)
+    has_counted_noun = has("count") or any(map(_is_counted, words))
+    return Meaning(
+        kind, is_mean, has("percent"), has("point"), has_places, factor, has_counted_noun
+    )
 
 
 def specific_name(name: str, path: str) -> str:
-    """Return a field's name; if it is generic, such as ``value``, with its parent's name before it.
+    """Return a field's name; a generic one, such as ``value``, with its parent's name before it.
 
     Examples
     --------
@@ -155,8 +160,10 @@ def specific_name(name: str, path: str) -> str:
     words = tokens(name)
     if words and not set(words) <= lexicon("value"):
         return name
-    parents = [part for part in path.replace("{}", "").replace("[]", "").split(".")[:-1] if part]
-    return f"{parents[-1]}_{name}" if parents else name
+    parent_names = [
+        part for part in path.replace("{}", "").replace("[]", "").split(".")[:-1] if part
+    ]
+    return f"{parent_names[-1]}_{name}" if parent_names else name
 
 
 def is_measure_name(name: str) -> bool:
@@ -272,51 +279,58 @@ class Vocabulary:
 
     @classmethod
     def of(cls, options: Any, responses: Iterable[Any]) -> Vocabulary:
-        """Collect the vocabulary of decoded scope options and of the responses themselves."""
+        """Collect known values from decoded scope options, and the texts of decoded responses."""
         members: dict[str, set[str]] = defaultdict(set)
         for name, value in named(options):
-            dimension = next((d for d, s in STEMS.items() if any(x in name for x in s)), None)
+            dimension = next(
+                (
+                    dimension
+                    for dimension, stems in STEMS.items()
+                    if any(stem in name for stem in stems)
+                ),
+                None,
+            )
             if dimension is not None:
                 members[dimension].update(_labels(value))
         return cls(members, dict(pair for response in responses for pair in texts(response)))
 
     def dimension(self, keys: Iterable[str]) -> str | None:
-        """Return the dimension of an object's keys if they are data; None if they may be names."""
-        unique = list(dict.fromkeys(keys))
-        for name, values in self.members.items() if unique else ():
-            if sum(key in values for key in unique) >= 0.75 * len(unique):
+        """Return the dimension of an object's keys if they are data; None if they may be fields."""
+        unique_keys = list(dict.fromkeys(keys))
+        for name, values in self.members.items() if unique_keys else ():
+            if sum(key in values for key in unique_keys) >= 0.75 * len(unique_keys):
                 return name
-        for name, form in _PATTERNS.items() if unique else ():
-            if sum(map(bool, map(form.fullmatch, unique))) >= 0.8 * len(unique):
+        for name, pattern in _PATTERNS.items() if unique_keys else ():
+            if sum(map(bool, map(pattern.fullmatch, unique_keys))) >= 0.8 * len(unique_keys):
                 return name
         return None
 
 
 def named(options: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of scope options, nested ones too: the name in snake_case and the value."""
+    """Yield the name, in snake_case, and the value of each field of scope options, also nested."""
     for name, value in options.items() if isinstance(options, dict) and depth < 4 else ():
         yield snake(name), value
         yield from named(value, depth + 1)
 
 
 def _labels(value: Any) -> set[str]:
-    """Return the texts that may name the members of a list or map of options."""
+    """Return the texts in a list or map of scope options that may be the names of its members."""
     if isinstance(value, dict):
         if value and all(isinstance(member, dict) for member in value.values()):
             return {key for key in value if len(key) <= _LONGEST}
         return set().union(*(_labels(inner) for inner in value.values() if type(inner) is list))
     members = value if isinstance(value, list) else []
-    plain = {member for member in members if isinstance(member, str)}
+    labels = {member for member in members if isinstance(member, str)}
     objects = [member for member in members if isinstance(member, dict)]
     for name in dict.fromkeys(name for record in objects for name in record):
         texts = {text for record in objects if isinstance(text := record.get(name), str)}
         is_day = any(map(_PATTERNS["date"].match, texts))
-        plain |= {*filter(None, texts)} if len(texts) == len(objects) and not is_day else set()
-    return plain
+        labels |= {*filter(None, texts)} if len(texts) == len(objects) and not is_day else set()
+    return labels
 
 
 def texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the short texts in a JSON value, each with the name of its field."""
+    """Yield pairs of a short text in a JSON value and the name of its field."""
     if type(value) is str and len(value) <= _LONGEST:
         yield value, name
     elif isinstance(value, dict):
