@@ -151,27 +151,29 @@ def read_as(values: Sequence[Any], reading: Reading | Column, year: Any = None) 
     """
     dtype, read = reading.dtype, _READ[reading.dtype]
     missing_values = {*map(identity, reading.missing)}
-    missing = (
+    missing_rows = (
         [row for row, value in enumerate(values) if identity(value) in missing_values]
         if missing_values
         else []
     )
     rows = [None if value is MISSING else value for value in values]
-    for row in missing:
+    for row in missing_rows:
         rows[row] = None
-    invalid = []
+    invalid_rows = []
     if reading.parse is None:
         exact_types = _EXACT[dtype]
-        invalid = _read_rows(
+        invalid_rows = _read_rows(
             rows, [row for row, value in enumerate(rows) if type(value) not in exact_types], read
         )
         with suppress(ValueError, OverflowError):
-            return Parsed(_scale(exact_array(rows, set(), dtype), reading.scale), invalid, missing)
+            return Parsed(
+                _scale(exact_array(rows, set(), dtype), reading.scale), invalid_rows, missing_rows
+            )
     else:
         parse = partial(_PARSERS[reading.parse], dtype, year)
         read = parse if reading.parse == "any" else partial(_parse_if_short, parse)
-    invalid += _read_rows(rows, range(len(rows)), read)
-    return Parsed(_scale(_array(rows, dtype), reading.scale), sorted(invalid), missing)
+    invalid_rows += _read_rows(rows, range(len(rows)), read)
+    return Parsed(_scale(_array(rows, dtype), reading.scale), sorted(invalid_rows), missing_rows)
 
 
 def _read_rows(
@@ -182,7 +184,7 @@ def _read_rows(
     Return the positions of the values that do not fit: for these ``read`` returns None, or raises.
     """
     memo: dict[str, Any] = {}
-    invalid = []
+    invalid_positions = []
     for position in positions:
         value = values[position]
         if value is None:
@@ -198,8 +200,8 @@ def _read_rows(
                 memo[value] = result
         values[position] = None if result is MISSING else result
         if result is None:
-            invalid.append(position)
-    return invalid
+            invalid_positions.append(position)
+    return invalid_positions
 
 
 def _parse_if_short(read: Callable[[Any], Any], value: Any) -> Any:
@@ -407,10 +409,10 @@ def _duration(text: str) -> float | None:
         return int(clock[1] or 0) * 3600 + int(clock[2]) * 60 + float(clock[3])
     if period is not None:
         word = period[1] + (period[2] or "")
-    parts = _PART.findall(word) if _PARTS.fullmatch(word) else []
-    if not parts or not {unit for _, unit in parts} <= _SECONDS.keys():
+    numbers_and_units = _PART.findall(word) if _PARTS.fullmatch(word) else []
+    if not numbers_and_units or not {unit for _, unit in numbers_and_units} <= _SECONDS.keys():
         return None
-    seconds = ((float(number), _SECONDS[unit]) for number, unit in parts)
+    seconds = ((float(number), _SECONDS[unit]) for number, unit in numbers_and_units)
     return sum(number * unit if unit >= 1 else number / 1000 for number, unit in seconds)
 
 

@@ -229,8 +229,8 @@ def is_within(path: str, outer: str) -> bool:
     >>> is_within("$.points", "$.point")
     False
     """
-    bare = path.removesuffix(KEY_SIGN)
-    return outer in (path, bare) or bare.startswith((f"{outer}.", f"{outer}["))
+    value_path = path.removesuffix(KEY_SIGN)
+    return outer in (path, value_path) or value_path.startswith((f"{outer}.", f"{outer}["))
 
 
 def leaf_values(value: Any, path: str, ends: Container[str] = ()) -> list[tuple[str, str]]:
@@ -244,13 +244,15 @@ def leaf_values(value: Any, path: str, ends: Container[str] = ()) -> list[tuple[
     [('$.a[0]', '1'), ('$.a[1]', '{}'), ('$["b c"]', 'null')]
     """
     texts = []
-    pending = [(value, path)]
-    while pending:
-        value, path = pending.pop()
+    pending_values = [(value, path)]
+    while pending_values:
+        value, path = pending_values.pop()
         if not value or not isinstance(value, dict | list) or path in ends:
             texts.append((path, plain_json(value)))
         elif isinstance(value, dict):
-            pending += reversed([(item, path + key_step(key)) for key, item in value.items()])
+            pending_values += reversed(
+                [(item, path + key_step(key)) for key, item in value.items()]
+            )
         else:
-            pending += reversed([(item, f"{path}[{i}]") for i, item in enumerate(value)])
+            pending_values += reversed([(item, f"{path}[{i}]") for i, item in enumerate(value)])
     return texts

@@ -123,16 +123,16 @@ def shred(response: bytes | str | Any, *, max_nodes: int = MAX_NODES) -> dict[st
     >>> {name: table.num_rows for name, table in tables.items()}
     {'$': 1, 'rows[]': 3}
     """
-    census, pending = Census(max_nodes), [_Table(DOCUMENT, [decode(response)])]
+    census, pending_tables = Census(max_nodes), [_Table(DOCUMENT, [decode(response)])]
     tables = {}
-    while pending:
-        table = pending.pop()
+    while pending_tables:
+        table = pending_tables.pop()
         cell = table.cell(table.values, "", census)
         plan = {"table": table.name, "rows": len(table.values), "cell": cell}
         text = canonical_json(plan).encode()
         arrow = pa.table(table.columns).replace_schema_metadata({PLAN: text})
         tables[_short_name(table.name)] = arrow
-        pending += reversed(table.children)
+        pending_tables += reversed(table.children)
     return tables
 
 

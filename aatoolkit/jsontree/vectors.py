@@ -106,8 +106,10 @@ class Level:
         labels = map("[{}]".format, self.positions.tolist())
         if self.keys is not None:
             labels = map(key_step, self.keys)
-        outer = container.paths
-        return [outer[row] + label for row, label in zip(self.parents, labels, strict=True)]
+        container_paths = container.paths
+        return [
+            container_paths[row] + label for row, label in zip(self.parents, labels, strict=True)
+        ]
 
 
 class Vector:
