@@ -383,9 +383,9 @@ def reach(target: str, pattern: str) -> str | None:
     for step, column_step in zip(steps, column_steps, strict=False):
         if step == column_step:
             continue
-        of_array = isinstance(column_step, Each) and isinstance(step, Position)
-        of_object = isinstance(column_step, Entries) and isinstance(step, Field)
-        if not (of_array or of_object):
+        is_array_step = isinstance(column_step, Each) and isinstance(step, Position)
+        is_object_step = isinstance(column_step, Entries) and isinstance(step, Field)
+        if not (is_array_step or is_object_step):
             return None
         is_partial = True
     return "some" if is_partial else "all"

@@ -222,8 +222,8 @@ class _Reader:
             name: BuiltTable(table_rows, prefix + name, signals, source, report)
             for name, table_rows in rows.items()
         }
-        for unread in unread_values([*rows.values()]):
-            report.add_extra(*unread)
+        for unread_entry in unread_values([*rows.values()]):
+            report.add_extra(*unread_entry)
         for table in built.values():
             table.check_key(report)
         if is_error:
@@ -386,9 +386,9 @@ def _fits(tables: Iterable[BuiltTable], report: DriftReport, signals: Iterable[S
         return True
     if any(signal.scope == "section" and denies(signal) for signal in signals):
         return True
-    unread = (leaf_values(value, "") for value, _, _ in report.values("new", "wrong type"))
+    unread_leaves = (leaf_values(value, "") for value, _, _ in report.values("new", "wrong type"))
     unread_texts = [
-        text for _, text in chain.from_iterable(unread) if text not in ("null", "{}", "[]")
+        text for _, text in chain.from_iterable(unread_leaves) if text not in ("null", "{}", "[]")
     ]
     return bool(len(unread_texts) <= sum(main_counts) + sum(map(sum, counts_of_tables)))
 

@@ -94,7 +94,7 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
     outer_sources = {
         column.source or "" for column in value_columns if column.pattern not in patterns_inside
     }
-    compiled = []
+    table_plans = []
     for table in section:
         rows, sources = table.rows, [column.source or "" for column in table.columns]
         dtypes = {column.name: column.dtype for column in table.columns}
@@ -119,12 +119,12 @@ def plans(section: Section) -> tuple[TablePlan, ...]:
             (name for name in dtypes if name in table.key and dtypes[name] in MOMENTS), None
         )
         dimensions = {"engine": engine_column, "date": day_column}
-        compiled.append(
+        table_plans.append(
             TablePlan(
                 table, row_type, is_filtered, outside_rows, measures, dimensions, parsed, separate
             )
         )
-    return tuple(compiled)
+    return tuple(table_plans)
 
 
 def _is_measure(table: Table, column: Column) -> bool:
@@ -141,15 +141,15 @@ def _parse_source(source: str, header: tuple[Step, ...] | None) -> tuple[int, st
     Return how many records it goes up (``^``), its sign (``@``, ``#``, ``$`` or none), and the
     steps of its path. After ``@`` and ``#`` a number is returned in place of the steps.
     """
-    rest = source.lstrip("^")
-    levels_up = len(source) - len(rest)
-    if rest[0] in "@#":
-        return levels_up, rest[0], int(rest[1:])
-    if rest[0] == "$":
-        return 0, "$", parse_path(rest[1:].lstrip("."))
-    if rest[0] == "[" and header is not None:
-        return levels_up, "", (Named(header, rest[1:-1]),)
-    return levels_up, "", () if rest == "." else parse_path(rest)
+    source_below = source.lstrip("^")
+    levels_up = len(source) - len(source_below)
+    if source_below[0] in "@#":
+        return levels_up, source_below[0], int(source_below[1:])
+    if source_below[0] == "$":
+        return 0, "$", parse_path(source_below[1:].lstrip("."))
+    if source_below[0] == "[" and header is not None:
+        return levels_up, "", (Named(header, source_below[1:-1]),)
+    return levels_up, "", () if source_below == "." else parse_path(source_below)
 
 
 @lru_cache(maxsize=8192)
@@ -270,20 +270,22 @@ class TableRows:
         return values
 
     def _values_of(self, source: str, reads: list[ElementRead]) -> RowValues:
-        levels_up, sign, rest = _parse_source(source, self.table.rows.header)
+        levels_up, sign, steps_or_number = _parse_source(source, self.table.rows.header)
         if sign == "@":
             entry_steps = [
                 at for at, step in enumerate(self.table.rows.steps, 1) if type(step) is Entries
             ]
-            return self.vectors[entry_steps[rest]].keys(), self._ancestor_rows(entry_steps[rest])
+            return self.vectors[entry_steps[steps_or_number]].keys(), self._ancestor_rows(
+                entry_steps[steps_or_number]
+            )
         vector, index = self.vector, self.row_index
         if sign == "$":
             vector, index = self._document
         for _ in range(levels_up):
             vector, index = _enclosing_record(vector, index)
         if sign == "#":
-            return Vector((vector.level.positions + rest).tolist(), vector.level), index
-        return self._follow(vector, index, rest, reads)
+            return Vector((vector.level.positions + steps_or_number).tolist(), vector.level), index
+        return self._follow(vector, index, steps_or_number, reads)
 
     @property
     def _document(self) -> RowValues:
@@ -355,8 +357,8 @@ class TableRows:
         ``vector`` has all items, ``labels`` the label of each. ``index`` has each row's array or
         object, ``keys`` the label that is looked for. It is -1 if no item has it.
         """
-        parents = zip(vector.level.parents.tolist(), map(repr, labels), strict=True)
-        rows = {pair: row for row, pair in enumerate(parents)}
+        parents_and_labels = zip(vector.level.parents.tolist(), map(repr, labels), strict=True)
+        rows = {pair: row for row, pair in enumerate(parents_and_labels)}
         pairs = zip(index.tolist(), map(repr, keys), strict=True)
         return np.array([rows.get(pair, -1) for pair in pairs], np.int64)
 
@@ -517,11 +519,13 @@ class FieldNode:
         """Return the nodes at a path below this one: one, or one for each key in `Entries.only`."""
         if not steps:
             return [self]
-        step, rest = steps[0], steps[1:]
+        step, other_steps = steps[0], steps[1:]
         if isinstance(step, Entries) and step.only:
-            return [node for name in step.only for node in self.nodes_at((Field(name), *rest))]
+            return [
+                node for name in step.only for node in self.nodes_at((Field(name), *other_steps))
+            ]
         key = step.name if isinstance(step, Field) else type(step)
-        return self.children.setdefault(key, FieldNode()).nodes_at(rest)
+        return self.children.setdefault(key, FieldNode()).nodes_at(other_steps)
 
 
 @lru_cache(maxsize=128)
