@@ -298,11 +298,13 @@ def cells_of_plan(
 
     rule = planned.rule
     cells = reduce(combine_cells, (cells_of(frame, part, metadata) for part in planned.parts))
-    unreported = cells.unreported
-    if unreported.any():
+    is_unreported = cells.unreported
+    if is_unreported.any():
         # An unreported row says nothing about reported rows; it counts only in a group without
         # any of these.
-        cells = cells.without(unreported & (groups.count(~unreported) > 0)[groups.ids], "no row")
+        cells = cells.without(
+            is_unreported & (groups.count(~is_unreported) > 0)[groups.ids], "no row"
+        )
     if planned.repeats is not None:
         cells = cells.without(planned.repeats, "counted once")
     for trials in planned.trials:

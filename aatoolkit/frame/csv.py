@@ -33,8 +33,8 @@ def guarded(text: str) -> str:
     >>> guarded("=1+1"), guarded("1 + 1"), guarded(""), guarded("\x9b5m"), guarded("a\rb")
     ("'=1+1", '1 + 1', "'", '\\u009b5m', 'a\\u000db')
     """
-    safe = escaped(text)
-    return f"'{safe}" if _GUARDED.match(text) else safe
+    escaped_text = escaped(text)
+    return f"'{escaped_text}" if _GUARDED.match(text) else escaped_text
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:

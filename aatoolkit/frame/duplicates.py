@@ -359,7 +359,7 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         loss = "its values are not those that were read" if reason == OVERWRITTEN else reason
         hint = "aggregate the frame that was read, or say by rules= how to aggregate the new values"
         return f"{loss}; {hint}"
-    bare_name, *names = (
+    bare_name, *other_names = (
         other.removesuffix("_x").removesuffix("_y") for other in (name, *map(str, frame.columns))
     )
     # A common name is that of a declared column only if other columns of its table are here.
@@ -370,7 +370,7 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
         if bare_name in table.names
         and (
             table[bare_name].aggregate.rule not in ("none", "key")
-            or len({*names} & {*table.names}) >= _MIN_COLUMNS
+            or len({*other_names} & {*table.names}) >= _MIN_COLUMNS
         )
     ]
     if metadata.holds(name) or not tables:

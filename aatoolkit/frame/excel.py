@@ -361,10 +361,10 @@ def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
         for name in _number_formats(frame)
         if (column := declared(metadata.columns[name])) and frame[name].fillna(0).any()
     }
-    measures = [name for rule in ("ratio", "sum") for name in rules if rules[name] == rule]
-    if is_time != (kind == "line") or not measures:
+    measure_columns = [name for rule in ("ratio", "sum") for name in rules if rules[name] == rule]
+    if is_time != (kind == "line") or not measure_columns:
         return None
-    return names.index(metadata.key[0]), names.index(measures[0])
+    return names.index(metadata.key[0]), names.index(measure_columns[0])
 
 
 def _as_excel(values: pd.Series) -> list[Any]:
@@ -458,6 +458,6 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
 def _facts(source: Source) -> list[str]:
     """Return what identifies a response, as texts: host, window, section, filters and time."""
     window = f"{source.window_start} to {source.window_end}" if source.window_start else None
-    fetched = f"fetched {source.fetched_at}" if source.fetched_at else None
-    facts = (source.host, window, source.section, source.scope, fetched)
-    return [str(fact) for fact in facts if fact]
+    fetched_text = f"fetched {source.fetched_at}" if source.fetched_at else None
+    texts = (source.host, window, source.section, source.scope, fetched_text)
+    return [str(text) for text in texts if text]

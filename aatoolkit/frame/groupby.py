@@ -67,14 +67,13 @@ class Groups:
         is_there[self.ids * state_count + cells.codes] = True
         group, code = np.divmod(np.flatnonzero(is_there), state_count)
         bounds = np.searchsorted(group, np.arange(len(self) + 1)).tolist()
-        codes_in_order, number_of_set = code.tolist(), dict[tuple[int, ...], int]()
+        codes_in_order, set_numbers = code.tolist(), dict[tuple[int, ...], int]()
         codes = [
-            number_of_set.setdefault(tuple(codes_in_order[start:end]), len(number_of_set))
+            set_numbers.setdefault(tuple(codes_in_order[start:end]), len(set_numbers))
             for start, end in pairwise(bounds)
         ]
         states = [
-            combine(cells.states[code] for code in codes_of_group)
-            for codes_of_group in number_of_set
+            combine(cells.states[code] for code in codes_of_group) for codes_of_group in set_numbers
         ]
         return np.array(codes, np.int64), states
 

@@ -105,8 +105,8 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
                 new_names = names_after | (replaced_keys if side and is_joined(table) else {})
                 grains[table] = tuple(new_names.get(name, name) for name in grain)
     tables_of_sides = [{*tables_of(metadata)} for metadata in described_inputs]
-    repeated = {table for metadata in described_inputs for table in metadata.repeated}
-    repeated |= set().union(
+    repeated_tables = {table for metadata in described_inputs for table in metadata.repeated}
+    repeated_tables |= set().union(
         *(
             tables
             for tables, is_repeated in zip(tables_of_sides, are_repeated, strict=True)
@@ -155,15 +155,15 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
             for table, grain in grains.items()
             if table not in tables_of_sides[0] & tables_of_sides[1]
         },
-        tuple(sorted(repeated)),
+        tuple(sorted(repeated_tables)),
     )
     return attach(merged, merged_metadata)
 
 
 def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame:
     """Rename columns as pandas does, with the metadata of each under its new name."""
-    renamed: pd.DataFrame = frame.rename(*arguments, **options)
-    names = dict(zip(map(str, frame.columns), map(str, renamed.columns), strict=True))
+    renamed_frame: pd.DataFrame = frame.rename(*arguments, **options)
+    names = dict(zip(map(str, frame.columns), map(str, renamed_frame.columns), strict=True))
     with checked_once():
         metadata = metadata_of(frame, levels=True)
         columns = {
@@ -176,9 +176,9 @@ def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame
             if (grain := metadata.grain(table)) is not None
         }
         key = tuple(names.get(name, name) for name in metadata.key)
-        attach(renamed, replace(metadata, columns=columns, key=key, grains=grains))
-        record(renamed, "rename", {"frame": frame, "names": names}, ("frame",))
-    return renamed
+        attach(renamed_frame, replace(metadata, columns=columns, key=key, grains=grains))
+        record(renamed_frame, "rename", {"frame": frame, "names": names}, ("frame",))
+    return renamed_frame
 
 
 VERBS["rename"] = (lambda frame, names: rename(frame, columns=names)), ("frame",)
@@ -192,24 +192,26 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     repeated = {*metadata.repeated}
     for other in frames:
         other_metadata = metadata_of(other, levels=True)
-        matching, repeated_tables = _matching_columns(frame, other, other_metadata)
+        matching_columns, repeated_tables = _matching_columns(frame, other, other_metadata)
         adopted_columns = {
-            name: matching[name] for name in columns.keys() & matching if not columns[name].of
+            name: matching_columns[name]
+            for name in columns.keys() & matching_columns
+            if not columns[name].of
         }
         if adopted_columns:
             columns |= adopted_columns
             sources.append(other_metadata)
             repeated |= {*other_metadata.repeated, *repeated_tables}
             key = key or (other_metadata.key if {*other_metadata.key} <= columns.keys() else ())
-    adopted = frame.copy(deep=False)
+    adopted_frame = frame.copy(deep=False)
     grains = {
         table: grain for source in reversed(sources) for table, grain in source.grains.items()
     }
-    adopted_key = unique_key(adopted, key)
+    adopted_key = unique_key(adopted_frame, key)
     adopted_metadata = FrameMetadata(
         columns, adopted_key, sources_of(sources), grains, tuple(sorted(repeated))
     )
-    return attach(adopted, adopted_metadata)
+    return attach(adopted_frame, adopted_metadata)
 
 
 def without_rows(
@@ -295,26 +297,26 @@ def _matching_columns(
         other, [name for name in columns if name not in empty_columns], other_metadata.key
     )
     check = FingerprintCheck(frame, fingerprint, other_metadata.key)
-    matching = {
+    matching_columns = {
         name: column
         for name, column in columns.items()
         if (check.is_empty(name) if name in empty_columns else not check.change(name))
     }
-    repeated = check.repeated(columns_of_tables(matching))
+    repeated_tables = check.repeated(columns_of_tables(matching_columns))
     for name, column in columns.items():
-        if name in matching or name in empty_columns or name not in frame.columns:
+        if name in matching_columns or name in empty_columns or name not in frame.columns:
             continue
         filled_rows = frame[frame[name].notna()]
         check = FingerprintCheck(filled_rows, fingerprint, other_metadata.key)
         if len(filled_rows) and check.change(name) is None:
             missing_count = len(frame) - len(filled_rows)
-            matching[name] = (
+            matching_columns[name] = (
                 without_rows(column, no_match(missing_count, len(frame)))
                 if missing_count
                 else column
             )
-            repeated |= check.repeated({column.table: [*other_metadata.key, name]})
-    return matching, repeated
+            repeated_tables |= check.repeated({column.table: [*other_metadata.key, name]})
+    return matching_columns, repeated_tables
 
 
 def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any]) -> FrameMetadata:
@@ -512,10 +514,10 @@ def concat(
         **options,
     )
     inputs = [(frame, metadata_of(frame, levels=True)) for frame in frames]
-    with_rows = [pair for pair in inputs if len(pair[0])] or inputs
-    conditions = _conditions_of_frames(with_rows)
+    inputs_with_rows = [pair for pair in inputs if len(pair[0])] or inputs
+    conditions = _conditions_of_frames(inputs_with_rows)
     columns = {
-        str(name): _stacked_column(str(name), with_rows, inputs, conditions)
+        str(name): _stacked_column(str(name), inputs_with_rows, inputs, conditions)
         for name in stacked.columns
     }
     complete_statuses = (Status.AVAILABLE, Status.NOT_APPLICABLE)
@@ -529,7 +531,7 @@ def concat(
         empty_states = (
             column.availability
             for frame, column in frames_and_columns
-            if not len(frame) and with_rows != inputs
+            if not len(frame) and inputs_with_rows != inputs
         )
         absent_states += [state for state in empty_states if state.status not in complete_statuses]
         columns[name] = column.with_absent(*absent_states) if absent_states else column
@@ -541,9 +543,9 @@ def concat(
             stacked, (*(condition.column for condition in conditions[0]), *key)
         )
     grains: dict[str, tuple[str, ...]] = {}
-    repeated = {table for _, metadata in inputs for table in metadata.repeated}
+    repeated_tables = {table for _, metadata in inputs for table in metadata.repeated}
     for table in dict.fromkeys(table for _, metadata in inputs for table in tables_of(metadata)):
-        frames_with_table = [pair for pair in with_rows if table in tables_of(pair[1])]
+        frames_with_table = [pair for pair in inputs_with_rows if table in tables_of(pair[1])]
         metadata_with_table = [metadata for _, metadata in inputs if table in tables_of(metadata)]
         table_keys = {metadata.grain(table) for metadata in metadata_with_table}
         grain = min(table_keys, key=str) or ()
@@ -557,13 +559,14 @@ def concat(
         elif any(table in metadata.grains for metadata in metadata_with_table):
             grains[table] = grain
         if is_mixed or _stacks_again(frames_with_table, table):
-            repeated.add(table)
-    if any(map(is_joined, repeated)):
+            repeated_tables.add(table)
+    if any(map(is_joined, repeated_tables)):
         joined_tables = {column.table for column in columns.values() if is_joined(column.table)}
-        repeated |= joined_tables - {*grains}
+        repeated_tables |= joined_tables - {*grains}
     sources = sources_of(metadata for _, metadata in inputs)
     return attach(
-        stacked, FrameMetadata(columns, stacked_key, sources, grains, tuple(sorted(repeated)))
+        stacked,
+        FrameMetadata(columns, stacked_key, sources, grains, tuple(sorted(repeated_tables))),
     )
 
 
@@ -590,21 +593,21 @@ def _stacks_again(frames: Sequence[FrameWithMetadata], table: str) -> bool:
                 fingerprint = fingerprint_of(frame, described_columns, metadata.key)
             compared_frames.append((names, arrays_of(frame), fingerprint))
         shared_columns = [
-            declared
-            for declared in compared_frames[0][0]
+            declared_name
+            for declared_name in compared_frames[0][0]
             if all(
-                names.get(declared) in fingerprint.cells
+                names.get(declared_name) in fingerprint.cells
                 for names, _, fingerprint in compared_frames
             )
         ]
         hashes = [
             np.concatenate(
-                [hash_cells(arrays[names[declared]]) for names, arrays, _ in compared_frames]
+                [hash_cells(arrays[names[declared_name]]) for names, arrays, _ in compared_frames]
             )
-            for declared in shared_columns
+            for declared_name in shared_columns
         ]
         read_hashes = [
-            fingerprint.hashes_of(names[declared] for declared in shared_columns)
+            fingerprint.hashes_of(names[declared_name] for declared_name in shared_columns)
             for names, _, fingerprint in compared_frames
         ]
         if shared_columns and has_more_rows(hashes, read_hashes):
@@ -614,10 +617,10 @@ def _stacks_again(frames: Sequence[FrameWithMetadata], table: str) -> bool:
 
 def _texts(values: pd.Series) -> tuple[str, ...]:
     """Return the distinct values of a column as texts; empty if too many, or if one is missing."""
-    distinct = values.unique()
-    if len(distinct) > _MAX_VALUES or values.isna().any():
+    distinct_values = values.unique()
+    if len(distinct_values) > _MAX_VALUES or values.isna().any():
         return ()
-    return tuple(map(as_text, pd.Series(distinct).astype(object)))
+    return tuple(map(as_text, pd.Series(distinct_values).astype(object)))
 
 
 def _conditions_of_frames(
