@@ -50,13 +50,13 @@ def dump_profile(profile: Profile) -> dict[str, Any]:
     >>> load_profile(dumped)["domains"] == aa.sections.default_profile()["domains"]
     True
     """
-    portable = [section for section in profile.values() if is_portable(section)]
+    portable_sections = [section for section in profile.values() if is_portable(section)]
     return {
         "name": profile.name,
         "doc": profile.doc,
         "baseline": _dump(dict(profile.baseline)),
-        "tentative": sorted({*profile.tentative} & {section.name for section in portable}),
-        "sections": _dump(portable),
+        "tentative": sorted({*profile.tentative} & {section.name for section in portable_sections}),
+        "sections": _dump(portable_sections),
     }
 
 

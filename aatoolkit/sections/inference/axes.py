@@ -210,7 +210,8 @@ class Structure:
     def _read(self, axis: Axis, steps: Path, values: list[Any]) -> None:
         """Add the values at one path: objects field by field, scalars as a variable.
 
-        ``values`` has one value for each row of the axis. Lists and maps are put aside on the axis.
+        ``values`` has one value for each row of the axis (a set of rows). Lists and maps are put
+        aside on the axis.
         """
         value_types = {*map(type, values)} - {Missing}
         if dict in value_types:
@@ -287,10 +288,12 @@ class Structure:
         parent_rows = [axis.parent_rows[row] for row in rows]
         own_keys = [axis.keys[row] for row in rows]
         only = {**axis.only, source: tuple(keys)}
-        part = replace(axis, parent_rows=parent_rows, keys=own_keys, only=only, arrays=[], maps=[])
-        self.axes.append(part)
+        new_axis = replace(
+            axis, parent_rows=parent_rows, keys=own_keys, only=only, arrays=[], maps=[]
+        )
+        self.axes.append(new_axis)
         self.variables += [
-            Variable(part, variable.steps, [variable.values[row] for row in rows])
+            Variable(new_axis, variable.steps, [variable.values[row] for row in rows])
             for variable in variables
             if variable.steps in paths
         ]
@@ -378,8 +381,8 @@ class Structure:
         """
         spine = max(group, key=lambda array: (array.kinds == {"list"}, len(array.filled)))
         streams = [(array.steps, array.lists) for array in group]
-        first = int(len(group) == 1 and _has_header_row(spine.filled))
-        self._add_child_axis(axis, streams, (spine.steps, spine.lists), Each, label, first)
+        first_position = int(len(group) == 1 and _has_header_row(spine.filled))
+        self._add_child_axis(axis, streams, (spine.steps, spine.lists), Each, label, first_position)
 
     def _add_column_axis(self, axis: Axis, array: Arrays, streams: list[Stream]) -> None:
         """Add an axis for lists that are whole columns: each position in them becomes a row."""
@@ -728,10 +731,10 @@ def _has_header_row(tables: list[list[Any]]) -> bool:
     for rows in tables:
         if len(rows) < 3 or not all(isinstance(row, list) for row in rows):
             return False
-        header, *rest = rows
+        header, *other_rows = rows
         is_name = {*map(_kind, header)} == {"text"} and len({*header}) == len(header)
-        if not is_name or max(map(len, rest)) > len(header):
+        if not is_name or max(map(len, other_rows)) > len(header):
             return False
-        if _kinds(item for row in rest for item in row) <= {"text"}:
+        if _kinds(item for row in other_rows for item in row) <= {"text"}:
             return False
     return bool(tables)

@@ -197,7 +197,7 @@ class Ratio:
 def _find_ratios(relation: Relation) -> None:
     operands = list(_count_operands(relation))
     for column in relation.columns:
-        number_format, name_meaning, facts = column.reading, column.meaning, column.facts
+        number_format, name_meaning, evidence = column.reading, column.meaning, column.facts
         # A whole percentage is too coarse: it is left to experiments.
         if not (number_format.is_number and column.is_own and number_format.decimals):
             continue
@@ -208,7 +208,7 @@ def _find_ratios(relation: Relation) -> None:
         factors = [100.0] if number_format.percent or largest > 1.5 else [1.0, 100.0]
         for factor in factors if is_share and smallest >= 0 else ():
             ratios = [*_ratios(numbers, half_unit, factor, operands, column.name)]
-            facts.ratios += ratios
+            evidence.ratios += ratios
             for ratio in ratios:
                 numerator = ratio.numerator
                 if numerator.is_own and ratio.denominator.name == f"sum of {numerator.name}":
@@ -217,21 +217,21 @@ def _find_ratios(relation: Relation) -> None:
                     )
                     relation[numerator.name].facts.across |= {*relation.key}
             if not ratios and name_meaning.kind == "share" and not name_meaning.points:
-                facts.denominators |= _find_denominators(numbers, half_unit, factor, operands)
+                evidence.denominators |= _find_denominators(numbers, half_unit, factor, operands)
         if name_meaning.kind in ("position", "rank") or name_meaning.mean:
-            facts.denominators |= _find_denominators(numbers, half_unit, 1.0, operands)
+            evidence.denominators |= _find_denominators(numbers, half_unit, 1.0, operands)
 
 
 def _count_operands(relation: Relation) -> Iterator[Operand]:
     """Yield the counts that may be parts of ratios: of the rows, of rows around them, and sums."""
     earlier_sums: list[Numbers] = []
-    for ancestor, places in relation.chain():
+    for ancestor, ancestor_rows in relation.chain():
         for column in ancestor.columns:
             if not column.may_be_counted:
                 continue
             is_own = ancestor is relation
             name = column.name if is_own else f"{ancestor.name}.{column.name}"
-            yield Operand(name, column.numbers[places], is_own)
+            yield Operand(name, column.numbers[ancestor_rows], is_own)
             sums = _sums_by_response(column)[relation.response]
             is_new = not any(
                 np.array_equal(sums, earlier_sum, equal_nan=True) for earlier_sum in earlier_sums
@@ -295,8 +295,8 @@ def _find_siblings(relation: Relation) -> None:
     """Add to the evidence which columns of one object sum to 1, or 100, on every row."""
     objects: dict[str, list[ColumnFinding]] = {}
     for column in relation.columns:
-        fits = column.reading.is_number and column.is_own and column.source[0] not in ".$"
-        if fits and column.meaning.kind in ("share", "score", "count", ""):
+        is_candidate = column.reading.is_number and column.is_own and column.source[0] not in ".$"
+        if is_candidate and column.meaning.kind in ("share", "score", "count", ""):
             objects.setdefault(column.source.rpartition(".")[0], []).append(column)
     for columns in objects.values():
         columns = columns[:_MOST_SIBLINGS]
@@ -383,12 +383,12 @@ def _compare_parts(relation: Relation, count: int) -> None:
     responses for single engines.
     """
     measures = [column for column in relation.columns if column.reading.is_number and column.is_own]
-    parts = _find_parts(relation, count) if measures else None
-    if parts is None:
+    matched_rows = _find_parts(relation, count) if measures else None
+    if matched_rows is None:
         return
     weights = []
     for column in measures:
-        column.facts.outcome, column.facts.tested_rows = _additivity(column, parts)
+        column.facts.outcome, column.facts.tested_rows = _additivity(column, matched_rows)
         if column.facts.outcome == "adds" and column.may_be_counted:
             weights.append(column)
     for column in (column for column in measures if column not in weights):
@@ -398,7 +398,7 @@ def _compare_parts(relation: Relation, count: int) -> None:
             continue
         half_unit = 0.5 * 10.0**-column.reading.decimals + _SLACK
         for weight in weights:
-            row_count = _count_pooled_rows(column.numbers, weight.numbers, parts, half_unit)
+            row_count = _count_pooled_rows(column.numbers, weight.numbers, matched_rows, half_unit)
             if row_count:
                 column.facts.weights[weight.name] = row_count
 

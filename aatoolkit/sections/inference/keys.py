@@ -87,17 +87,19 @@ def settle_keys(relations: list[Relation], year: str | None) -> list[str]:
 def _inherit(relation: Relation) -> None:
     """Insert the key columns of the tables that enclose a table before its own columns."""
     index, paths = 0, {column.path for column in relation.columns}
-    for ancestor, places in [*relation.chain()][1:]:
+    for ancestor, ancestor_rows in [*relation.chain()][1:]:
         for name in ancestor.key:
             is_own = ancestor[name].source[0] != "@" and not ancestor[name].is_inherited
             if is_own and ancestor[name].path not in paths:
-                relation.add(_inherited_column(relation, ancestor, places, ancestor[name]), index)
+                relation.add(
+                    _inherited_column(relation, ancestor, ancestor_rows, ancestor[name]), index
+                )
                 index += 1
 
 
 def _bring_down_labels(relation: Relation) -> None:
     """Add columns of enclosing rows to a table: their texts, days and flags, but no numbers."""
-    for ancestor, places in [*relation.chain()][1:]:
+    for ancestor, ancestor_rows in [*relation.chain()][1:]:
         paths = {column.path for column in relation.columns}
         for column in ancestor.columns if ancestor.steps else ():
             is_plain = column.source[0] != "@" and not column.is_inherited
@@ -110,21 +112,21 @@ def _bring_down_labels(relation: Relation) -> None:
             texts = [value for value in column.values if isinstance(value, str)]
             is_short = all(len(text) <= _MAX_LABEL for text in texts)
             if is_plain and is_short:
-                relation.add(_inherited_column(relation, ancestor, places, column))
+                relation.add(_inherited_column(relation, ancestor, ancestor_rows, column))
 
 
 def _inherited_column(
-    relation: Relation, ancestor: Relation, places: Places, column: ColumnFinding
+    relation: Relation, ancestor: Relation, ancestor_rows: Places, column: ColumnFinding
 ) -> ColumnFinding:
     """Return a column of an enclosing table as a column of the rows within its rows.
 
-    ``places`` has the enclosing row for each row of ``relation``.
+    ``ancestor_rows`` has the enclosing row for each row of ``relation``.
     """
     name = column.name
     if name in relation.names or name in lexicon("bland"):
-        holder = ancestor.name.rstrip("_0123456789").rpartition("_")[2]
-        name = f"{singular(holder)}_{name}"
-    values = [column.values[row] for row in places.tolist()]
+        table_word = ancestor.name.rstrip("_0123456789").rpartition("_")[2]
+        name = f"{singular(table_word)}_{name}"
+    values = [column.values[row] for row in ancestor_rows.tolist()]
     levels_up = _count_levels_up(relation.steps, ancestor.steps)
     source = "^" * (levels_up or 0) + column.source
     if column.source[0] == "$":  # with codes in rows around
@@ -304,8 +306,8 @@ def year_path(documents: list[Any]) -> str | None:
 def _days(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield the paths of the days and years in a JSON value, but not those in lists."""
     if isinstance(value, dict) and len(path) < 3:
-        for name, inner in value.items():
-            yield from _days(inner, (*path, name))
+        for name, value_inside in value.items():
+            yield from _days(value_inside, (*path, name))
     elif path:
         is_day = isinstance(value, str) and re.match(r"\d{4}-\d{2}-\d{2}", value)
         is_year = type(value) is int and 1900 < value < 2200

@@ -18,7 +18,7 @@ def apply_masks(relation: Relation) -> None:
     A column is taken for such flags only if all the values that it marks are 0 or empty.
     """
     for mask in [*relation.columns]:
-        holder, field, is_list = _field_of(mask)
+        object_path, field, is_list = _field_of(mask)
         words = [word for word in tokens(field) if word not in lexicon("mask", "shell")]
         masked_words = [word for word in words if word not in lexicon("valid_mask", "denying_mask")]
         denies = not lexicon("denying_mask").isdisjoint(words)
@@ -31,8 +31,8 @@ def apply_masks(relation: Relation) -> None:
         masked_columns = [
             column
             for column in relation.columns
-            for column_holder, name, is_item in [_field_of(column)]
-            if column is not mask and (column_holder, is_item) == (holder, is_list)
+            for column_object_path, name, is_item in [_field_of(column)]
+            if column is not mask and (column_object_path, is_item) == (object_path, is_list)
             and (list(tokens(name)) == masked_words if masked_words else is_list)
         ]  # fmt: skip
         is_hidden = [flag == denies for flag in mask.values]
@@ -47,5 +47,5 @@ def apply_masks(relation: Relation) -> None:
 
 def _field_of(column: ColumnFinding) -> tuple[str, str, bool]:
     """Return the path around a column's field, the field's name, and whether it is a list."""
-    holder, _, name = column.path.rpartition(".")
-    return holder, name.removesuffix("[]"), name.endswith("[]")
+    object_path, _, name = column.path.rpartition(".")
+    return object_path, name.removesuffix("[]"), name.endswith("[]")

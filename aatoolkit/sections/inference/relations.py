@@ -331,11 +331,11 @@ class Relation:
         The array has, for each row of this relation, the row of the ancestor that encloses it.
         """
         relation: Relation | None = self
-        places: Places = np.arange(len(self))
+        ancestor_rows: Places = np.arange(len(self))
         while relation is not None:
-            yield relation, places
+            yield relation, ancestor_rows
             if relation.parent is not None:
-                places = relation.parent_rows[places]
+                ancestor_rows = relation.parent_rows[ancestor_rows]
             relation = relation.parent
 
     def rows_of(self, response: int) -> Places:

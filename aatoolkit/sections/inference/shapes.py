@@ -188,12 +188,12 @@ def _name_values(relation: Relation) -> None:
     """Name columns without a field name, by the list that they are in and their position."""
     bland_words = lexicon("chart", "shell")
     words = [snake(step.name) for step in relation.steps if isinstance(step, Field)]
-    holder = next(
+    list_name = next(
         (word for word in reversed(words) if word not in bland_words and "by_" not in word), "value"
     )
     for column in relation.columns:
         if column.name == "" or column.name.isdigit():
-            name = f"{holder}_{column.name}" if column.name else holder
+            name = f"{list_name}_{column.name}" if column.name else list_name
             column.name = fresh(name, relation.names)
 
 

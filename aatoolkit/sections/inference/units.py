@@ -72,18 +72,18 @@ def settle_units(relations: list[Relation]) -> None:
 
 
 def _unit_of(column: ColumnFinding) -> tuple[Finding[str], float]:
-    number_format, facts, name_meaning = column.reading, column.facts, column.meaning
+    number_format, evidence, name_meaning = column.reading, column.facts, column.meaning
     numbers = column.numbers[~np.isnan(column.numbers)]
     if number_format.parse in ("money", "duration"):
         unit = CURRENCY if number_format.parse == "money" else SECONDS
         return Finding(unit, PROVED, number_format.evidence), 1.0
-    if facts.ratios and name_meaning.kind not in ("position", "rank", "score", "change"):
-        first_ratio = facts.ratios[0]
+    if evidence.ratios and name_meaning.kind not in ("position", "rank", "score", "change"):
+        first_ratio = evidence.ratios[0]
         reason = f"{first_ratio} on {first_ratio.rows} rows"
         return Finding(FRACTION, PROVED, reason), 0.01 if first_ratio.factor == 100 else 1.0
-    if facts.siblings:
-        reason = f"{' + '.join(facts.siblings)} = {facts.siblings_sum:g} on every row"
-        return Finding(FRACTION, PROVED, reason), 1.0 / facts.siblings_sum
+    if evidence.siblings:
+        reason = f"{' + '.join(evidence.siblings)} = {evidence.siblings_sum:g} on every row"
+        return Finding(FRACTION, PROVED, reason), 1.0 / evidence.siblings_sum
     if number_format.ordinal:
         return Finding(RANK, LIKELY, "a number sign in the text"), 1.0
     if not len(numbers):
@@ -179,9 +179,9 @@ def settle_rule(column: ColumnFinding) -> None:
 
 
 def _rule_of_number(column: ColumnFinding, words: set[str]) -> Rule:
-    name_meaning, facts = column.meaning, column.facts
-    kind = "share" if facts.siblings else name_meaning.kind
-    test_note = f"over engine on {facts.tested_rows} rows"
+    name_meaning, evidence = column.meaning, column.facts
+    kind = "share" if evidence.siblings else name_meaning.kind
+    test_note = f"over engine on {evidence.tested_rows} rows"
     metrics = (name for name in column.relation.key if lexicon("metric") & {*tokens(name)})
     metric = next(metrics, None)
     # A value beside the name of a metric is of that metric.
@@ -193,23 +193,23 @@ def _rule_of_number(column: ColumnFinding, words: set[str]) -> Rule:
         (f"a {kind} of rows does not combine", kind in ("rank", "probability", "id", "status")),
         ("a change is taken anew from the sums", kind == "change"),
     )
-    for why, fits in refusals:
-        if fits:
+    for why, is_refused in refusals:
+        if is_refused:
             return Finding(refused(why), LIKELY, "name")
     weighted_rule = _weighted_rule(column, kind == "share", words)
     if kind in _WEIGHTED_KINDS or name_meaning.mean:
         return weighted_rule
-    if facts.outcome == "distinct" and facts.tested_rows >= 2 and not facts.sums:
+    if evidence.outcome == "distinct" and evidence.tested_rows >= 2 and not evidence.sums:
         return Finding(_OVERLAP, PROVED, f"less than the sum of the parts {test_note}")
     if words & lexicon("distinct"):
         return Finding(_OVERLAP, LIKELY, "name")
-    if facts.is_additive:
+    if evidence.is_additive:
         sum_rule = Aggregation("sum", within=_currency(column), across=_across(column))
-        reasons = [f"adds up {test_note}"] if facts.outcome == "adds" else []
-        return Finding(sum_rule, PROVED, "; ".join(dict.fromkeys([*reasons, *facts.sums])))
+        reasons = [f"adds up {test_note}"] if evidence.outcome == "adds" else []
+        return Finding(sum_rule, PROVED, "; ".join(dict.fromkeys([*reasons, *evidence.sums])))
     if weighted_rule.value is not None:
         return weighted_rule
-    reason = f"{facts.outcome} {test_note}" if facts.outcome else ""
+    reason = f"{evidence.outcome} {test_note}" if evidence.outcome else ""
     return Finding(None, OPEN, reason or "nothing shows whether its rows add up")
 
 
@@ -230,13 +230,13 @@ def _currency(column: ColumnFinding) -> str | None:
     """Return the column of an amount's currency: beside it, or read from its text; None without."""
     if column.unit.value != "currency":
         return None
-    holder = column.source.rpartition(".")[0]
+    object_source = column.source.rpartition(".")[0]
     names = (
         currency_column.name
         for currency_column in column.relation.columns
         if "currency" in tokens(currency_column.name)
         and {currency_column.source, currency_column.source.rpartition(".")[0]}
-        & {column.source, holder}
+        & {column.source, object_source}
     )
     return next(names, None)
 
@@ -246,9 +246,9 @@ def _weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> Ru
 
     The finding is open unless exactly one fits.
     """
-    facts = column.facts
-    if facts.ratios:
-        denominators = {candidate.over[1] for candidate in facts.ratios}
+    evidence = column.facts
+    if evidence.ratios:
+        denominators = {candidate.over[1] for candidate in evidence.ratios}
         return _ratio_rule(column, _possible_denominators(column, denominators))
     candidates = _possible_denominators(column)
     if candidates and words & lexicon("picked"):
@@ -263,8 +263,8 @@ def _weighted_rule(column: ColumnFinding, is_share: bool, words: set[str]) -> Ru
     reasons = [
         f"{claim} {weight} on {row_counts[weight]} rows"
         for claim, row_counts in (
-            ("a whole number over", facts.denominators),
-            ("the engines pool to the whole by", facts.weights),
+            ("a whole number over", evidence.denominators),
+            ("the engines pool to the whole by", evidence.weights),
         )
         if weight in row_counts
     ]

@@ -140,7 +140,7 @@ def meaning(name: str) -> Meaning:
         ("time", _is_time(words) and words != ["seen"]),
         ("count", is_counted or has("count", "participle")),
     )
-    kind = next((kind for kind, fits in kinds if fits), "")
+    kind = next((kind for kind, is_kind in kinds if is_kind), "")
     has_counted_noun = has("count") or any(map(_is_counted, words))
     return Meaning(
         kind, is_mean, has("percent"), has("point"), has_places, factor, has_counted_noun
