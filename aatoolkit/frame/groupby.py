@@ -290,10 +290,11 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
 
 
 def _days_instead(of: str) -> str | None:
-    """Say which tables have days, if a declared column of times describes totals; else None.
+    """Say which tables have days, if the times in a column are not those of the rows; else None.
 
-    A time in the key of its table, or in a table without counts, is the time of each row. Another
-    time, such as the moment of the last run, says nothing of when the counts were made.
+    ``of`` is the declared column. A time in the key of its table, or in a table without counts, is
+    the time of each row. Another time, such as the moment of the last run, says nothing of when the
+    counts were made.
     """
     name, _, field = of.partition(".")
     table = find_table(name)

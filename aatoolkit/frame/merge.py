@@ -571,9 +571,10 @@ def concat(
 
 
 def _stacks_again(frames: Sequence[FrameWithMetadata], table: str) -> bool:
-    """Return whether stacked frames repeat rows of a table, as they were read from one response.
+    """Return whether stacked frames repeat rows of a table.
 
-    Rows are compared by the columns of the table that all frames have.
+    They do if several were read from the same response, and have rows in common. Rows are compared
+    by the columns of the table that all frames have.
     """
     frames_by_response: dict[Any, list[FrameWithMetadata]] = {}
     for frame, metadata in frames:

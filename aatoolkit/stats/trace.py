@@ -308,7 +308,10 @@ class GroupSums:
     key_of: Callable[[int], dict[str, Any]] | None = None
 
     def total(self, values: Any) -> Any:
-        """Return the sum over the clusters of each group."""
+        """Return the sum over the clusters of each group, as an array by group.
+
+        ``values`` has a value for each cluster.
+        """
         sums = np.bincount(self.group, plain_value(values), self.size).astype(np.float64)
         return self._traced(values, sums, STACKED)
 

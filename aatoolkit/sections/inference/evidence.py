@@ -27,7 +27,9 @@ _CHANCE, _SLACK = 1e-4, 1e-9
 
 
 def gather(relations: list[Relation], parts: int) -> None:
-    """Add the evidence of identities and experiments to the columns of a section.
+    """Test which numbers are sums, ratios or means of others, as evidence of their columns.
+
+    Numbers are compared within each response, and between those for single engines and for all.
 
     Parameters
     ----------

@@ -96,10 +96,10 @@ def _relation(axis: Axis, relations: dict[Axis, Relation], vocabulary: Vocabular
 
 
 def _key_name(axis: Axis, vocabulary: Vocabulary) -> str:
-    """Return a column name for the keys of a map.
+    """Return a name for the column of a map's keys.
 
-    It is taken from a name such as ``byEngine``, from the kind of the keys, or from another field
-    that has the same texts.
+    It is taken from a name on the path of the axis, such as ``byEngine``, from the kind of the
+    keys, or from another field that has the same texts.
     """
     word = next((snake(step.name) for step in reversed(axis.steps) if isinstance(step, Field)), "")
     if word in ("metrics", "kpis", "measures", "summary"):
