@@ -353,7 +353,9 @@ class _Planner:
         divided by the sum of the responses' totals. The total of a response, which all its rows
         repeat, counts once.
         """
-        frame, metadata, groups = self.frame, self.metadata, self.groups
+        frame = self.frame
+        metadata = self.metadata
+        groups = self.groups
         declaration, table = declared(metadata.columns[name]), metadata.columns[name].table
         rule = None if declaration is None else declaration.aggregate
         if rule is None or rule.counts is None or rule.rule not in ("sum", "none"):

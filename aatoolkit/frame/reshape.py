@@ -276,7 +276,8 @@ def _row_states(
         for name in metadata.columns
         if name not in metadata.key and name in rows.columns and not is_status_column(rows, name)
     ]
-    is_added, states = default.cause == NO_ROW.cause, [*states_by_engine.values()]
+    is_added = default.cause == NO_ROW.cause
+    states = [*states_by_engine.values()]
     if is_added:
         unmeasured = combine(metadata.columns[name].availability for name in columns)
         default = unmeasured if unmeasured.status in EMPTY else default

@@ -166,12 +166,7 @@ def sources_read(
         _, sign, steps = _parse_source(path, header)
         if sign not in ("@", "#"):
             headers = [step.header for step in steps if isinstance(step, Named)]
-            sources.append(
-                (
-                    path,
-                    [header[: -1 - header[::-1].index(Each())] for header in headers],
-                )
-            )
+            sources.append((path, [steps[: -1 - steps[::-1].index(Each())] for steps in headers]))
     return sources
 
 

@@ -260,22 +260,12 @@ def scope_options(**paths: str) -> Section:
     for name in paths:
         if name not in FILTERS:
             raise ArgumentError(unknown("filter", name, FILTERS), argument=name)
-    default_section = PROFILE["scope_options"]
+    section = PROFILE["scope_options"]
     tables = [
-        _table_at(
-            default_section[f"scope_{FILTERS[filter_name]}"],
-            filter_name,
-            paths.get(filter_name, ""),
-        )
-        for filter_name in FILTERS
+        _table_at(section[f"scope_{FILTERS[name]}"], name, paths.get(name, "")) for name in FILTERS
     ]
     first_fields = dict.fromkeys(re.split(r"[.[{]", path)[0] for path in paths.values() if path)
-    return Section(
-        default_section.name,
-        default_section.doc,
-        *tables,
-        kept=(*default_section.kept, *first_fields),
-    )
+    return Section(section.name, section.doc, *tables, kept=(*section.kept, *first_fields))
 
 
 def _table_at(table: Table, name: str, path: str) -> Table:

@@ -101,13 +101,10 @@ class Table(Described):
 
     def __post_init__(self) -> None:
         key, names = key_names(self.key), [column.name for column in self.columns]
-        invalid_names = [
-            *({*key} - {*names}),
-            *(name for name in {*names} if names.count(name) > 1),
-        ]
-        if invalid_names:
+        invalid = [*({*key} - {*names}), *(name for name in {*names} if names.count(name) > 1)]
+        if invalid:
             raise ArgumentError(
-                f"table {self.name!r}: key or columns do not fit: {sorted(invalid_names)}"
+                f"table {self.name!r}: key or columns do not fit: {sorted(invalid)}"
             )
         list_columns = [
             column.name

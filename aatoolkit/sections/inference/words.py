@@ -93,7 +93,8 @@ def meaning(name: str) -> Meaning:
     ('position', 0.01, 1e-06)
     """
     words = tokens(name) or [""]
-    word_set, last_word = set(words), words[-1]
+    word_set = set(words)
+    last_word = words[-1]
 
     def has(*concepts: str) -> bool:
         return not lexicon(*concepts).isdisjoint(word_set)
