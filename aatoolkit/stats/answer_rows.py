@@ -85,17 +85,17 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     >>> result["mentioned"].dtype.name
     'boolean'
     """
-    missing = [
+    missing_columns = [
         f"{table}.{column}"
         for table, columns in _TABLES.items()
         for column in columns
         if column not in chats.get(table, ())
     ]
-    if missing:
+    if missing_columns:
         raise AvailabilityError(
-            f"this takes the tables of the section chats; {', '.join(missing)} are missing: give "
-            "those of another service as a dict of frames, with tables and columns renamed",
-            columns=dict.fromkeys(missing, "no such column"),
+            f"this takes the tables of the section chats; {', '.join(missing_columns)} are missing:"
+            " give those of another service as a dict of frames, with tables and columns renamed",
+            columns=dict.fromkeys(missing_columns, "no such column"),
         )
     return answers_of(chats["chats"], chats["chat_mentions"], chats["chat_citations"], brand)
 
@@ -104,7 +104,7 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
 def answers_of(
     chats: pd.DataFrame, mentions: pd.DataFrame, citations: pd.DataFrame, brand: str | None
 ) -> pd.DataFrame:
-    """Return one row per answer, from the three tables of the section ``chats``."""
+    """Return one row per answer, made of the three tables of the section ``chats``."""
     is_answered = chats["outcome"].eq("answered").fillna(False).to_numpy(bool)
     result = chats.loc[is_answered, [*_CHAT_COLUMNS]].reset_index(drop=True)
     is_of_brand = mentions["own"] if brand is None else mentions["brand"].eq(brand)
@@ -120,8 +120,8 @@ def answers_of(
     result["brand"] = pd.Series([brand or own_brands] * len(result), dtype="string")
     positions = brand_mentions.groupby("chat_id")["position"].min()
     result["position"] = result["chat_id"].map(positions).astype("Float64")
-    owned = citations["domain_type"].astype("string").eq("owned").fillna(False).to_numpy(bool)
-    result["cited"] = result["chat_id"].isin(citations["chat_id"][owned]).astype("boolean")
+    is_owned = citations["domain_type"].astype("string").eq("owned").fillna(False).to_numpy(bool)
+    result["cited"] = result["chat_id"].isin(citations["chat_id"][is_owned]).astype("boolean")
     if len(citations) and not citations["domain_type"].notna().any():
         result["cited"] = pd.array([pd.NA] * len(result), dtype="boolean")
     metadata = metadata_of(chats)
@@ -201,25 +201,27 @@ def cited_and_mentioned(
 @statistic("cited_and_mentioned", "rows")
 def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     """Compute the association of citations and mentions from one row per answer."""
-    usable = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
-    codes, prompts = pd.factorize(rows["prompt_id"].iloc[usable])
-    cited, mentioned = (rows[name].iloc[usable].to_numpy(bool) for name in ("cited", "mentioned"))
+    usable_rows = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
+    prompt_codes, prompts = pd.factorize(rows["prompt_id"].iloc[usable_rows])
+    cited, mentioned = (
+        rows[name].iloc[usable_rows].to_numpy(bool) for name in ("cited", "mentioned")
+    )
 
     def count(kind: str) -> Any:
         """Count the answers of one kind to each prompt, traced to their rows."""
         is_cited, is_mentioned = _KINDS[kind]
         mask = (cited == is_cited) & (mentioned == is_mentioned)
-        counts = np.bincount(codes[mask], minlength=len(prompts)).astype(np.float64)
+        counts = np.bincount(prompt_codes[mask], minlength=len(prompts)).astype(np.float64)
 
         def rows_of(prompt: int) -> Any:
-            positions = usable[mask & (codes == prompt)]
+            positions = usable_rows[mask & (prompt_codes == prompt)]
             text = f"{len(positions)} answers that are {kind.replace('_', ' ')}"
             return positions, text, {"prompt_id": prompts[prompt]}
 
         return traced_to_rows(kind, counts, rows, ("cited", "mentioned"), rows_of)
 
     counts = {kind: count(kind) for kind in _KINDS}
-    values = {kind: total_of(explain) for kind, explain in counts.items()}
+    values = {kind: total_of(counts_by_prompt) for kind, counts_by_prompt in counts.items()}
     values["n"] = sum(values.values())
     a, b, c, d = counts.values()
     # Mantel and Haenszel's ratio, with the variance of Robins, Breslow and Greenland.

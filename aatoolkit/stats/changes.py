@@ -48,7 +48,7 @@ _SHORT_SERIES, _SHORT_P, _SHORT_AUTOCORRELATION = 150, 0.015, -0.05
 def changes(
     frame: pd.DataFrame, column: str, date: str, level: float, rules: Rules | None = None
 ) -> pd.DataFrame:
-    """Detect the days on which the level of a series changed; see ``df.aa.changes``."""
+    """Detect the days on which a series changed its level; see ``df.aa.changes``."""
     check_level(level)
     sums = cluster_sums(frame, column, None, date, rules, counts=True)
     order = np.argsort(sums.labels[sums.cluster])
@@ -88,8 +88,8 @@ def changes(
                 names = ("day", "first_day", "last_day", "from_day", "to_day")
                 rows.append(new_row | dict(zip(names, days[[*positions]], strict=True)))
         elif not row["why"]:
-            constant = f"one {_WORDS[kind]} of {amount(before, kind == RATES)} fits all"
-            row["why"] = f"{constant} {len(days)} days; small changes would not show"
+            fit_text = f"one {_WORDS[kind]} of {amount(before, kind == RATES)} fits all"
+            row["why"] = f"{fit_text} {len(days)} days; small changes would not show"
             row["verdict"] = "no evidence"
     method = f"{kind} likelihood, exact segmentation, days shuffled in blocks"
     defaults: dict[str, Any] = {name: np.nan for name, *_ in TABLES["changes"]}
@@ -107,7 +107,10 @@ def changes(
 
 
 def _change_row(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) -> dict[str, Any]:
-    """Return the columns of one change: the levels before and after it, and the verdict."""
+    """Return the columns of one change: the levels before and after it, and the verdict.
+
+    The levels are those of the days from ``low`` to ``start``, and from ``start`` to ``high``.
+    """
     spans = [np.arange(low, start), np.arange(start, high)]
     (y0, y1), (n0, n1) = ([take(part, span) for span in spans] for part in (y, n))
     before, after = total_of(y0) / total_of(n0), total_of(y1) / total_of(n1)
@@ -126,40 +129,41 @@ def _change_row(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) 
 
 def _cost(y: Numbers, n: Numbers, kind: str) -> Numbers:
     """Compute -2 log likelihood of a constant level, from sums of numerators and denominators."""
-    miss = n - y
+    miss_count = n - y
     if kind == MEANS:
         return -np.where(n > 0, y**2 / n, 0.0)
     likelihood = np.where(y > 0, y * np.log(y / n), 0.0)
     if kind == RATES:
-        likelihood = likelihood + np.where(miss > 0, miss * np.log(miss / n), 0.0)
+        likelihood = likelihood + np.where(miss_count > 0, miss_count * np.log(miss_count / n), 0.0)
     return -2 * likelihood
 
 
 def _split(y: Numbers, n: Numbers, start: Integers, kind: str) -> tuple[Numbers, Integers]:
-    """Return for each series the best day to split one of its two segments, after the gain.
+    """Find for each series the best day to split one of its two segments.
 
-    The segments are the days before ``start`` and the days from ``start`` on; the first is empty
-    if ``start`` is 0. The gain is the decrease of -2 log likelihood.
+    Return the gain, i.e. the decrease of -2 log likelihood, and the day. The segments are the days
+    before ``start`` and the days from ``start`` on; the first is empty if ``start`` is 0.
     """
-    rows, days = np.arange(len(y)), y.shape[1]
-    sum_y, sum_n = (np.pad(np.cumsum(part, axis=1), ((0, 0), (1, 0))) for part in (y, n))
-    day = np.arange(days + 1)[None, :]
+    rows, day_count = np.arange(len(y)), y.shape[1]
+    sum_y, sum_n = (np.pad(np.cumsum(values, axis=1), ((0, 0), (1, 0))) for values in (y, n))
+    day = np.arange(day_count + 1)[None, :]
     is_late = day >= start[:, None]
-    left, right = np.where(is_late, start[:, None], 0), np.where(is_late, days, start[:, None])
+    left_ends = np.where(is_late, start[:, None], 0)
+    right_ends = np.where(is_late, day_count, start[:, None])
     (left_y, left_n), (right_y, right_n) = (
         [np.take_along_axis(sums, ends, axis=1) for sums in (sum_y, sum_n)]
-        for ends in (left, right)
+        for ends in (left_ends, right_ends)
     )
     left_cost = _cost(sum_y - left_y, sum_n - left_n, kind)
     split_cost = left_cost + _cost(right_y - sum_y, right_n - sum_n, kind)
     gains = _cost(right_y - left_y, right_n - left_n, kind) - split_cost
-    gains[(day - left < _MIN_SEGMENT) | (right - day < _MIN_SEGMENT)] = 0.0
+    gains[(day - left_ends < _MIN_SEGMENT) | (right_ends - day < _MIN_SEGMENT)] = 0.0
     best_day = gains.argmax(axis=1)
     return gains[rows, best_day], best_day
 
 
 def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
-    """Return the mean level of each day's segment; each series is split at its ``starts``."""
+    """Return for each day the mean level of its segment; a series is split at its ``starts``."""
     segment = sum(np.arange(y.shape[1]) >= start[:, None] for start in starts)
     levels = np.zeros_like(y)
     for position in range(len(starts) + 1):
@@ -170,11 +174,11 @@ def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
 
 
 def _best_splits(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbers]]:
-    """Return the gain and the daily levels of the best single split, and of the best two."""
-    gain, first = _split(y, n, np.zeros(len(y), np.int64), kind)
-    second_gain, second = _split(y, n, first, kind)
-    two_levels = _levels_between(y, n, first, np.where(second_gain > 0, second, first))
-    return [(gain, _levels_between(y, n, first)), (gain + second_gain, two_levels)]
+    """Return gain and daily levels of the best split in two, and those of the best in three."""
+    first_gain, first_day = _split(y, n, np.zeros(len(y), np.int64), kind)
+    second_gain, second_day = _split(y, n, first_day, kind)
+    two_levels = _levels_between(y, n, first_day, np.where(second_gain > 0, second_day, first_day))
+    return [(first_gain, _levels_between(y, n, first_day)), (first_gain + second_gain, two_levels)]
 
 
 def _reason_of_doubt(y: Numbers, n: Numbers, p: float, kind: str) -> str:
@@ -211,29 +215,31 @@ def _dispersion(y: Numbers, n: Numbers, levels: Numbers, kind: str) -> Numbers:
     residual = y - n * levels
     squares = np.maximum((residual**2).sum(1), _TINY)
     variance = {RATES: levels * (1 - levels), COUNTS: levels, MEANS: np.ones_like(levels)}[kind]
-    expected = np.maximum((n * variance).sum(1), _TINY)
-    dispersion: Numbers = np.maximum(squares / expected, _MIN_DISPERSION)
+    expected_squares = np.maximum((n * variance).sum(1), _TINY)
+    dispersion: Numbers = np.maximum(squares / expected_squares, _MIN_DISPERSION)
     return np.maximum(long_run_factor(residual), _MIN_DISPERSION) * dispersion
 
 
 @lru_cache(maxsize=4)
 def _shuffled(days: int) -> Integers:
-    """Return permutations of days in blocks, so that most neighbours stay neighbours."""
+    """Return permutations of days, moved in blocks, so that most neighbours stay neighbours."""
     rng = np.random.default_rng(0)
-    length = max(2, round(days ** (1 / 3)))
+    block_length = max(2, round(days ** (1 / 3)))
     order = np.empty((_PERMUTATIONS, days), np.int64)
-    for row in order:
-        offset = int(rng.integers(length))
-        blocks = np.array_split(np.roll(np.arange(days), -offset), np.arange(length, days, length))
+    for permutation in order:
+        offset = int(rng.integers(block_length))
+        blocks = np.array_split(
+            np.roll(np.arange(days), -offset), np.arange(block_length, days, block_length)
+        )
         shuffled_days = np.concatenate([blocks[block] for block in rng.permutation(len(blocks))])
-        row[:] = np.roll(shuffled_days, int(rng.integers(days)))
+        permutation[:] = np.roll(shuffled_days, int(rng.integers(days)))
     return order
 
 
 def _change_points(
     y: Numbers, n: Numbers, level: float, kind: str
 ) -> tuple[list[int], float, float]:
-    """Find the starts of new segments, the p-value of no change, and the dispersion of days.
+    """Return the first days of new segments, the p-value of no change, and the dispersion.
 
     The statistic is the gain in likelihood of the best split, and of the best two, each divided by
     the long-run variance of the days about it. The p-value ranks it among the series with days
@@ -243,7 +249,7 @@ def _change_points(
     *Bulletin of Mathematical Biology* 51, 1989).
     """
     order = _shuffled(len(y))
-    numerators, denominators = (np.concatenate([part[None], part[order]]) for part in (y, n))
+    numerators, denominators = (np.concatenate([values[None], values[order]]) for values in (y, n))
     one_split, two_splits = (
         gain / _dispersion(numerators, denominators, levels, kind)
         for gain, levels in _best_splits(numerators, denominators, kind)
@@ -261,7 +267,8 @@ def _change_points(
     for new_starts, new_cost in _segmentations(y, n, kind):
         bounds = [0, *new_starts, len(y)]
         levels = np.repeat(
-            [y[a:b].sum() / n[a:b].sum() for a, b in pairwise(bounds)], np.diff(bounds)
+            [y[start:end].sum() / n[start:end].sum() for start, end in pairwise(bounds)],
+            np.diff(bounds),
         )
         new_dispersion = float(_dispersion(y[None], n[None], levels[None], kind)[0])
         # The first segments were tested; a further one must gain more than the quantile.
@@ -272,38 +279,39 @@ def _change_points(
 
 
 def _segmentations(y: Numbers, n: Numbers, kind: str) -> Iterator[tuple[list[int], float]]:
-    """Yield the starts and the cost of the best two segments, of the best three, and so on."""
-    sum_y, sum_n = (np.concatenate([[0.0], np.cumsum(part)]) for part in (y, n))
-    days, day = len(y), np.arange(len(y) + 1)
+    """Yield the starts and the cost of the best split in two segments, in three, and so on."""
+    sum_y, sum_n = (np.concatenate([[0.0], np.cumsum(values)]) for values in (y, n))
+    day_count, days = len(y), np.arange(len(y) + 1)
     costs = _cost(sum_y - sum_y[:, None], sum_n - sum_n[:, None], kind)  # from a day to a day
-    costs[day - day[:, None] < _MIN_SEGMENT] = np.inf
+    costs[days - days[:, None] < _MIN_SEGMENT] = np.inf
     best_cost, origins = costs[0], []
-    for _ in range(2, days // _MIN_SEGMENT + 1):
-        totals = best_cost[:, None] + costs
-        best_cost = totals.min(axis=0)
-        origins.append(totals.argmin(axis=0))
-        starts, end = [], days
+    for _ in range(2, day_count // _MIN_SEGMENT + 1):
+        total_costs = best_cost[:, None] + costs
+        best_cost = total_costs.min(axis=0)
+        origins.append(total_costs.argmin(axis=0))
+        starts, end = [], day_count
         for origin in reversed(origins):
             end = int(origin[end])
             starts.append(end)
-        yield starts[::-1], float(best_cost[days])
+        yield starts[::-1], float(best_cost[day_count])
 
 
 def _day_interval(
     y: Numbers, n: Numbers, low: int, high: int, dispersion: float, level: float, kind: str
 ) -> tuple[int, int]:
-    """Compute the credible interval of the day of a change, with a flat prior.
+    """Compute the credible interval of the day of a change, with a flat prior; return its two ends.
 
-    ``low`` and ``high`` are the days of the changes before and after it. Return its two ends.
-
-    The likelihood is flattened by the dispersion of days relative to independent answers. The
-    coverage of the interval is checked only roughly.
+    ``low`` and ``high`` are the days of the changes before and after it. The likelihood is
+    flattened by the dispersion of days relative to independent answers. The coverage of the
+    interval is checked only roughly.
     """
     y, n = y[low:high], n[low:high]
     head_y, head_n = np.cumsum(y)[:-1], np.cumsum(n)[:-1]
     cost = _cost(head_y, head_n, kind) + _cost(y.sum() - head_y, n.sum() - head_n, kind)
     min_dispersion = _TINY if kind == MEANS else 1.0
     weight = np.exp(-(cost - cost.min()) / (2 * max(dispersion, min_dispersion)))
-    order = np.argsort(-weight, kind="stable")
-    days = order[: int(np.searchsorted(np.cumsum(weight[order]) / weight.sum(), level)) + 1]
+    days_by_weight = np.argsort(-weight, kind="stable")
+    days = days_by_weight[
+        : int(np.searchsorted(np.cumsum(weight[days_by_weight]) / weight.sum(), level)) + 1
+    ]
     return low + int(days.min()) + 1, low + int(days.max()) + 1

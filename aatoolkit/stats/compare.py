@@ -74,7 +74,7 @@ _WITHOUT_COUNTS = "nothing says how it varies: the service gives no counts of it
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedRow(Comparison):
-    """The comparison of one measure in one group.
+    """The comparison of one measure in one group, before it is written as a row of the result.
 
     Parameters
     ----------
@@ -134,17 +134,17 @@ def compare(
 def _constant_keys(
     frames: Sequence[pd.DataFrame], key: Sequence[str], by: Sequence[str]
 ) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield each key column that holds a single text in each frame, with the two texts.
+    """Yield the key columns in which each frame has one text, and the frames different ones.
 
-    For example ``("brand", ("Acme", "Globex"))``.
+    Each is yielded with its two texts, such as ``("brand", ("Acme", "Globex"))``.
     """
-    reserved = {*by, *(name for name, *_ in TABLES["compare"])}
+    reserved_names = {*by, *(name for name, *_ in TABLES["compare"])}
     for name in key:
         texts = [{*frame[name].dropna()} if name in frame else set() for frame in frames]
         if [*map(len, texts)] == [1, 1] and texts[0] != texts[1] and name not in by:
-            sides = texts[0].pop(), texts[1].pop()
-            if all(isinstance(side, str) and side not in reserved for side in sides):
-                yield name, sides
+            texts_of_sides = texts[0].pop(), texts[1].pop()
+            if all(isinstance(side, str) and side not in reserved_names for side in texts_of_sides):
+                yield name, texts_of_sides
 
 
 def compare_measure(
@@ -157,10 +157,14 @@ def compare_measure(
     level: float,
     rules: Rules | None,
     names: Sequence[str],
-    design: tuple[Any, Any] = INDEPENDENT,
+    effect_and_df: tuple[Any, Any] = INDEPENDENT,
     prompt: str = PROMPT,
 ) -> Iterator[ComparedRow]:
-    """Yield the comparison of one measure in each group, with unadjusted p-values."""
+    """Yield the comparison of one measure in each group, with unadjusted p-values.
+
+    ``effect_and_df`` are the design effect that is assumed without clusters, and its degrees of
+    freedom. The other parameters are those of ``df.aa.compare``.
+    """
     before, before_rules, refusal = window_before(now, before, measure, rules)
     pair, cluster = pairing(now, before, by, pair, cluster, prompt)
     cluster_of_sums, frames = pair or cluster, [now, before]
@@ -181,7 +185,7 @@ def compare_measure(
         )
         if None not in groups:
             change, method, why, group_notes = _compare_group(
-                sides, groups, pair, cluster, level, design
+                sides, groups, pair, cluster, level, effect_and_df
             )
             why = refusal or limitation or why
             if is_rate and max(-change.low, change.high) > 1:
@@ -193,7 +197,7 @@ def compare_measure(
 
 
 def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
-    """Return the key column whose rows cannot be pooled, such as the metric; empty if they can."""
+    """Return the key column whose rows cannot be pooled, such as the metric; else an empty text."""
     if measure not in metadata.columns or declared(metadata.columns[measure]) is None:
         return ""
     rule = rule_of(metadata, measure)[0]
@@ -208,7 +212,7 @@ def _compare_rows(
     refusal: str,
     error: AvailabilityError,
 ) -> Iterator[ComparedRow]:
-    """Yield comparisons of single rows, without a test, as a row has only a value and no counts.
+    """Yield comparisons of single rows; they have no test, as a row has a value and no counts.
 
     Raises
     ------
@@ -254,9 +258,9 @@ def _compare_group(
     pair: str | None,
     cluster: str | None,
     level: float,
-    design: tuple[Any, Any],
+    effect_and_df: tuple[Any, Any],
 ) -> tuple[Change, str, str, tuple[str, ...]]:
-    """Return the change in a group, the method of its test, why it has no verdict, and notes."""
+    """Return the change in a group, the method of its test, why it has no verdict, and remarks."""
     pairs = [side.pairs(group) for side, group in zip(sides, groups, strict=True)]
     notes: tuple[str, ...] = ()
     is_rate, is_by_day = all(side.is_rate for side in sides), False
@@ -297,12 +301,12 @@ def _compare_group(
         name_variables()
         return Change(after - before, after=after, before=before), "", _WITHOUT_COUNTS, ()
     if is_rate and not cluster:
-        change = two_rate_change(y1, n1, y0, n0, confidence, *design)
+        change = two_rate_change(y1, n1, y0, n0, confidence, *effect_and_df)
         method = "Newcombe's interval and z test; takes answers for independent"
-        if design is not INDEPENDENT:
+        if effect_and_df is not INDEPENDENT:
             method = (
                 "Newcombe's interval and t test, with the design effect of the own mention rate "
-                f"over prompts ({design[0]:.3g})"
+                f"over prompts ({effect_and_df[0]:.3g})"
             )
         return change, method, "", ()
     after, before = (
@@ -325,7 +329,7 @@ def _compare_group(
 
 
 def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CLUSTERS) -> str:
-    """Say why a change has no interval and p-value, such as too few clusters; "" if it has."""
+    """Say why a change has no interval and p-value; return an empty text if it has both."""
     if count < min_count:
         return (
             f"{count} {name} on one side or both; at least {min_count} are needed to test a change"
@@ -342,7 +346,7 @@ def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CL
 def _limitations(
     sides: Sequence[ClusterSums], groups: Sequence[int | None], names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return why a group cannot be compared ("" if it can), and notes on partly measured sides."""
+    """Return why a group cannot be compared ("" if it can), and notes on partial sides."""
     why = ""
     names_by_state: dict[str, list[str]] = {}
     for side, group, name in zip(sides, groups, names, strict=True):
@@ -350,7 +354,9 @@ def _limitations(
             why = why or f"{name}: {'no row' if group is None else side.states[group]}"
         elif side.states[group].status == Status.PARTIAL:
             names_by_state.setdefault(str(side.states[group]), []).append(name)
-    return why, tuple(f"{' and '.join(part)}: {state}" for state, part in names_by_state.items())
+    return why, tuple(
+        f"{' and '.join(partial_names)}: {state}" for state, partial_names in names_by_state.items()
+    )
 
 
 # --- results -------------------------------------------------------------------------
@@ -378,22 +384,22 @@ def comparison_result(
     judged_rows = []
     for row in rows:
         values = (row.change.before, row.change.after)
-        before, after = (amount(end, row.is_rate) for end in values)
+        before, after = (amount(value, row.is_rate) for value in values)
         text = f"{before} to {after}" if is_plain else f"{names[0]} {after}, {names[1]} {before}"
         judged_rows.append(replace(row, text=text))
     judgements = judge(judged_rows, level, correct, "change" if is_plain else "difference")
-    tests = [bool(np.isfinite(judgement["p"])) for judgement in judgements]
-    planned = [row.is_planned for row in rows]
-    family = f"one of a family of {sum(map(operator.gt, tests, planned))}"
+    are_tested = [bool(np.isfinite(judgement["p"])) for judgement in judgements]
+    are_planned = [row.is_planned for row in rows]
+    family_text = f"one of a family of {sum(map(operator.gt, are_tested, are_planned))}"
     result_rows = []
-    for row, judgement, is_tested in zip(rows, judgements, tests, strict=True):
+    for row, judgement, is_tested in zip(rows, judgements, are_tested, strict=True):
         change = row.change
         columns = {"measure": row.measure, **dict(zip(keys, row.key, strict=True)), **judgement}
         columns |= {side: change.after, baseline: change.before, n_baseline: change.size_before}
         columns["why"] = "; ".join(dict.fromkeys([columns["why"], *row.notes]))
         columns["unit"] = row.unit
-        if any(planned):
-            text = "planned: it stands alone" if row.is_planned else family
+        if any(are_planned):
+            text = "planned: it stands alone" if row.is_planned else family_text
             columns["family"] = text if is_tested else None
         if not is_plain:
             columns |= {kind: names[0], f"baseline_{kind}": names[1]}
@@ -402,9 +408,9 @@ def comparison_result(
     def sort_key(i: int) -> tuple[Any, ...]:
         row = result_rows[i]
         size = np.nan_to_num(abs(number(row["change"])))
-        return not planned[i], _VERDICT_ORDER.get(plain_value(row["verdict"]), 0), -size
+        return not are_planned[i], _VERDICT_ORDER.get(plain_value(row["verdict"]), 0), -size
 
-    order = sorted(range(len(rows)), key=sort_key) if any(planned) else None
+    order = sorted(range(len(rows)), key=sort_key) if any(are_planned) else None
     units, measures = {row.unit for row in rows}, {row.measure for row in rows}
     states = [
         column.availability
@@ -460,10 +466,12 @@ def decompose(
     empty_sides = [name for side, name in zip(sides, WINDOWS, strict=True) if not side.n.sum() > 0]
     empty_reason = f"{empty_sides[0]}: nothing was measured" if empty_sides else ""
     why = refusal or empty_reason
-    of_both = pairs_of_both([side.pairs(0) for side in sides])
+    pairs_on_both_sides = pairs_of_both([side.pairs(0) for side in sides])
     (y1, n1), (y0, n0), (all_y1, all_n1), (all_y0, all_n0) = (
         side.parts(pairs, suffix)
-        for side, pairs, suffix in zip(sides * 2, [*of_both, None, None], _SUFFIXES, strict=True)
+        for side, pairs, suffix in zip(
+            sides * 2, [*pairs_on_both_sides, None, None], _SUFFIXES, strict=True
+        )
     )
     is_rate, error = all(side.is_rate for side in sides), NAN
     size1, size0 = total_of(all_n1), total_of(all_n0)
@@ -511,7 +519,7 @@ def decompose(
             "method": "Kitagawa 1955, centred; the rate effect with a z interval (strata)",
         },
         metadata,
-        combine([part.columns[column].availability for part in metadata]),
+        combine([side_metadata.columns[column].availability for side_metadata in metadata]),
         key=("part",),
         unit=sides[0].unit,
         level=level,

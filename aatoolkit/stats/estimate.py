@@ -75,7 +75,7 @@ def check_level(level: float) -> None:
 
 
 def varies(error: Any, value: Any) -> Any:
-    """Return whether a standard error is finite and more than the rounding error of a value.
+    """Return whether a standard error is finite and more than a rounding error of the value.
 
     Clusters that do not differ at all give a standard error of 0. That does not make the value
     certain: there is too little to estimate an error from.
@@ -93,7 +93,7 @@ def varies(error: Any, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimate of a group, or arrays with one estimate per group; NaN where there is none.
+    """The estimate of one group, or arrays with one estimate per group; NaN where there is none.
 
     ``deff`` is the design effect, ``df`` the degrees of freedom and ``q`` the quantile of Student's
     t. Formulas use further names: ``z`` are the residuals of clusters, ``answers`` is the effective
@@ -113,7 +113,7 @@ class Estimate:
 
 
 def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
-    """Compute Wilson's score interval (1927) of rates, for given sample sizes.
+    """Compute both ends of Wilson's score interval (1927) of rates, for given sample sizes.
 
     Examples
     --------
@@ -123,19 +123,20 @@ def wilson(rate: Any, size: Any, quantile: Any) -> tuple[Any, Any]:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         inverse = quantile**2 / size
-        centre, width = rate + inverse / 2, 1 + inverse
-        half = np.sqrt(rate * (1 - rate) * inverse + inverse**2 / 4)
+        centre, divisor = rate + inverse / 2, 1 + inverse
+        half_width = np.sqrt(rate * (1 - rate) * inverse + inverse**2 / 4)
         return (
-            np.maximum(centre / width - half / width, 0.0),
-            np.minimum(centre / width + half / width, 1.0),
+            np.maximum(centre / divisor - half_width / divisor, 0.0),
+            np.minimum(centre / divisor + half_width / divisor, 1.0),
         )
 
 
 def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool) -> Estimate:
-    """Estimate a rate or mean, with clusters as a sample or as the population (``panel="fixed"``).
+    """Estimate a rate or mean from the numerators y and denominators n of its clusters.
 
-    If clusters are a sample, their differences are part of the error. If they are the population,
-    only the answers within each are a sample, and clusters are strata: the variance is
+    ``groups`` sums over the clusters of each group (`GroupSums`). If clusters are a sample, their
+    differences are part of the error. If they are the population (``panel="fixed"``), only the
+    answers within each are a sample, and clusters are strata: the variance is
     Σ(nᵢ/Σn)²·p̃(1-p̃)/nᵢ, where p̃ is the cluster's rate with one answer at the overall rate added.
     Without this answer, a prompt whose answers always, or never, mention the brand would have a
     variance of 0.
@@ -179,7 +180,7 @@ def estimate(groups: Any, y: Any, n: Any, level: Any, panel: str, is_rate: bool)
 
 @dataclass(frozen=True)
 class Change:
-    """A change, its standard error, interval and p-value, and the values after and before it.
+    """A change with its standard error, interval and p-value, and the values after and before it.
 
     ``jackknife`` is the standard error by the jackknife, which leaves out each cluster in turn.
     ``heterogeneity`` is the standard error that a change of 1 has because clusters change
@@ -275,7 +276,7 @@ def _change_between(
 
 
 def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
-    """Return the rate or mean Σy/Σn over all clusters, and Σn."""
+    """Return the rate or mean Σy/Σn over all clusters, and Σn; formulas call it ``name``."""
     size = total_of(n)
     value = total_of(y) / size
     name_all(**{name: value, f"size_{name}": size})
@@ -283,7 +284,7 @@ def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
 
 
 def _variances(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
-    """Return the linearised variance (from residuals) and the jackknife's (from differences)."""
+    """Return two variances: the linearised one, from residuals, and that of the jackknife."""
     return k / (k - 1) * total_of(z**2), (k - 1) / k * total_of(leave_one_out**2)
 
 
@@ -332,8 +333,9 @@ def paired_count_change(y1: Any, y0: Any, level: Any) -> Change:
 
 
 def estimate_sample(y: Any, n: Any, name: str, is_series: bool = False) -> Sample:
-    """Estimate the rate or mean of a sample of clusters: ratio estimator, linearised variance.
+    """Estimate the rate or mean of a sample of clusters; formulas call it ``name``.
 
+    It is the ratio Σy/Σn, with its linearised variance.
     If the clusters are the days of a time series (``is_series``), the variance is the long-run
     variance, as neighbouring days may be alike.
     """
@@ -396,25 +398,25 @@ def degrees_of_freedom(m: Any, z: Any) -> Any:
     one cluster has most of the answers, the result is NaN: the residual of that cluster is near 0,
     and with 1 degree of freedom a test would raise up to 92 % false alarms.
     """
-    fourth = total_of(z**4)
-    carry = total_of(m) ** 2 / total_of(m**2) - 1
-    of_variance = np.where(fourth > 0, total_of(z**2) ** 2 / fourth, carry)
-    return np.where(carry < 1, np.nan, np.maximum(np.minimum(carry, of_variance), 1.0))
+    fourth_powers = total_of(z**4)
+    of_answers = total_of(m) ** 2 / total_of(m**2) - 1
+    of_variance = np.where(fourth_powers > 0, total_of(z**2) ** 2 / fourth_powers, of_answers)
+    return np.where(of_answers < 1, np.nan, np.maximum(np.minimum(of_answers, of_variance), 1.0))
 
 
 def long_run_factor(residual: Numbers) -> Numbers:
-    """Compute the ratio of long-run variance to that of independent days: 1 + 2Σ(1-l/(L+1))·r_l.
+    """Compute the long-run variance over that of independent days: 1 + 2Σ(1-l/(L+1))·r_l.
 
     Here r_l is the autocorrelation of the residuals, which are in order of time, at lag l (Newey &
     West, *Econometrica* 55, 1987).
     """
-    days = residual.shape[1]
-    squares = np.maximum((residual**2).sum(1), 1e-300)
-    lags = max(round(1.5 * days ** (1 / 3)), 2)
+    day_count = residual.shape[1]
+    sum_of_squares = np.maximum((residual**2).sum(1), 1e-300)
+    max_lag = max(round(1.5 * day_count ** (1 / 3)), 2)
     factor = np.ones(len(residual))
-    for lag in range(1, lags + 1) if days > lags else ():
-        autocorrelation = (residual[:, :-lag] * residual[:, lag:]).sum(1) / squares
-        factor += 2 * (1 - lag / (lags + 1)) * autocorrelation
+    for lag in range(1, max_lag + 1) if day_count > max_lag else ():
+        autocorrelation = (residual[:, :-lag] * residual[:, lag:]).sum(1) / sum_of_squares
+        factor += 2 * (1 - lag / (max_lag + 1)) * autocorrelation
     return factor
 
 
@@ -472,18 +474,18 @@ def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
     array([0.03, 0.06,  nan, 0.06])
     """
     values = np.array([number(value) for value in p], np.float64)
-    order = np.argsort(values, kind="stable")[: int(np.isfinite(values).sum())].tolist()
-    result, extreme, is_holm = [*p], None, method == "holm"
-    tests = setting("tests", len(order))
+    positions_by_p = np.argsort(values, kind="stable")[: int(np.isfinite(values).sum())].tolist()
+    adjusted, extreme, is_holm = [*p], None, method == "holm"
+    tests = setting("tests", len(positions_by_p))
     # Holm's method takes the largest from the smallest p-value on, the other one from the largest.
-    ranks = [*enumerate(order, 1)] if method else []
+    ranks = [*enumerate(positions_by_p, 1)] if method else []
     for position, i in ranks if is_holm else reversed(ranks):
         rank = setting("rank", position)
         scaled_p = p[i] * (tests - rank + 1) if is_holm else p[i] * tests / rank
         if extreme is None or bool(scaled_p > extreme) == is_holm:
             extreme = scaled_p
-        result[i] = np.minimum(extreme, 1.0)
-    return result
+        adjusted[i] = np.minimum(extreme, 1.0)
+    return adjusted
 
 
 def verdict_of(p: Any, change: Any, level: float, words: Sequence[str] = ("up", "down")) -> str:
@@ -515,22 +517,22 @@ def judge(
     threshold = 1 - confidence
     name_variables()
     p_values = [NAN if row.why else row.change.p for row in rows]
-    in_family = [NAN if row.is_planned else p for row, p in zip(rows, p_values, strict=True)]
-    family = max(sum(math.isfinite(number(p)) for p in in_family), 1)
+    family_p_values = [NAN if row.is_planned else p for row, p in zip(rows, p_values, strict=True)]
+    family_size = max(sum(math.isfinite(number(p)) for p in family_p_values), 1)
     judgements = []
     for row, p_single, corrected in zip(
-        rows, p_values, adjust_p_values(in_family, correct), strict=True
+        rows, p_values, adjust_p_values(family_p_values, correct), strict=True
     ):
         change, is_rate, smallest = row.change, row.is_rate, NAN
         p, before = p_single if row.is_planned else corrected, change.before
         # A rate moves to 0 or 1 at most.
-        largest = max(before, 1 - before) if is_rate and np.isfinite(before) else math.inf
+        largest_change = max(before, 1 - before) if is_rate and np.isfinite(before) else math.inf
         if np.isfinite(p):
-            tests = setting("tests", family if correct and not row.is_planned else 1)
+            tests = setting("tests", family_size if correct and not row.is_planned else 1)
             detectable = detectable_change(
                 change.jackknife, change.df, confidence, tests, change.heterogeneity
             )
-            smallest = detectable if detectable <= largest else NAN
+            smallest = detectable if detectable <= largest_change else NAN
         p = alias("p_adjusted", p)
         verdict = verdict_of(p, change.change, level, row.words)
         low, high = (NAN if row.why else bound for bound in (change.low, change.high))

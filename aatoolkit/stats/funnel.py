@@ -49,7 +49,10 @@ _MISSING_PART = "a part of it has no number, so that the sum is not known"
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: its number for each path, their availability, and why it has no numbers at all."""
+    """One stage of the funnel: its number for each path, and the availability of these.
+
+    ``why`` says why the stage has no numbers at all; it is empty if it has some.
+    """
 
     paths: pd.Index
     numbers: Any
@@ -57,7 +60,7 @@ class Stage:
     why: str = ""
 
     def numbers_of(self, paths: pd.Index) -> Any:
-        """Return the numbers of some paths; NaN for those that the stage does not have."""
+        """Return the numbers for the given paths; NaN for paths that the stage does not have."""
         if not len(self.paths):
             return np.full(len(paths), np.nan)
         positions = self.paths.get_indexer(paths)
@@ -68,8 +71,8 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
     """Count the stages from crawled to converted by page; see ``Dataset.funnel``."""
     check_level(level)
     tables, reasons = {}, {}
-    for name, choices in _COLUMNS.items():
-        for section, columns in choices:
+    for name, sources in _COLUMNS.items():
+        for section, columns in sources:
             if section in tables:
                 continue
             if section not in data:
@@ -87,19 +90,18 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
 
 
 def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
-    """Return the column of numbers that is called by one of some names, in any spelling.
+    """Return the column of numbers that is called by one of the names, in any spelling; else None.
 
-    The names are tried in order; None if no column has the words of any. Columns with values of
-    the window before are left out.
+    The names are tried in order. Columns with values of the window before are left out.
     """
     columns = metadata_of(frame).columns
-    meanings: dict[tuple[str, ...], str] = {}
+    names_by_stem: dict[tuple[str, ...], str] = {}
     for name in frame.select_dtypes("number").columns:
         declared_name = (columns[name].of if name in columns else None) or str(name)
         is_before, stem = stem_of(declared_name.rpartition(".")[2])
-        meanings |= {} if is_before else {stem: str(name)}
+        names_by_stem |= {} if is_before else {stem: str(name)}
     stems = [stem_of(name)[1] for name in names]
-    return next((meanings[stem] for stem in stems if stem in meanings), None)
+    return next((names_by_stem[stem] for stem in stems if stem in names_by_stem), None)
 
 
 @statistic("funnel", "frames")
@@ -184,8 +186,8 @@ def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
         for source in metadata_of(frame).sources
     }
     if len(windows) > 1:
-        names = "; ".join(f"{name}: {key[0]} {key[1]}" for key, name in windows.items())
-        why = f"the sections are not of one host and window ({names})"
+        window_texts = "; ".join(f"{name}: {key[0]} {key[1]}" for key, name in windows.items())
+        why = f"the sections are not of one host and window ({window_texts})"
         raise AvailabilityError(
             f"there is no funnel: {why}; read them in one call", columns=dict.fromkeys(STAGES, why)
         )
@@ -194,21 +196,21 @@ def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
 def _verdict(
     path: object, values: Mapping[str, float], converted: float, stages: Mapping[str, Stage]
 ) -> str:
-    """Say which stages of a page have no number and why, or that all are measured."""
-    missing: dict[str, list[str]] = {}
+    """Say which stages of a page have no number and why, or that all of them are measured."""
+    stages_by_reason: dict[str, list[str]] = {}
     for name, value in values.items():
         if np.isnan(value):
             stage = stages[name]
             why = stage.why or (_MISSING_PART if path in stage.paths else _NOT_LISTED)
-            missing.setdefault(why, []).append(name)
-    if missing:
-        reasons = (f"{' and '.join(names)}: {why}" for why, names in missing.items())
+            stages_by_reason.setdefault(why, []).append(name)
+    if stages_by_reason:
+        reasons = (f"{' and '.join(names)}: {why}" for why, names in stages_by_reason.items())
         return f"not measured: {'; '.join(reasons)}"
-    rate = f"; {percent(converted)} of visits converted" if np.isfinite(converted) else ""
+    rate_note = f"; {percent(converted)} of visits converted" if np.isfinite(converted) else ""
     partial_stages = [name for name in STAGES if stages[name].state.status == Status.PARTIAL]
     if partial_stages:
-        return f"all stages have a number; partly measured: {', '.join(partial_stages)}{rate}"
-    return f"all stages measured{rate}"
+        return f"all stages have a number; partly measured: {', '.join(partial_stages)}{rate_note}"
+    return f"all stages measured{rate_note}"
 
 
 def _count_by_path(
@@ -218,7 +220,7 @@ def _count_by_path(
     section: str,
     names: Sequence[str],
 ) -> Stage:
-    """Sum a count of a section's table by path; a sum with a missing number is missing."""
+    """Sum a count of a section's table by path; the sum is missing if a number in it is."""
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
     if frame is None or column is None:
@@ -227,8 +229,8 @@ def _count_by_path(
         return Stage(pd.Index([]), [], Availability(Status.UNAVAILABLE, Cause.ABSENT, why), why)
     codes, paths = pd.factorize(frame["path"].map(normal_path, na_action="ignore"))
     rows = np.flatnonzero(codes >= 0)
-    by_path = GroupSums(codes[rows], len(paths), lambda index: {"path": paths[index]})
-    numbers = by_path.total(column_values("c", frame, column, rows))
+    sums_by_path = GroupSums(codes[rows], len(paths), lambda index: {"path": paths[index]})
+    numbers = sums_by_path.total(column_values("c", frame, column, rows))
     if stage == "cited":
         # Two spellings of a path would count an answer that cites both twice.
         is_repeated = np.bincount(codes[rows], minlength=len(paths)) > 1
@@ -241,10 +243,10 @@ def _count_by_path(
     return Stage(paths, numbers, state, why)
 
 
-def _combined_stage(counts: Sequence[Stage]) -> Stage:
+def _combined_stage(stages: Sequence[Stage]) -> Stage:
     """Combine the stages of several tables; a path in several has the number of the first."""
-    combined, *other_counts = [count for count in counts if len(count.paths)] or counts[:1]
-    for other in other_counts:
+    combined, *other_stages = [stage for stage in stages if len(stage.paths)] or stages[:1]
+    for other in other_stages:
         paths = combined.paths.append(other.paths).unique()
         numbers = np.where(
             paths.isin(combined.paths), combined.numbers_of(paths), other.numbers_of(paths)
@@ -300,7 +302,7 @@ def normal_path(address: str) -> str:
         text = unquote_to_bytes(encoded).decode() if "%2F" not in encoded.upper() else encoded
     except UnicodeDecodeError:
         text = encoded
-    parts = [part for part in text.split("/") if part]
-    if parts and re.fullmatch(r"(index|default)\.(html?|php|aspx?)", parts[-1].lower()):
-        parts.pop()
-    return "/" + "/".join(parts)
+    segments = [segment for segment in text.split("/") if segment]
+    if segments and re.fullmatch(r"(index|default)\.(html?|php|aspx?)", segments[-1].lower()):
+        segments.pop()
+    return "/" + "/".join(segments)

@@ -92,7 +92,7 @@ def headline(
 
 
 def _tables(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
-    """Return the tables of a dataset that have the section, columns and key of a role."""
+    """Return the tables of a dataset with the section, columns and key of a role in `_ROLES`."""
     section, columns, key = _ROLES[role]
     if section not in data:
         return []
@@ -123,11 +123,13 @@ def _standard_names(frame: pd.DataFrame) -> pd.DataFrame:
 def _standard_name(name: str, column: Column | None) -> str:
     """Return the standard name of a column, found by its counts or words; else its own name."""
     rule = column.aggregate if column else NONE
-    stem, total = (stem_of(part)[1] for part in rule.over or rule.counts or (rule.by or "", ""))
-    if column and stem == ("mention",) and "mention" not in total and column.unit in _MEASURES:
+    stem, total_stem = (
+        stem_of(count_name)[1] for count_name in rule.over or rule.counts or (rule.by or "", "")
+    )
+    if column and stem == ("mention",) and "mention" not in total_stem and column.unit in _MEASURES:
         return _MEASURES[column.unit]
-    parts = {*tokens(name)} - words("labelling")
-    return next((group for group in _GROUPS if parts and parts <= words(group)), name)
+    name_words = {*tokens(name)} - words("labelling")
+    return next((group for group in _GROUPS if name_words and name_words <= words(group)), name)
 
 
 @statistic("headline", "frames")
@@ -136,25 +138,25 @@ def headline_of(
 ) -> pd.DataFrame:
     """Compare the headline measures of the tables that were read."""
     tables = dict(zip(names, frames, strict=True))
-    sides = [
+    metadata_of_sides = [
         [metadata_of(frame) for name, frame in tables.items() if name.startswith(f"{side}.")]
         for side in (WINDOWS if has_before else WINDOWS[:1] * 2)
     ]
-    names_of_sides = side_names(*sides)
+    names_of_sides = side_names(*metadata_of_sides)
     planned = ComparedRow(measure=RATE, key=("all prompts", None), unit=FRACTION)
-    design = INDEPENDENT
+    effect_and_df = INDEPENDENT
     for question in _PLANNED:
-        comparisons = _answer(tables, question, has_before, level, design, names_of_sides)
+        comparisons = _answer(tables, question, has_before, level, effect_and_df, names_of_sides)
         if isinstance(comparisons, list):
             planned = comparisons[0]
-            design = design_of(planned.change)
+            effect_and_df = design_of(planned.change)
             break
         planned = replace(planned, why=planned.why or comparisons)
     rows = [replace(planned, is_planned=True)]
     for question in _QUESTIONS:
         if any((row.key[0], row.measure) == (question.subject, question.measure) for row in rows):
             continue
-        comparisons = _answer(tables, question, has_before, level, design, names_of_sides)
+        comparisons = _answer(tables, question, has_before, level, effect_and_df, names_of_sides)
         if isinstance(comparisons, list):
             rows += [_as_total(row, rows) if question.is_total else row for row in comparisons]
     rows = [row for row in rows if not _is_repeated(row, rows[0])]
@@ -168,17 +170,17 @@ def _answer(
     question: HeadlineQuestion,
     has_before: bool,
     level: float,
-    design: tuple[Any, Any],
+    effect_and_df: tuple[Any, Any],
     names: Sequence[str],
 ) -> list[ComparedRow] | str:
-    """Return the comparisons that answer a question, or the reason why there are none."""
+    """Return the comparisons that answer a question of the headline; else the reason why not."""
     subject, measure, role, by, cluster, is_total = question
     section = _ROLES[role][0]
     frames = []
-    for i, side in enumerate(WINDOWS[: 1 + has_before]):
+    for index, side in enumerate(WINDOWS[: 1 + has_before]):
         frame = tables.get(f"{side}.{role}")
         if frame is None or (by and by not in frame.columns):
-            return f"{names[i]}: the section {section} was not read, or has no such table"
+            return f"{names[index]}: the section {section} was not read, or has no such table"
         frames.append(frame)
     frames = _own_brands(tables, frames) if role == "voices" else frames
     now, before = frames[0], frames[1] if has_before else None
@@ -199,7 +201,7 @@ def _answer(
         rows = [
             *compare_measure(
                 now, before, measure, (by,) if by else (), None, cluster, level, rules, names,
-                design if is_total else INDEPENDENT, prompt,
+                effect_and_df if is_total else INDEPENDENT, prompt,
             )
         ]  # fmt: skip
     except (AvailabilityError, ItemNotFound) as error:
@@ -212,7 +214,7 @@ def _answer(
 
 
 def _own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
-    """Return the rows of the own brands that both sides have."""
+    """Return the rows of the project's own brands that are in all frames."""
     brands = [{*frame["brand"]} for frame in frames]
     for side in WINDOWS[: len(frames)]:
         leaders = tables.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))
@@ -225,7 +227,7 @@ def _own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataF
 
 
 def _as_total(row: ComparedRow, rows: Sequence[ComparedRow]) -> ComparedRow:
-    """Return the comparison of a total, without a verdict if the planned one has none."""
+    """Return the comparison of a total; without a verdict if the planned comparison has none."""
     if not rows[0].why or row.why:
         return row
     return replace(row, why=f"nothing says how prompts differ: {rows[0].why}", method="")
@@ -234,12 +236,12 @@ def _as_total(row: ComparedRow, rows: Sequence[ComparedRow]) -> ComparedRow:
 def _is_repeated(row: ComparedRow, planned: ComparedRow) -> bool:
     """Return whether the row of a brand repeats the planned comparison."""
     return (row.key[0], row.measure) == ("brand", RATE) and all(
-        getattr(row.change, end) == getattr(planned.change, end) for end in ("after", "before")
+        getattr(row.change, side) == getattr(planned.change, side) for side in ("after", "before")
     )
 
 
 def design_of(change: Change) -> tuple[Any, Any]:
-    """Compute the design effect of a change, at least 1, and its degrees of freedom."""
+    """Return the design effect of a change, at least 1, and its degrees of freedom."""
     sizes = change.size_before, change.size_after
     pooled = (change.before * sizes[0] + change.after * sizes[1]) / (sizes[0] + sizes[1])
     simple = pooled * (1 - pooled) * (1 / sizes[0] + 1 / sizes[1])
@@ -256,7 +258,7 @@ def _key_figures(
     level: float,
     names: Sequence[str],
 ) -> list[ComparedRow]:
-    """Return the key figures whose measure is in no other row: their values, without a test."""
+    """Return the key figures whose measure is not compared yet: their values, without a test."""
     compared_rows = _answer(tables, _KEY_FIGURES, has_before, level, INDEPENDENT, names)
     if isinstance(compared_rows, str):
         return []

@@ -92,14 +92,16 @@ def interval(
             if panel == "fixed":
                 why = f"one number for each value of {cluster} cannot say how much answers differ"
         reasons.append(why)
-        span = f"{amount(low, is_rate)} to {amount(high, is_rate)}"
-        verdicts.append(f"cannot say: {why}" if why else f"{100 * level:g} % interval: {span}")
+        interval_text = f"{amount(low, is_rate)} to {amount(high, is_rate)}"
+        verdicts.append(
+            f"cannot say: {why}" if why else f"{100 * level:g} % interval: {interval_text}"
+        )
     if all(reasons) and sums.used_rows.any():
         raise refusal(column, "interval", reasons[int(sums.used_rows.argmax())])
-    kind = "Wilson interval" if is_rate else "t interval"
+    interval_kind = "Wilson interval" if is_rate else "t interval"
     population = f"for these values of {cluster} (strata)"
     if panel == "sampled":
-        kind += " on the effective sample size" if is_rate else ""
+        interval_kind += " on the effective sample size" if is_rate else ""
         population = f"for values of {cluster} like these (clusters)"
     keys = sums.groups.keys.reset_index(drop=True)
     names = [str(name) for name in keys.columns]
@@ -113,7 +115,7 @@ def interval(
             f"{column}_deff": estimates.deff,
             f"{column}_clusters": estimates.clusters,
             f"{column}_n": estimates.size,
-            f"{column}_method": f"{kind}, {level:.0%}, {population}",
+            f"{column}_method": f"{interval_kind}, {level:.0%}, {population}",
             f"{column}_verdict": verdicts,
         },
         [sums.metadata],
@@ -128,7 +130,7 @@ def interval(
 
 
 def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules) -> pd.DataFrame:
-    """Compute Wilson's score interval of each row."""
+    """Return a frame with the ends of Wilson's score interval of each row."""
     check_columns(frame, [column])
     metadata = metadata_of(frame)
     rule, parts = rule_of(metadata, column)
@@ -137,8 +139,8 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
         rule, parts = given_rule, given_rule.over or ("",)
     if not all(parts):
         counts = rule.over or rule.counts or ()
-        missing = ", ".join(name for name in counts if name not in frame.columns)
-        why = f"it needs {missing or ', '.join(counts)} as read" if counts else rule.why
+        missing_counts = ", ".join(name for name in counts if name not in frame.columns)
+        why = f"it needs {missing_counts or ', '.join(counts)} as read" if counts else rule.why
         raise refusal(column, "interval", why or without_counts(rule))
     cells = combine_cells(*(cells_of(frame, part, metadata) for part in parts))
     hits, trials = (
@@ -150,10 +152,12 @@ def _row_intervals(frame: pd.DataFrame, column: str, level: float, rules: Rules)
     declaration = declared(metadata.columns[column])
     if declaration is not None and declaration.unit == PER_UNIT:  # of rows that are fractions
         unit = f"{metadata.columns[column].table}.unit"
-        units = [name for name, of in metadata.columns.items() if of.of == unit]
-        if not units:
+        unit_columns = [
+            name for name, column_metadata in metadata.columns.items() if column_metadata.of == unit
+        ]
+        if not unit_columns:
             raise refusal(column, "interval", "it needs the unit of each row")
-        has_counts &= frame[units[0]].eq("fraction").fillna(False).to_numpy(bool)
+        has_counts &= frame[unit_columns[0]].eq("fraction").fillna(False).to_numpy(bool)
     mask = has_counts & (numerators >= 0) & (numerators <= denominators)
     if has_counts.any() and not mask.any():
         raise refusal(column, "interval", "its numerator is no part of its denominator")
@@ -179,12 +183,12 @@ FROM_TABLE = "the interval of the rate, as the table has it"
 
 @dataclass(frozen=True)
 class Bounds:
-    """The interval of each row of a frame.
+    """The confidence interval of each row of a frame.
 
     Parameters
     ----------
     low, high : array of float
-        Its ends, NaN where there is none.
+        The ends of the intervals, NaN where there is none.
     method : str
         The kind of interval, in words; empty if there is none.
     result : pandas.DataFrame, optional
@@ -231,8 +235,8 @@ def bounds(
     >>> drawn.method.split(",")[0]
     '95% interval for prompts like these'
     """
-    ends = [f"{column}_low", f"{column}_high"]
-    if all(name in frame.columns for name in ends):
+    bound_columns = [f"{column}_low", f"{column}_high"]
+    if all(name in frame.columns for name in bound_columns):
         method = frame.get(f"{column}_method")
         text = str(method.iloc[0]) if method is not None and len(frame) else FROM_TABLE
         return Bounds(*_bounds_of(frame, column), text)
@@ -242,29 +246,32 @@ def bounds(
             over_prompts = _over_prompts(frame, column, rows, keys)
             if over_prompts is not None:
                 return over_prompts
-        by_row = interval(frame, column)
+        intervals = interval(frame, column)
     except AvailabilityError:
-        missing = np.full(len(frame), np.nan)
-        return Bounds(missing, missing)
+        no_bounds = np.full(len(frame), np.nan)
+        return Bounds(no_bounds, no_bounds)
     metadata = metadata_of(frame)
     is_of_answers = rule_of(metadata, column)[1][-1].endswith("answer_count")
     text = ANSWERS if is_of_answers else COUNTS
     return Bounds(
-        *_bounds_of(by_row, column), ONE_PROMPT if PROMPT in metadata.key else text, by_row
+        *_bounds_of(intervals, column), ONE_PROMPT if PROMPT in metadata.key else text, intervals
     )
 
 
 def _over_prompts(
     frame: pd.DataFrame, column: str, rows: pd.DataFrame, keys: list[str]
 ) -> Bounds | None:
-    """Compute intervals over prompts; None if their pooled values differ from the frame's."""
+    """Compute the intervals of a column from its values by prompt, which are in ``rows``.
+
+    Return None if these, pooled, do not give the values of the frame.
+    """
     pooled = interval(rows, column, by=keys or None, cluster=PROMPT)
     merged = frame[keys].merge(pooled, how="left" if keys else "cross", on=keys or None)
     pooled_value, frame_value = as_floats(merged[column]), as_floats(frame[column])
     is_same = np.isclose(pooled_value, frame_value, rtol=1e-6, atol=1e-12)
     if (np.isfinite(frame_value) & ~is_same).any():  # one picture has one kind of interval
         return None
-    low, high = (np.where(is_same, end, np.nan) for end in _bounds_of(merged, column))
+    low, high = (np.where(is_same, bound, np.nan) for bound in _bounds_of(merged, column))
     return Bounds(low, high, OVER_PROMPTS, pooled)
 
 
@@ -362,13 +369,15 @@ def _icc_interval(y: Numbers, n: Numbers, clusters: Integers, level: float) -> l
     masks = (clusters != cluster for cluster in range(clusters.max() + 1))
     icc = np.array([_icc(y, n), *(_icc(y[mask], n[mask]) for mask in masks)])
     scaled_icc, *scaled_without = 0.5 * np.log((1 + (cluster_size - 1) * icc) / (1 - icc))
-    estimates = np.array(scaled_without)[np.isfinite(scaled_without)]
-    k = len(estimates)
+    scaled_estimates = np.array(scaled_without)[np.isfinite(scaled_without)]
+    k = len(scaled_estimates)
     if k < MIN_CLUSTERS or not np.isfinite(scaled_icc):
         return [NAN] * 2
-    error = math.sqrt((k - 1) / k * float(((estimates - estimates.mean()) ** 2).sum()))
-    half = t_quantile((1 + level) / 2, k - 1) * error
-    ratios = [math.exp(min(2 * (scaled_icc + sign * half), 700)) for sign in (-1, 1)]
+    error = math.sqrt(
+        (k - 1) / k * float(((scaled_estimates - scaled_estimates.mean()) ** 2).sum())
+    )
+    half_width = t_quantile((1 + level) / 2, k - 1) * error
+    ratios = [math.exp(min(2 * (scaled_icc + sign * half_width), 700)) for sign in (-1, 1)]
     return [(ratio - 1) / (ratio + cluster_size - 1) for ratio in ratios]
 
 
@@ -424,21 +433,21 @@ def samples(
     1    10       33      330
     """
     check_level(level)
-    counts = [runs] if isinstance(runs, int) else list(runs)
+    run_counts = [runs] if isinstance(runs, int) else list(runs)
     if not 0 < rate < 1 or not 0 < margin < 1 or not 0 <= icc <= 1:
         raise ArgumentError("rate and margin are between 0 and 1, icc from 0 to 1")
-    if not counts or min(counts) < 1:
+    if not run_counts or min(run_counts) < 1:
         raise ArgumentError("runs are whole numbers from 1")
     rows = []
-    for count in counts:
-        deff = 1 + (count - 1) * icc
-        error = math.sqrt(rate * (1 - rate) * deff / count)
+    for run_count in run_counts:
+        deff = 1 + (run_count - 1) * icc
+        error = math.sqrt(rate * (1 - rate) * deff / run_count)
         z = normal_quantile((1 + level) / 2)
         prompts, half = max(MIN_CLUSTERS, math.ceil((z * error / margin) ** 2)) - 1, math.inf
         while half > margin:  # Student's t takes a few more
             prompts += 1
             half = float(t_quantile((1 + level) / 2, prompts - 1)) * error / math.sqrt(prompts)
-        row = {"runs": count, "prompts": prompts, "answers": prompts * count}
-        verdict = f"{prompts:,} prompts × {count:,} runs give ±{100 * half:.1f} points"
+        row = {"runs": run_count, "prompts": prompts, "answers": prompts * run_count}
+        verdict = f"{prompts:,} prompts × {run_count:,} runs give ±{100 * half:.1f} points"
         rows.append(row | {"deff": deff, "margin": half, "verdict": verdict})
     return result("samples", rows, key=("runs",))

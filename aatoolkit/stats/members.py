@@ -106,7 +106,7 @@ def rank(
     differences, p = _scaled_differences(
         contributions, np.where(is_ranked, scores, 0.0), is_ranked, level
     )
-    count = int(is_ranked.sum())
+    rank_count = int(is_ranked.sum())
 
     def ranks_drawn(name: str, ranks: Numbers, method: str) -> Any:
         return drawn(name, np.where(is_ranked, ranks, np.nan), method, value)
@@ -121,12 +121,12 @@ def rank(
         "rank_low", 1 + is_better.sum(axis=0), f"1 + members that are better by {method}"
     )
     high = ranks_drawn(
-        "rank_high", count - is_better.sum(axis=1), f"{count} - those worse by {method}"
+        "rank_high", rank_count - is_better.sum(axis=1), f"{rank_count} - those worse by {method}"
     )
     sample_ranks = 1 + (order_scores > scores[:, None]).sum(axis=1)
     verdicts, reason = [], f"it has no number, or one {cluster} has most of its answers"
     for best, worst in zip(plain_value(low), plain_value(high), strict=True):
-        text = f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {count}"
+        text = f"rank {best:g}{'' if best == worst else f' to {worst:g}'} of {rank_count}"
         verdicts.append(text if np.isfinite(best) else "cannot say: " + reason)
     clusters = count_of(take(n, np.unique(sums.cluster, return_index=True)[1]))
     return result(
@@ -156,7 +156,8 @@ def rank(
 def _contributions(sums: ClusterSums) -> Numbers:
     """Return an array of each cluster's contribution to each member's value, centred at 0.
 
-    It has a row per cluster and a column per member. The variances are computed from these.
+    It has a row per cluster and a column per member. The variances of differences are computed from
+    these.
     """
     y, n = np.zeros((2, len(sums.labels), len(sums.groups)))
     y[sums.cluster, sums.group], n[sums.cluster, sums.group] = sums.y, sums.n
@@ -172,16 +173,16 @@ def _contributions(sums: ClusterSums) -> Numbers:
 def _scaled_differences(
     contributions: Numbers, value: Numbers, is_ranked: Any, level: float
 ) -> tuple[Numbers, float]:
-    """Compute pairwise differences, scaled so that 1 is significant, and the critical p-value.
+    """Return each pair's difference over its critical value, and the critical p-value.
 
-    The critical p-value is that of the largest standardised difference, in draws of normal
-    multipliers of clusters. A difference is significant if its own p-value, by Student's t, is
-    smaller. The degrees of freedom are those of the difference's variance (Satterthwaite), as a few
-    clusters may carry it. With k-1 degrees of freedom for all differences, the confidence sets of
-    ten tied members over 8 to 20 prompts would have a coverage of only 84 to 88 %.
+    A difference over 1 is significant. The critical p-value allows for all pairs: it is that of the
+    largest standardised difference in a multiplier bootstrap over clusters. Each difference is then
+    tested by Student's t with the degrees of freedom of its own variance (Satterthwaite), which a
+    few clusters may dominate. With k-1 degrees of freedom for all differences, the confidence sets
+    of ten tied members over 8 to 20 prompts would have a coverage of only 84 to 88 %.
     """
     k, member_count = contributions.shape
-    draws = np.random.default_rng(0).standard_normal((DRAWS, k)) @ contributions
+    drawn_values = np.random.default_rng(0).standard_normal((DRAWS, k)) @ contributions
     # The sums over clusters of the second and fourth powers of all pairs' differences.
     squared, cross = contributions**2, (contributions**3).T @ contributions
     square_sums, fourth_sums = squared.sum(axis=0), (squared**2).sum(axis=0)
@@ -191,15 +192,16 @@ def _scaled_differences(
     min_error = 1e-12 * max(float(error.max(initial=0.0)), 1e-300)
     is_tested = (error > min_error) & is_ranked[:, None] & is_ranked
     finite_error = np.where(is_tested, error, np.inf)
-    largest = np.zeros(DRAWS)
+    largest_differences = np.zeros(DRAWS)
     for member in range(member_count):
-        largest = np.maximum(
-            largest, (np.abs(draws[:, [member]] - draws) / finite_error[member]).max(axis=1)
+        largest_differences = np.maximum(
+            largest_differences,
+            (np.abs(drawn_values[:, [member]] - drawn_values) / finite_error[member]).max(axis=1),
         )
-    p = two_sided(float(np.quantile(largest, level)), math.inf)
+    p = two_sided(float(np.quantile(largest_differences, level)), math.inf)
     df = np.where(is_tested & (spread > 0), squares**2 / spread, k - 1)
-    critical = t_quantiles(1 - p / 2, np.clip(df, 1, k - 1).ravel()).reshape(df.shape)
-    return (value[:, None] - value) / finite_error / critical, p
+    critical_values = t_quantiles(1 - p / 2, np.clip(df, 1, k - 1).ravel()).reshape(df.shape)
+    return (value[:, None] - value) / finite_error / critical_values, p
 
 
 # --- concentration ----------------------------------------------------------------------------
@@ -246,8 +248,8 @@ def concentration(
         if MIN_COUNT <= n <= _MAX_COUNTED:
             row |= _concentration_of(counts, n, top, level)
             effective, low, high = (row[f"effective{suffix}"] for suffix in ("", "_low", "_high"))
-            span = f"{low:.1f} or more" if np.isinf(high) else f"{low:.1f} to {high:.1f}"
-            row["verdict"] = f"as concentrated as {effective:.1f} equal ones ({span})"
+            interval_text = f"{low:.1f} or more" if np.isinf(high) else f"{low:.1f} to {high:.1f}"
+            row["verdict"] = f"as concentrated as {effective:.1f} equal ones ({interval_text})"
         else:
             state = states[code]
             reason = f" ({state})" if state.status != Status.AVAILABLE else ""
@@ -276,7 +278,10 @@ _SUFFIXES = ("", "_low", "_high")
 
 
 def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
-    """Compute the measures of concentration, with intervals from multinomial samples (seed 0)."""
+    """Return the measures of concentration of counts, by column of the result.
+
+    The intervals are from multinomial samples (seed 0).
+    """
     counts, size = plain_value(c), int(number(n))
     largest = take(c, np.argsort(counts, kind="stable")[-top:])
     hhi, top_share = (total_of(c**2) - n) / (n * (n - 1)), total_of(largest) / n
@@ -285,14 +290,14 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
     shares = counts / size
     draws = (np.sort(rng.multinomial(size, shares)).astype(np.float64) for _ in range(_RESAMPLES))
     sums = np.array([((draw**2).sum(), draw[-top:].sum()) for draw in draws])
-    values = (sums - [size, 0]) / [size * (size - 1), size]
+    resampled = (sums - [size, 0]) / [size * (size - 1), size]
     tails = [(1 - level) / 2, (1 + level) / 2]
-    shifts = np.quantile(values - values.mean(axis=0), tails, axis=0)
+    shifts = np.quantile(resampled - resampled.mean(axis=0), tails, axis=0)
     description = (
         f"the quantile of {_RESAMPLES} multinomial samples of {size:,} (seed 0), less their mean"
     )
-    lowest = _top_share_low(counts, top, rng, level) - number(top_share)
-    shifts[0, 1] = min(lowest, shifts[0, 1])
+    lowest_shift = _top_share_low(counts, top, rng, level) - number(top_share)
+    shifts[0, 1] = min(lowest_shift, shifts[0, 1])
     row = {"hhi": hhi, "top_share": top_share}
     for i, (name, value) in enumerate([*row.items()]):
         for suffix, shift in zip(_SUFFIXES[1:], shifts[:, i].tolist(), strict=True):
@@ -314,8 +319,8 @@ def _top_share_low(counts: Numbers, top: int, rng: np.random.Generator, level: f
     counts are. So the largest members are found in a random half of the sample, and their share is
     taken in the other half, where chance does not favour them. This is repeated for many halves.
     """
-    times = min(max(_CELLS // (8 * len(counts)), 20), _MAX_HALVES)
-    halves = rng.binomial(counts.astype(np.int64), 0.5, (times, len(counts)))
+    repeat_count = min(max(_CELLS // (8 * len(counts)), 20), _MAX_HALVES)
+    halves = rng.binomial(counts.astype(np.int64), 0.5, (repeat_count, len(counts)))
     other_halves = counts - halves
     leaders = np.argsort(-halves, axis=1, kind="stable")[:, :top]
     share = np.nanmean(np.take_along_axis(other_halves, leaders, 1).sum(1) / other_halves.sum(1))
@@ -366,15 +371,19 @@ def overlap(
 def _overlap_of_answers(
     flat: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
 ) -> list[dict[str, Any]]:
-    """Compute for each two members the overlap, that of repeats, and the gap, over prompts."""
+    """Compute for each two members the overlap of their answers, as rows of the result.
+
+    A row has also the overlap of repeats of one member, and the gap between both; all are means
+    over prompts.
+    """
     codes, members, prompts = _encoded(flat, column, between, cluster, repeat)
     if len(members) > MAX_LISTS:
         why = f"{len(members)} different ones; {MAX_LISTS} are the most: choose some first"
         raise refusal(between, "overlap", why)
     means = np.full((len(prompts), len(members), len(members)), np.nan)
     answers = np.zeros((len(prompts), len(members)))
-    for i, (_, rows_of_prompt) in enumerate(codes.groupby(cluster)):
-        means[i], answers[i] = _overlap_of_prompt(
+    for prompt_number, (_, rows_of_prompt) in enumerate(codes.groupby(cluster)):
+        means[prompt_number], answers[prompt_number] = _overlap_of_prompt(
             rows_of_prompt[repeat], rows_of_prompt[between], rows_of_prompt[column], len(members)
         )
     confidence, gaps = setting("level", level), []
@@ -454,7 +463,7 @@ def mean_of(values: Any, level: Any, name: str) -> Change:
 def _encoded(
     flat: pd.DataFrame, column: str, between: str, cluster: str, repeat: str
 ) -> tuple[pd.DataFrame, list[str], list[Any]]:
-    """Return the answers' values as integer codes, then the members and the prompts.
+    """Return the answers as a frame of integer codes, then the members and the prompts.
 
     A value that an answer repeats is kept once.
     """
@@ -473,23 +482,25 @@ def _encoded(
 def _overlap_of_prompt(
     answer: pd.Series, member: pd.Series, value: pd.Series, members: int
 ) -> tuple[Numbers, Integers]:
-    """Compute for one prompt the mean Jaccard index of pairs of answers, for all pairs of members.
+    """Compute for one prompt the mean Jaccard index of pairs of answers, by pair of members.
 
-    Return it as a square array, with the number of answers of each member.
+    ``members`` is the number of members. Return a square array, and the number of answers of each
+    member.
     """
     _, first_rows, rows = np.unique(answer, return_index=True, return_inverse=True)
     values, columns = np.unique(value, return_inverse=True)
-    has = np.zeros((len(first_rows), len(values)), np.float32)  # holds whole numbers exactly
-    has[rows, columns] = 1.0
+    has_value = np.zeros((len(first_rows), len(values)), np.float32)  # holds whole numbers exactly
+    has_value[rows, columns] = 1.0
     sampled_answers = []
     member_of_answer = member.to_numpy()[first_rows]
     for code in range(members):  # all answers, or so many of a member, evenly spaced
         positions = np.flatnonzero(member_of_answer == code)
         spaced_positions = np.linspace(0, len(positions) - 1, min(len(positions), MAX_REPEATS))
         sampled_answers += positions[spaced_positions.round().astype(np.int64)].tolist()
-    has, member_of_answer = has[sampled_answers], member_of_answer[sampled_answers]
-    shared_counts, size = (has @ has.T).astype(np.float64), has.sum(axis=1, dtype=np.float64)
-    jaccard = shared_counts / (size[:, None] + size - shared_counts)
+    has_value, member_of_answer = has_value[sampled_answers], member_of_answer[sampled_answers]
+    shared_counts = (has_value @ has_value.T).astype(np.float64)
+    value_counts = has_value.sum(axis=1, dtype=np.float64)
+    jaccard = shared_counts / (value_counts[:, None] + value_counts - shared_counts)
     np.fill_diagonal(jaccard, 0.0)  # an answer is no repeat of itself
     groups = np.eye(members)[member_of_answer]
     counts = groups.sum(axis=0)

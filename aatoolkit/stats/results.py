@@ -301,19 +301,19 @@ def result(
     """
     change = _UNITS["points"] if unit == FRACTION else unit
     words |= {"unit": unit or "-", "change": change or "-", "level": f"{level:.0%}"}
-    declarations = {name.format(**words): facts for name, *facts in TABLES[verb]}
+    declarations = {name.format(**words): fields for name, *fields in TABLES[verb]}
     if not isinstance(values, Mapping):
         names = dict.fromkeys(name for row in values for name in row) or declarations
         values = {name: [row.get(name, math.nan) for row in values] for name in names}
     values = plain_columns(values, order)
-    size = next((len(value) for value in values.values() if _is_column(value)), 1)
+    row_count = next((len(value) for value in values.values() if _is_column(value)), 1)
     rule = refused("a result of statistics: compute it anew from the rows")
     frame: dict[str, Any] = {}
     columns: list[Column] = []
     for name in dict.fromkeys((*key, *declarations)):
         if name not in values:
             continue
-        value = values[name] if _is_column(values[name]) else [values[name]] * size
+        value = values[name] if _is_column(values[name]) else [values[name]] * row_count
         if name not in declarations:
             frame[name] = _key_column(value)
             continue
@@ -329,14 +329,14 @@ def result(
     if order is not None:
         result_frame = result_frame.take(order).reset_index(drop=True)
     result_frame = show_as(result_frame, view_of(result_frame))
-    described = {name: inputs[0].columns.get(name, NOTHING) for name in frame} if inputs else {}
+    key_metadata = {name: inputs[0].columns.get(name, NOTHING) for name in frame} if inputs else {}
     for column in columns:
         input_state = (states or {}).get(column.name, state)
         cause = Cause.NO_ROW if states else Cause.INSUFFICIENT_SAMPLE
         availability = _state(result_frame[column.name], input_state, cause)
-        described[column.name] = ColumnMetadata(f"{table}.{column.name}", availability)
+        key_metadata[column.name] = ColumnMetadata(f"{table}.{column.name}", availability)
     sources = dict.fromkeys(source for metadata in inputs for source in metadata.sources)
-    return attach(result_frame, FrameMetadata(described, tuple(key), tuple(sources)))
+    return attach(result_frame, FrameMetadata(key_metadata, tuple(key), tuple(sources)))
 
 
 _DETAILS = (
@@ -357,18 +357,24 @@ _MAX_REASONS = 4
 
 
 def view_of(frame: pd.DataFrame) -> ShowAs:
-    """Return the display options of a result: which columns come last, and the remarks below."""
+    """Return how a result is shown in a notebook.
+
+    That is, which columns come first and last, and the remarks below it.
+    """
     names = [*map(str, frame.columns)]
     endings = tuple(f"_{name}" for name in (*_DETAILS, "n"))
-    details = (name for name in names if name in _DETAILS or name.endswith(endings))
+    last_columns = (name for name in names if name in _DETAILS or name.endswith(endings))
     verdicts = [name for name in names if name == "verdict" or name.endswith("_verdict")]
     verdict = verdicts[0] if len(verdicts) == 1 else ""
-    order = ("change",) if "change" in names and verdict else ()
-    return ShowAs(tuple(details), verdict, order, _remarks)
+    first_columns = ("change",) if "change" in names and verdict else ()
+    return ShowAs(tuple(last_columns), verdict, first_columns, _remarks)
 
 
 def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """Write the remarks below a result: why rows have no verdict."""
+    """Return no marks, and remarks that say why rows have no verdict.
+
+    They are shown below a result.
+    """
     notes = []
     if {"verdict", "why"} <= {*frame} and "why" not in names:
         is_unanswered = _equal(frame["verdict"], "cannot say")
@@ -390,7 +396,7 @@ def _is_column(values: object) -> bool:
 
 
 def _key_column(values: Any) -> Any:
-    """Convert a list to a column with an inferred dtype; return any other column as it is."""
+    """Convert a list to a column, with an inferred dtype; return any other column unchanged."""
     if not isinstance(values, list):
         return values
     column = pd.Series(values, dtype=object)
@@ -399,20 +405,24 @@ def _key_column(values: Any) -> Any:
 
 
 def column_of(values: Iterable[Any], dtype: str) -> pd.Series:
-    """Make a column of a type of `TABLES` (``day``, ``text``, ``whole`` or another number)."""
+    """Make a column of one of the types in `TABLES`.
+
+    ``day`` gives dates, ``text`` texts, ``whole`` whole numbers, and any other type numbers.
+    """
     if dtype == "day":
-        days = pd.Series(pd.to_datetime(list(values)))
-        return days.dt.tz_localize(None).astype("datetime64[us]")
+        day_column = pd.Series(pd.to_datetime(list(values)))
+        return day_column.dt.tz_localize(None).astype("datetime64[us]")
     if dtype == "text":
         return pd.Series(list(values), dtype="string")
-    numbers = pd.Series(pd.array(list(values), dtype="Float64"))
-    return numbers.astype("Int64") if dtype == "whole" else numbers
+    number_column = pd.Series(pd.array(list(values), dtype="Float64"))
+    return number_column.astype("Int64") if dtype == "whole" else number_column
 
 
 def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
-    """Return the availability of a result's column: unavailable or partial if values are missing.
+    """Return the availability of a result's column.
 
-    Otherwise it is the availability of the input.
+    It is unavailable if all values are missing, partial if some are, and otherwise that of the
+    input. ``cause`` is the cause of missing values.
     """
     has_value = values.notna()
     if not len(values) or has_value.all():
@@ -422,7 +432,7 @@ def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability
 
 
 def refusal(column: str, verb: str, why: str) -> AvailabilityError:
-    """Return the error which says that a statistic cannot be computed for a column, and why."""
+    """Return the error for a statistic that cannot be computed for a column, with the reason."""
     return AvailabilityError(f"{column} has no {verb}: {why}", columns={column: why})
 
 
@@ -439,12 +449,12 @@ def percent(value: Any) -> str:
 
 
 def amount(value: Any, is_fraction: bool) -> str:
-    """Format a value for a verdict, a fraction as a percentage."""
+    """Format a value for a sentence: a fraction as a percentage, another number as it is."""
     return percent(value) if is_fraction else f"{value:.3g}"
 
 
 def points(value: Any, is_fraction: bool) -> str:
-    """Format a change for a verdict with its sign, a change of a fraction in percentage points.
+    """Format a change with its sign: of a fraction in percentage points, else as a number.
 
     Examples
     --------

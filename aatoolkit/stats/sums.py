@@ -59,7 +59,7 @@ class ClusterSums:
     labels : pandas.Index
         The values that name the clusters, such as prompt ids.
     cluster_column : str or None
-        The column of the clusters; None if each row is its own.
+        The column of the clusters; None if each row is a cluster of its own.
     group, cluster : array of int
         The group and the cluster of each pair.
     y, n : array of float
@@ -110,17 +110,19 @@ class ClusterSums:
 
     @property
     def of_rows(self) -> bool:
-        """Whether it is an unweighted mean over rows."""
+        """Whether the column is averaged over rows, without weights."""
         return self.plan.rule.over is None and self.plan.rule.by is None
 
     @cached_property
     def keys(self) -> dict[tuple[Any, ...], int]:
-        """The number of the group with each key; a missing value in a key is None."""
+        """The number of the group with each key, by key; a missing value in a key is None."""
         rows = self.groups.keys.astype(object).where(self.groups.keys.notna(), None)
-        return {tuple(row): i for i, row in enumerate(rows.itertuples(index=False, name=None))}
+        return {
+            tuple(row): number for number, row in enumerate(rows.itertuples(index=False, name=None))
+        }
 
     def row(self, pair: int) -> dict[str, Any]:
-        """Return the values that identify a pair: its cluster, or else the key of its group."""
+        """Return the values, by column, that identify a pair: its cluster, or its group's key."""
         if self.cluster_column:
             return {self.cluster_column: self.labels[self.cluster[pair]]}
         return self.group_row(self.group[pair])
@@ -135,13 +137,13 @@ class ClusterSums:
         return GroupSums(self.group, len(self.groups), self.group_row)
 
     def pairs(self, group: int) -> dict[Any, int]:
-        """Return the number of the pair of a group and each of its clusters, by cluster."""
+        """Return the numbers of a group's pairs by the names of their clusters."""
         start, end = np.searchsorted(self.group, [group, group + 1]).tolist()
         names = self.labels[self.cluster[start:end]].tolist()
         return dict(zip(names, range(start, end), strict=True))
 
     def parts(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
-        """Return the numerators and denominators of some pairs, or of all, as traced numbers.
+        """Return the numerators and the denominators of some pairs, or of all, as traced numbers.
 
         In formulas they are called y and n, followed by the suffix.
         """
@@ -157,7 +159,7 @@ class ClusterSums:
 
 
 def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
-    """Return two lists: for the clusters that both sides have, the pairs of either side."""
+    """Return for each side a list of the pairs of those clusters that both sides have."""
     return [[pairs[name] for name in sides[0] if name in sides[1]] for pairs in sides]
 
 
@@ -173,8 +175,8 @@ def cluster_sums(
     """Sum the numerator and denominator of a column by group and cluster.
 
     Without ``cluster`` each row is a cluster. With ``counts`` the column may be a count: then its
-    sums by group and cluster (without ``cluster``, by group) are the numerators, and all
-    denominators are 1. A sum in which the count of a row is missing is unknown, and left out.
+    sums by group and cluster are the numerators (by group, without ``cluster``), and all
+    denominators are 1. If the count of a row is missing, the sum is not known, and is left out.
 
     Raises
     ------
@@ -213,26 +215,26 @@ def cluster_sums(
         labels = pd.Index(names)
         refuse_missing(cluster, (codes < 0) & mask)
     cluster_count = max(len(labels), 1)
-    pair = groups.ids * cluster_count + codes
+    pair_of_row = groups.ids * cluster_count + codes
     if is_count:
-        mask = mask & ~np.isin(pair, pair[cells.applicable & ~mask])
+        mask = mask & ~np.isin(pair_of_row, pair_of_row[cells.applicable & ~mask])
     if response_totals is not None:
         mask = mask & (response_totals.lacking_count == 0)[groups.ids]
-    pairs, codes_of_rows = np.unique(pair[mask], return_inverse=True)
-    totals, sizes = (
+    pairs, codes_of_rows = np.unique(pair_of_row[mask], return_inverse=True)
+    numerators, denominators = (
         np.bincount(codes_of_rows, part[mask], len(pairs)).astype(np.float64) for part in (y, n)
     )
-    of_group, of_cluster = np.divmod(pairs, cluster_count)
+    group_of_pair, cluster_of_pair = np.divmod(pairs, cluster_count)
     return ClusterSums(
         flat,
         metadata,
         groups,
         labels,
         cluster,
-        of_group,
-        of_cluster,
-        totals,
-        np.ones(len(pairs)) if is_count else sizes,
+        group_of_pair,
+        cluster_of_pair,
+        numerators,
+        np.ones(len(pairs)) if is_count else denominators,
         is_rate,
         groups.count(mask),
         _states(cells, groups, mask, response_totals),
@@ -260,13 +262,17 @@ def refuse_missing(column: str, is_missing: Any) -> None:
 def _states(
     cells: Any, groups: Groups, mask: Any, totals: ResponseTotals | None
 ) -> list[Availability]:
-    """Return the availability of each group, partial if some of its rows have no number."""
+    """Return the availability of each group: partial if some of its rows have no number.
+
+    ``mask`` selects the rows that are used. ``totals`` are those of several responses, if the
+    column is a rate or share of these; a group that a response lacks is then unavailable.
+    """
     codes, states = groups.combined(cells)
-    used_rows, expected = groups.count(mask), groups.count(cells.applicable)
+    used_rows, expected_rows = groups.count(mask), groups.count(cells.applicable)
     group_states = []
     for i, code in enumerate(codes.tolist()):
         state = states[code]
-        if 0 < used_rows[i] < expected[i]:
+        if 0 < used_rows[i] < expected_rows[i]:
             state = replace(state, status=Status.PARTIAL)
         elif totals is not None and totals.lacking_count[i]:
             why = f"{totals.lacking_count[i]} of {totals.count[i]} responses have no row of it"
@@ -281,7 +287,7 @@ SEVERAL = "one answer can hold several of what it is a share of, so nothing says
 
 
 def without_counts(rule: Aggregation) -> str:
-    """Say why a column whose rule names no counts has no interval."""
+    """Say why a column has no interval: its rule names no counts."""
     return f"its rule ({rule}) has no numerator and denominator"
 
 
@@ -300,22 +306,25 @@ _NOW = frozenset(("after", "now", "current"))
 
 
 def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
-    """Return whether a column name means the window before, and the other words of the name.
+    """Return whether a column name is about the previous window, and what it counts.
+
+    The latter are its words without those of a window or of counting, such as ``count``, and
+    without a final s.
 
     Examples
     --------
     >>> stem_of("citations_previous"), stem_of("citation_count")
     ((True, ('citation',)), (False, ('citation',)))
     """
-    previous_words, parts = words("previous"), tokens(name)
-    ignored = previous_words | _COUNTING | _NOW
-    return not previous_words.isdisjoint(parts), tuple(
-        part.removesuffix("s") for part in parts if part not in ignored
+    previous_words, name_words = words("previous"), tokens(name)
+    ignored_words = previous_words | _COUNTING | _NOW
+    return not previous_words.isdisjoint(name_words), tuple(
+        word.removesuffix("s") for word in name_words if word not in ignored_words
     )
 
 
 def previous_names(frame: pd.DataFrame) -> dict[str, str]:
-    """Map each column with values of the window before to the column of this window.
+    """Map the columns with values of the window before to those of this window, by name.
 
     They are recognised by the words of their declared names, in any language of the lexicon.
 
@@ -339,8 +348,8 @@ def previous_names(frame: pd.DataFrame) -> dict[str, str]:
     pairs = {}
     for name, (is_before, stem) in stems.items():
         measure = names_by_stem.get(stem or ("value",))
-        other = names_by_meaning.get(names[name].removeprefix("previous_"), name)
-        measure = measure if other == name else other
+        same_name_column = names_by_meaning.get(names[name].removeprefix("previous_"), name)
+        measure = measure if same_name_column == name else same_name_column
         if is_before and measure is not None:
             pairs[name] = measure
     return pairs
@@ -351,6 +360,7 @@ def window_before(
 ) -> tuple[pd.DataFrame, Rules | None, str]:
     """Return the frame of the window before, its rules, and why the sides cannot be compared.
 
+    The reason is empty if they can.
     Without ``before`` the frame is made of the columns of ``now`` that hold values of the window
     before, such as ``previous_rank``. These have the rules of the columns of ``now``, as their own
     rules may differ: the responses that a profile was drafted from may have proved more about one
@@ -366,12 +376,12 @@ def window_before(
         return before, rules, why_overlapping(now, before, measure)
     flat = flattened(now)
     check_columns(flat, [measure])
-    metadata, previous = metadata_of(flat), previous_names(flat)
+    metadata, measure_of = metadata_of(flat), previous_names(flat)
     rule, counts = rule_of(metadata, measure)
     window_rules = dict(rules or {})
-    has_measure = measure in previous.values()
-    if not has_measure and not {*counts} <= {*previous.values()} - {""}:
-        alternatives = f", or one of {', '.join(previous.values())}" if previous else ""
+    has_measure = measure in measure_of.values()
+    if not has_measure and not {*counts} <= {*measure_of.values()} - {""}:
+        alternatives = f", or one of {', '.join(measure_of.values())}" if measure_of else ""
         raise ItemNotFound(
             f"nothing here says what {measure} was in the window before; compare with an earlier "
             f"window{alternatives}",
@@ -380,11 +390,11 @@ def window_before(
     kept_names = [
         name
         for name in flat.columns
-        if name not in previous
-        and name not in previous.values()
+        if name not in measure_of
+        and name not in measure_of.values()
         and (name in metadata.key or not pd.api.types.is_numeric_dtype(flat[name].dtype))
     ]
-    window = rename(flat[[*kept_names, *previous]], columns=previous)
+    window = rename(flat[[*kept_names, *measure_of]], columns=measure_of)
     if not has_measure:
         metadata_before = metadata_of(window)
         window[measure] = window[counts[0]] / window[counts[1]]
@@ -396,30 +406,36 @@ def window_before(
         window_rules.setdefault(measure, ratio(*counts))
     elif rule.rule == "sum" and rule.counts is None:
         window_rules.setdefault(measure, rule)
-    old_names = {measure_name: name for name, measure_name in previous.items()}
+    old_names = {measure_name: name for name, measure_name in measure_of.items()}
     return trace_frame(window, now, names=old_names), window_rules, ""
 
 
 def rule_of(metadata: FrameMetadata, measure: str) -> tuple[Aggregation, tuple[str, ...]]:
-    """Return the declared rule of a column and the names of its counts, ``("",)`` if none."""
+    """Return the aggregation rule that a column declares, and the frame's columns of its counts.
+
+    The counts are numerator and denominator. They are ``("",)`` if the rule has none, or the frame
+    lacks one of them.
+    """
     column, table = declared(metadata.columns[measure]), metadata.columns[measure].table
     rule = column.aggregate if column else NONE
     columns = {column_metadata.of: name for name, column_metadata in metadata.columns.items()}
-    parts = tuple(columns.get(f"{table}.{part}", "") for part in rule.over or rule.counts or ())
-    return rule, parts if parts and all(parts) else ("",)
+    count_columns = tuple(
+        columns.get(f"{table}.{count_name}", "") for count_name in rule.over or rule.counts or ()
+    )
+    return rule, count_columns if count_columns and all(count_columns) else ("",)
 
 
 def grouping_columns(by: By) -> list[str]:
-    """Return the columns to group by as a list.
+    """Return the names of the columns to group by as a list.
 
     Raises
     ------
     ArgumentError
         If one is given as a `pandas.Grouper`.
     """
-    columns = [by] if isinstance(by, str | pd.Grouper) else list(by or ())
-    names = [name for name in columns if isinstance(name, str)]
-    if len(names) < len(columns):
+    keys = [by] if isinstance(by, str | pd.Grouper) else list(by or ())
+    names = [name for name in keys if isinstance(name, str)]
+    if len(names) < len(keys):
         raise ArgumentError("by= takes names of columns here; put bins into a column first")
     return names
 
@@ -434,7 +450,7 @@ def pairing(
 ) -> tuple[str | None, str | None]:
     """Return the column that pairs the rows of both frames, and the column of clusters.
 
-    Either is None if there is none. By default the frames are paired by prompt if they share
+    One of them is None, or both. By default the frames are paired by prompt (``by``) if they share
     prompts; otherwise prompts are the clusters, if both frames have the column.
     """
     frames, column = [flattened(frame) for frame in (now, before)], pair or cluster
@@ -484,12 +500,12 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
     if not overlaps:
         return ""
     scope, other_scope = overlaps[0]
-    reasons = f"the windows overlap ({other_scope}, and {scope})"
-    reasons = f"both hold {other_scope}" if other_scope == scope else reasons
+    reason = f"the windows overlap ({other_scope}, and {scope})"
+    reason = f"both hold {other_scope}" if other_scope == scope else reason
     remedy = "read windows that do not overlap"
     if is_same_in_rows:
         remedy = "compare aa.stats.answers of both, which are paired by prompt"
-    return f"{reasons}: the same answers are on both sides; {remedy}"
+    return f"{reason}: the same answers are on both sides; {remedy}"
 
 
 def _is_of_same_answers(metadata: FrameMetadata, measure: str) -> bool:

@@ -50,7 +50,9 @@ TRACER: ContextVar[Any] = ContextVar("tracer", default=None)
 
 
 def statistic(verb: str, *inputs: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Decorate a statistic like `recorded`; while it runs, 0 / 0 is NaN without a warning.
+    """Decorate a statistic, so that its results record how they were made; see `recorded`.
+
+    While it runs, 0 / 0 is NaN without a warning.
 
     Parameters
     ----------
@@ -130,12 +132,12 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def plain_value(value: Any) -> Any:
-    """Return a number, or array, without its trace."""
+    """Return a number, or array of numbers, without the trace that it may have."""
     return value.value if isinstance(value, Traced) else value
 
 
 def number(value: Any) -> float:
-    """Return a number without its trace, as a float."""
+    """Return a number, which may be traced, as a float."""
     return float(plain_value(value))
 
 
@@ -156,13 +158,13 @@ def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def named(result: T, suffix: str = "") -> T:
-    """Name the traced fields of a dataclass that have no name yet, and return it."""
+    """Name the traced fields of a dataclass like the fields, if they have no name; return it."""
     name_all(**{f"{name}{suffix}": value for name, value in vars(result).items()})
     return result
 
 
 def name_all(**values: Any) -> None:
-    """Name traced numbers that have no name yet, so that formulas show the name."""
+    """Give names to traced numbers that have none yet, so that formulas show these names."""
     for name, value in values.items():
         if isinstance(value, Traced) and not value.name:
             value.name = name
@@ -175,24 +177,28 @@ def name_variables() -> None:
 
 
 def setting(name: str, value: Any) -> Any:
-    """Trace an argument of a verb, or a constant of its method."""
+    """Return an argument of a statistic, or a constant; traced if there is a tracer."""
     return value if TRACER.get() is None else Traced(value, SETTING, name=name)
 
 
 def drawn(name: str, value: Any, description: str, *inputs: Any) -> Any:
-    """Trace a number that comes from random draws; the description names their seed."""
+    """Return numbers from random draws, traced if there is a tracer.
+
+    ``description`` says how they were drawn, with the seed; ``inputs`` are the numbers they depend
+    on.
+    """
     if TRACER.get() is None:
         return value
     return Traced(value, DRAWN, inputs, name, description=description)
 
 
 def alias(name: str, value: Any) -> Any:
-    """Return a traced number under another name."""
+    """Return a traced number under another name; other numbers unchanged."""
     return Traced(value.value, ALIAS, (value,), name) if isinstance(value, Traced) else value
 
 
 def leaf(name: str, values: Any, explain: Callable[[Any, int], Any]) -> Any:
-    """Return traced numbers that no formula computes, or plain ones without a tracer.
+    """Return numbers that no formula computes, such as cells, traced if there is a tracer.
 
     ``explain(tracer, position)`` returns the explanation of one of them.
     """
@@ -209,7 +215,7 @@ def traced_to_rows(
     columns: Sequence[str],
     rows_of: Callable[[int], tuple[Any, ...]],
 ) -> Any:
-    """Trace numbers to columns of rows of a frame.
+    """Return numbers, traced to rows and columns of a frame if there is a tracer.
 
     ``rows_of(position)`` returns for one number the positions of the rows it was computed from, how
     it was computed in words, and the values, by column, that identify it.
@@ -237,9 +243,10 @@ def trace_frame(
     rows: Any = None,
     names: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Trace the cells of a frame to those of the frame that it was made of, and return the frame.
+    """Return a frame, after tracing its cells to those of ``source``, which it was made of.
 
-    ``rows`` are the positions of its rows in ``source``, ``names`` the columns there by new name.
+    They are traced if there is a tracer. ``rows`` are the positions of its rows in ``source``;
+    ``names`` are the columns of ``source`` by new name.
     """
     tracer = TRACER.get()
     if tracer is not None:
@@ -264,7 +271,7 @@ def take(values: Any, index: Any) -> Any:
 
 
 def total_of(values: Any) -> Any:
-    """Return the sum over the clusters of one group."""
+    """Return the sum of the values of one group, which has one value for each cluster."""
     plain_values = np.atleast_1d(plain_value(values))
     is_safe = np.isfinite(np.abs(plain_values).sum())  # else fsum raises
     total = np.float64(math.fsum(plain_values.tolist()) if is_safe else plain_values.sum())
@@ -278,14 +285,14 @@ def count_of(values: Any) -> Any:
 
 
 class SingleGroup:
-    """Functions that sum over the clusters of one group, with the names of those of `GroupSums`."""
+    """Sums over the clusters of a single group, with the methods of `GroupSums`."""
 
     total = staticmethod(total_of)
     count = staticmethod(count_of)
 
     @staticmethod
     def spread(value: Any) -> Any:
-        """Return a number of the group, such as its mean, as the number of each cluster."""
+        """Return a number of the group, such as its mean, unchanged: it is that of each cluster."""
         return value
 
 
@@ -300,7 +307,7 @@ class GroupSums:
     size : int
         The number of groups.
     key_of : callable, optional
-        Returns the key of a group.
+        A function that returns the key of a group, by the number of the group.
     """
 
     group: Integers
@@ -321,7 +328,7 @@ class GroupSums:
         return self._traced(values, counts, COUNTED)
 
     def spread(self, values: Any) -> Any:
-        """Return an array with the number of its group, such as the mean, for each cluster."""
+        """Return for each cluster the number of its group, such as the mean."""
         return take(values, self.group)
 
     def _traced(self, values: Any, sums: Numbers, op: str) -> Any:
@@ -331,9 +338,9 @@ class GroupSums:
 
 
 def parts_of(node: Traced, position: int | None = None) -> Iterator[tuple[Traced, int | None]]:
-    """Yield each named number in the formula of a number once, with its position in an array.
+    """Yield each named number in the formula of a number once, and its position in an array.
 
-    A position of None stands for all elements of an array.
+    The position is None if all elements of the array are meant.
     """
     seen: set[tuple[int, int | None]] = set()
     pending = [*reversed(_operands(node, position))]
@@ -352,29 +359,29 @@ def parts_of(node: Traced, position: int | None = None) -> Iterator[tuple[Traced
 
 
 def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]]:
-    """Return the operands of a number, with positions in arrays."""
+    """Return the operands of a number, each with its position in an array or None."""
     if node.op == TAKEN:
         index = node.index if position is None else [node.index[position]]
-        return [(node.args[0], int(i)) for i in index]
+        return [(node.args[0], int(element)) for element in index]
     if node.op in (STACKED, COUNTED) and position is not None:
-        return [(node.args[0], int(i)) for i in np.flatnonzero(node.index == position)]
+        return [(node.args[0], int(element)) for element in np.flatnonzero(node.index == position)]
     return [
-        (part, None if node.op in (TOTAL, COUNT, DRAWN) else position)
-        for part in _used_operands(node, position)
+        (operand, None if node.op in (TOTAL, COUNT, DRAWN) else position)
+        for operand in _used_operands(node, position)
     ]
 
 
 def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
-    """Return the operands of a number; for ``where``, without the branch that was not taken."""
+    """Return the operands of a number; for ``where`` only that of the branch that was taken."""
     if node.op != "where":
         return node.args
     condition = np.asarray(plain_value(node.args[0]))
-    holds = condition if condition.ndim == 0 or position is None else condition[position]
-    return (node.args[1] if np.all(holds) else node.args[2],)
+    is_met = condition if condition.ndim == 0 or position is None else condition[position]
+    return (node.args[1] if np.all(is_met) else node.args[2],)
 
 
 def formula_text(node: Traced, position: int | None = None, *, in_numbers: bool = False) -> str:
-    """Write the formula of a number, with the names of its operands or with their values.
+    """Return the formula of a number as text, with the names or the values of its operands.
 
     With values, a sum is written as its total.
     """
@@ -382,7 +389,7 @@ def formula_text(node: Traced, position: int | None = None, *, in_numbers: bool 
 
 
 def _short(value: Any) -> str:
-    """Format a number with twelve digits, beyond which equal sums may differ."""
+    """Return a number as text with twelve digits, as equal sums may differ in further ones."""
     rounded = float(f"{float(value):.12g}")
     is_whole = rounded.is_integer() and abs(rounded) < 1e15
     return str(int(rounded)) if is_whole else str(rounded)
@@ -391,7 +398,7 @@ def _short(value: Any) -> str:
 def _write_formula(
     node: Any, position: int | None, *, in_numbers: bool, is_outermost: bool = False
 ) -> tuple[str, int]:
-    """Write a formula; return it with the precedence of its outermost operator."""
+    """Return a formula as text, and the precedence of its outermost operator."""
     op = node.op if isinstance(node, Traced) else ""
     is_sum = op in (TOTAL, COUNT, STACKED, COUNTED)
     is_atom = not op or (node.name and not is_outermost)
@@ -423,7 +430,7 @@ def _write_formula(
 
 
 def _element(node: Any, position: int | None) -> Any:
-    """Return the element of an array at a position, or the number itself."""
+    """Return the element of an array at a position; a number that is no array itself."""
     value = plain_value(node)
     return value if position is None or np.ndim(value) == 0 else value[position]
 
@@ -456,8 +463,8 @@ def _tails(t: Numbers, df: Numbers) -> tuple[Numbers, Numbers]:
         return area
 
     v = np.arcsinh(t / np.sqrt(df))
-    half = 2 * integral(np.zeros_like(v))
-    return integral(v) / half, np.cosh(v) ** (-df - 1) / np.sqrt(df) / half
+    half_area = 2 * integral(np.zeros_like(v))
+    return integral(v) / half_area, np.cosh(v) ** (-df - 1) / np.sqrt(df) / half_area
 
 
 @traceable
@@ -483,12 +490,12 @@ def two_sided(t: float, df: float) -> float:
 
 
 def _quantiles(probability: float, df: Numbers) -> Numbers:
-    """Compute quantiles of Student's t above the median, by Newton's steps."""
-    finite, z = np.minimum(df, _AS_NORMAL), _NORMAL.inv_cdf(probability)
-    t = z + (z**3 + z) / (4 * finite)
+    """Compute quantiles of Student's t above the median, by Newton's method."""
+    finite_df, z = np.minimum(df, _AS_NORMAL), _NORMAL.inv_cdf(probability)
+    t = z + (z**3 + z) / (4 * finite_df)
     for _ in range(_MAX_STEPS):
         # The tail is convex, and Cornish and Fisher's first term too near: no step goes too far.
-        tail, density = _tails(t, finite)
+        tail, density = _tails(t, finite_df)
         step = (tail - (1 - probability)) / density
         t = t + step
         if (np.abs(step) <= 1e-14 * t).all():
@@ -520,6 +527,6 @@ def t_quantiles(probability: float, df: Numbers) -> Numbers:
     >>> t_quantiles(0.975, np.array([4.0, 4.09])).round(3).tolist()
     [2.776, 2.776]
     """
-    steps = np.where(df < 200, np.floor(df * 10 + 1e-9) / 10, np.floor(df))
-    distinct_steps, codes = np.unique(steps, return_inverse=True)
-    return _quantiles(probability, distinct_steps)[codes]
+    rounded_df = np.where(df < 200, np.floor(df * 10 + 1e-9) / 10, np.floor(df))
+    distinct_df, codes = np.unique(rounded_df, return_inverse=True)
+    return _quantiles(probability, distinct_df)[codes]

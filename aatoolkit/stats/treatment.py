@@ -172,14 +172,14 @@ def effect(
     check_level(level)
     flat, day = flattened(series), _day_of_action(since)
     check_columns(flat, [column, cluster, date])
-    names = [_selected_prompts(flat, cluster, treated, "treated")]
-    names.append({*flat[cluster].dropna()} - names[0])
+    prompts_of_groups = [_selected_prompts(flat, cluster, treated, "treated")]
+    prompts_of_groups.append({*flat[cluster].dropna()} - prompts_of_groups[0])
     if control is not None:
-        names[1] = _selected_prompts(flat, cluster, control, "control")
-    if shared := names[0] & names[1]:
-        examples = ", ".join(sorted(map(str, shared))[:3])
+        prompts_of_groups[1] = _selected_prompts(flat, cluster, control, "control")
+    if shared_prompts := prompts_of_groups[0] & prompts_of_groups[1]:
+        examples = ", ".join(sorted(map(str, shared_prompts))[:3])
         raise ArgumentError(
-            f"{len(shared)} {cluster} are both treated and control, such as {examples}"
+            f"{len(shared_prompts)} {cluster} are both treated and control, such as {examples}"
         )
     days = pd.to_datetime(flat[date])
     days = (days.dt.tz_localize(None) if days.dt.tz is not None else days).dt.normalize()
@@ -187,7 +187,10 @@ def effect(
     sums = cluster_sums(with_days, column, date, cluster, rules)
     dates = pd.to_datetime(sums.groups.keys[date])
     refuse_missing(date, dates.isna().to_numpy()[sums.group[sums.pair]])
-    panels = [_sums_of_group(sums, *side, dates, day) for side in zip(GROUPS, names, strict=True)]
+    panels = [
+        _sums_of_group(sums, *side, dates, day)
+        for side in zip(GROUPS, prompts_of_groups, strict=True)
+    ]
     confidence = setting("level", level)
     groups = [change_within(panel, 0.0) for panel in panels]
     estimates = [_difference("effect", day, groups, confidence)]
@@ -201,9 +204,9 @@ def effect(
             effect_row |= {"verdict": "cannot say", "why": f"{doubt}; {effect_row['why']}"}
         elif len(estimates) == 1:
             effect_row["why"] += "; too few days before to check that the groups moved alike"
-    if left_out := sum(group.left_out_count for group in groups):
+    if left_out_count := sum(group.left_out_count for group in groups):
         effect_row["why"] += (
-            f"; {left_out} {cluster} have answers in one period only and are left out"
+            f"; {left_out_count} {cluster} have answers in one period only and are left out"
         )
     for estimate, row in zip(estimates, judgements, strict=True):
         row |= {"kind": estimate.kind, "on": estimate.day}
@@ -222,12 +225,12 @@ def effect(
 
 
 def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> Comparison:
-    """Describe one difference in differences for the result.
+    """Return a difference in differences as a `Comparison`, to be judged and shown in the result.
 
     Its p-value is adjusted together with those of the other checks, except that of the effect
     itself (``is_planned``).
     """
-    too_few = [
+    shortages = [
         f"{side.mean_change.clusters:.0f} {group} {cluster} have answers before and after"
         for group, side in estimate.sides.items()
         if side.mean_change.clusters < MIN_CLUSTERS
@@ -243,7 +246,9 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
         change=estimate.change,
         text=", ".join(f"{group} {before} to {after}" for group, before, after in means),
         method=f"difference in differences within {cluster}, clustered",
-        why=f"{' and '.join(too_few)}; it takes {MIN_CLUSTERS}" if too_few else why * is_untested,
+        why=f"{' and '.join(shortages)}; it takes {MIN_CLUSTERS}"
+        if shortages
+        else why * is_untested,
         is_rate=is_rate,
         is_planned=is_effect,
         words=("up", "down") if is_effect else ("differs", "differs"),
@@ -253,7 +258,7 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
 def _selected_prompts(
     flat: pd.DataFrame, cluster: str, selection: Selection, group: str
 ) -> set[Any]:
-    """Return the prompts that a selection names; raise if it has only some rows of a prompt."""
+    """Return the prompts that a selection names; raise if it has some rows of a prompt only."""
     conditions = selection if isinstance(selection, Mapping) else {cluster: selection}
     check_columns(flat, [str(name) for name in conditions])
     mask = np.ones(len(flat), bool)
@@ -292,7 +297,7 @@ def _day_of_action(since: object) -> pd.Timestamp:
 
 @dataclass(frozen=True)
 class PromptDays:
-    """Numerators y and denominators n, with an entry for each prompt and day with answers."""
+    """Numerators y and denominators n by prompt and day: one entry for each that has answers."""
 
     group: str
     prompt: Integers
@@ -335,7 +340,7 @@ class GroupChange:
 
 @dataclass(frozen=True)
 class DoubleDifference:
-    """A difference in differences; it has no standard error if a group has too few prompts."""
+    """A difference in differences; without a standard error if a group has too few prompts."""
 
     kind: str
     day: pd.Timestamp | None
@@ -346,16 +351,16 @@ class DoubleDifference:
 def _sums_of_group(
     sums: ClusterSums, group: str, names: set[Any], dates: pd.Series, day: pd.Timestamp
 ) -> PromptDays:
-    """Return the sums of the prompts in ``names`` by prompt and day, counted from ``day``."""
+    """Return the sums of the prompts ``names`` by prompt and day; days count from ``day``."""
     codes = sums.labels.get_indexer(pd.Index(list(names)))
     pairs = np.flatnonzero(np.isin(sums.cluster, codes))
-    values = (dates - day).dt.days.to_numpy(np.float64)[sums.group[pairs]]
+    days_from_action = (dates - day).dt.days.to_numpy(np.float64)[sums.group[pairs]]
 
     def explain(tracer: Any, position: int) -> Any:
-        row = {**sums.row(int(pairs[position])), "day": values[position]}
-        return tracer.setting("day", values[position], row)
+        row = {**sums.row(int(pairs[position])), "day": days_from_action[position]}
+        return tracer.setting("day", days_from_action[position], row)
 
-    days = leaf("day", values, explain)
+    days = leaf("day", days_from_action, explain)
     parts = sums.parts(pairs)
     return PromptDays(group, sums.cluster[pairs], days, *parts, max(len(sums.labels), 1))
 
@@ -363,7 +368,7 @@ def _sums_of_group(
 def _difference(
     kind: str, day: pd.Timestamp | None, groups: Sequence[GroupChange], level: Any
 ) -> DoubleDifference:
-    """Compute the difference of two changes, with Welch's degrees of freedom."""
+    """Compute the difference between two groups' changes, with Welch's degrees of freedom."""
     sides = dict(zip(GROUPS, groups, strict=True))
     for name, side in sides.items():
         name_all(
@@ -402,17 +407,17 @@ def change_within(panel: PromptDays, day: float) -> GroupChange:
 def _placebo_checks(
     panels: Sequence[PromptDays], day: pd.Timestamp, level: Any
 ) -> list[DoubleDifference]:
-    """Compute the pre-trend and the placebo effects, from the days before alone."""
+    """Compute the checks that use the days before alone: the pre-trend and placebo effects."""
     panels_before = [panel.select(panel.days < 0) for panel in panels]
     days = np.unique(np.concatenate([panel.days for panel in panels]))
     days_before, days_after = days[days < 0], days[days >= 0]
     if len(days_before) < _MIN_DAYS:
         return []
-    length = setting(
+    span = setting(
         "span", float(days_after.mean() - days_before.mean()) if len(days_after) else NAN
     )
-    trend = [slope_within([panel], length) for panel in panels_before]
-    estimates = [_difference("pre-trend", None, trend, level)]
+    trends = [slope_within([panel], span) for panel in panels_before]
+    estimates = [_difference("pre-trend", None, trends, level)]
     quarters = (2,) if len(days_before) < 16 else (1, 2, 3)
     for position in dict.fromkeys(quarter * len(days_before) // 4 for quarter in quarters):
         placebo_day = float(days_before[position])
@@ -465,7 +470,7 @@ def _reason_to_doubt(
 ) -> str:
     """Say why an effect is doubtful; return "" if it is not.
 
-    Either the groups differed before it, or a continued trend explains it.
+    It is if the groups differed before already, or if a trend that went on explains it.
     """
     effect_estimate, *checks = estimates
     failed_checks = [

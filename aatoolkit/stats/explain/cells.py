@@ -39,9 +39,9 @@ from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailE
 
 
 class Replayed(Protocol):
-    """A frame that was made again by its recipe, and can explain its cells.
+    """A frame that was made again, and can explain its cells.
 
-    A recipe says how a frame was made; see `aatoolkit.metadata.recipe`.
+    It is made by its recipe, which says how the frame was made; see `aatoolkit.metadata.recipe`.
     """
 
     frame: pd.DataFrame
@@ -54,7 +54,7 @@ class Replayed(Protocol):
 def describe_cell(
     frame: pd.DataFrame, metadata: FrameMetadata, position: int, column: str
 ) -> Explanation:
-    """Explain a cell by the metadata of its frame only."""
+    """Explain a cell by the metadata of its frame only: its row, unit, meaning and availability."""
     column_metadata = metadata.columns.get(column)
     declaration = None if column_metadata is None else declared(column_metadata)
     row = pd.DataFrame(frame).iloc[[position]]  # without attrs, which it would copy
@@ -79,7 +79,7 @@ class View:
     changes : mapping
         The changes that a recipe records.
     foreign : str
-        The reason why the frame before these steps is not known.
+        The reason why the frame before these steps is not known; empty if it is.
 
     Raises
     ------
@@ -112,10 +112,12 @@ class View:
         index, column_names = changes.get("index"), changes.get("columns", frame.columns)
         if index == "range":
             frame = frame.reset_index(drop=True)
-        frame = frame[[n for n in column_names if n in frame.columns and n not in self._unknown]]
+        frame = frame[
+            [name for name in column_names if name in frame.columns and name not in self._unknown]
+        ]
         if self.set:
             frame = frame.assign(
-                **{n: cells.set_axis(frame.index) for n, cells in self.set.items()}
+                **{name: cells.set_axis(frame.index) for name, cells in self.set.items()}
             )
         if isinstance(index, list) and any(index):
             frame = frame.set_index([name for name in index if name])
@@ -167,44 +169,49 @@ class Result:
 
     @cached_property
     def sides(self) -> list[tuple[str, Replayed, pd.Series, dict[str, str]]]:
-        """For the left and the right side of a merge: its name and its frame, and two mappings.
+        """The left and the right side of a merge: name, frame, row index, and column names.
 
-        These are the row of the side for each row of the result, missing if it has no match, and
-        the name of the side's column by the name of the result's column.
+        The row index has the side's row for each row of the result; it is missing for rows without
+        a match. The column names are those of the side, by their names in the result.
         """
-        options = {n: v for n, v in self.arguments.items() if n not in ("left", "right")}
+        options = {
+            name: value for name, value in self.arguments.items() if name not in ("left", "right")
+        }
         left, right = (replayed.frame for replayed in self.inputs)
         merged = left.assign(_left=range(len(left))).merge(
             right.assign(_right=range(len(right))), **options
         )
         names = [
-            {new: old for old, new in reversed(renamed.items())}
-            for renamed in columns_after(left, right, options)
+            {new_name: old_name for old_name, new_name in reversed(names_after.items())}
+            for names_after in columns_after(left, right, options)
         ]
         rows = (merged["_left"], merged["_right"])
         return [*zip(("left", "right"), self.inputs, rows, names, strict=True)]
 
     def describe(self, position: int, column: str, *notes: str, **facts: Any) -> Explanation:
-        """Explain a cell of the result by its metadata only."""
+        """Explain a cell of the result by its metadata only; ``facts`` are further fields."""
         cell = describe_cell(self.flat, self.metadata, position, column)
         return replace(cell, operation=self.verb, notes=notes, **facts)
 
     def copy_cell(self, cell: Explanation, position: int, column: str, note: str) -> Explanation:
-        """Explain a cell that is a copy of an explained cell of an input."""
+        """Return the explanation of an input's cell as that of its copy in the result.
+
+        ``note`` says where the copy is from.
+        """
         row = self.describe(position, column).row or cell.row
-        renamed = (f"{column} was {cell.column} before",) if column != cell.column else ()
-        return replace(cell, column=column, row=row, notes=(*cell.notes, note, *renamed))
+        rename_note = (f"{column} was {cell.column} before",) if column != cell.column else ()
+        return replace(cell, column=column, row=row, notes=(*cell.notes, note, *rename_note))
 
 
 def _explain_rename(result: Result, position: int, column: str) -> Explanation:
     """Explain a cell of ``rename``."""
-    names = {new: old for old, new in result.arguments["names"].items()}
+    names = {new_name: old_name for old_name, new_name in result.arguments["names"].items()}
     cell = result.inputs[0].explain(position, names.get(column, column))
     return result.copy_cell(cell, position, column, "by rename")
 
 
 def _explain_unchanged(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell that the verb did not change, or that is in a row or column it added."""
+    """Explain a cell that the verb did not change, or one in a row or column that it added."""
     is_added = position >= len(result.first)
     if column in result.first.columns and not is_added:
         return result.inputs[0].explain(position, column)
@@ -223,11 +230,11 @@ _ADDED = {
 
 def _explain_concat(result: Result, position: int, column: str) -> Explanation:
     """Explain a cell of ``concat`` by the cell of the stacked frame that it was copied from."""
-    ends = np.cumsum([len(replayed.frame) for replayed in result.inputs])
-    i = int(np.searchsorted(ends, position, side="right"))
-    replayed = result.inputs[i]
-    source_row = position - int(ends[i] - len(replayed.frame))
-    note = f"by concat: row {source_row + 1} of frame {i + 1} of {len(result.inputs)}"
+    end_rows = np.cumsum([len(replayed.frame) for replayed in result.inputs])
+    number = int(np.searchsorted(end_rows, position, side="right"))
+    replayed = result.inputs[number]
+    source_row = position - int(end_rows[number] - len(replayed.frame))
+    note = f"by concat: row {source_row + 1} of frame {number + 1} of {len(result.inputs)}"
     if column in flattened(replayed.frame).columns:
         return result.copy_cell(replayed.explain(source_row, column), position, column, note)
     if column in result.frame.columns:
@@ -237,13 +244,15 @@ def _explain_concat(result: Result, position: int, column: str) -> Explanation:
 
 def _explain_merge(result: Result, position: int, column: str) -> Explanation:
     """Explain a cell of ``merge`` by the cell of either frame that it was copied from."""
-    unmatched = [side for side, _, rows, _ in result.sides if pd.isna(rows.iloc[position])]
+    sides_without_match = [
+        side for side, _, rows, _ in result.sides if pd.isna(rows.iloc[position])
+    ]
     sides = [side for side in result.sides if column in side[-1]]
     for side, replayed, rows, names in sides:
-        if side not in unmatched:
+        if side not in sides_without_match:
             source_row = int(rows.iloc[position])
             note = f"by merge: from the {side} frame, its row {source_row + 1}"
-            note += "; the other side has no match" * bool(unmatched)
+            note += "; the other side has no match" * bool(sides_without_match)
             return result.copy_cell(
                 replayed.explain(source_row, names[column]), position, column, note
             )
@@ -272,10 +281,10 @@ def _explain_to_long(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_answers(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``answers`` by the rows of chats, mentions and citations behind it."""
+    """Explain a cell of ``answers`` by the rows of chats, mentions and citations it is made of."""
     chats, mentions, citations = result.inputs
     brand, chat = result.arguments.get("brand"), result.frame["chat_id"].iloc[position]
-    replayed, name, missing = {
+    replayed, source_column, missing_text = {
         "date": (chats, "ran_at", ""),
         "cited": (citations, "domain_type", "nothing says of any citation whose page it is"),
     }.get(column, (mentions, "brand" if brand else "own", "it does not mention the brand"))
@@ -290,15 +299,15 @@ def _explain_answers(result: Result, position: int, column: str) -> Explanation:
     if column == "brand":
         return replace(cell, formula="the brand that was asked for, else the own ones")
     if column == "position":
-        named = replayed.frame[name].eq(brand or True).fillna(False)
-        if named.iloc[rows].any():
-            rows, name = rows[named.iloc[rows].to_numpy(bool)], column
-    children = tuple(replayed.explain(int(position), name) for position in rows)
+        has_brand = replayed.frame[source_column].eq(brand or True).fillna(False)
+        if has_brand.iloc[rows].any():
+            rows, source_column = rows[has_brand.iloc[rows].to_numpy(bool)], column
+    children = tuple(replayed.explain(int(position), source_column) for position in rows)
     is_missing = cell.value is None
     return replace(
         cell,
-        formula=None if is_missing else f"by {name}, of {len(rows)} rows",
-        missing=missing if is_missing else None,
+        formula=None if is_missing else f"by {source_column}, of {len(rows)} rows",
+        missing=missing_text if is_missing else None,
         rows=len(rows),
         children=children or (chats.explain(row, "chat_id"),),
     )
@@ -323,7 +332,10 @@ def explain_sum(
     explain: Any,
     name: str = "",
 ) -> Explanation:
-    """Explain the numerator or denominator that a rule sums over rows, by the summed cells."""
+    """Explain the numerator or denominator that a rule sums over rows, by the summed cells.
+
+    ``explain(column, rows)`` returns the explanations of these cells.
+    """
     columns, rule = plan.parts, plan.rule
     if is_denominator and not rule.over and not rule.by:
         formula = f"{counted(len(rows), 'row')} with {columns[0]}"
@@ -388,10 +400,12 @@ class AggregateCells(Result):
             return self._aggregate(cell, position, self._planned[column], rows)
         measure = next((name for name in self._planned if column.startswith(f"{name}_")), None)
         if measure is not None:
-            inner = self.explain(position, measure)
-            return replace(cell, rows=len(rows), children=(inner,), notes=(f"of {measure}",))
-        last = self._cells(column, rows[-1:])
-        return replace(cell, rows=len(rows), children=last, notes=("of the rows of its group",))
+            measure_cell = self.explain(position, measure)
+            return replace(cell, rows=len(rows), children=(measure_cell,), notes=(f"of {measure}",))
+        last_row_cells = self._cells(column, rows[-1:])
+        return replace(
+            cell, rows=len(rows), children=last_row_cells, notes=("of the rows of its group",)
+        )
 
     def _cells(self, column: str, rows: Any) -> tuple[Explanation, ...]:
         return tuple(self.inputs[0].explain(int(row), column) for row in rows)
@@ -399,36 +413,38 @@ class AggregateCells(Result):
     def _aggregate(
         self, cell: Explanation, position: int, planned: PlannedCells, rows: Any
     ) -> Explanation:
-        """Explain an aggregate by its formula with numbers, and the rows that were left out."""
+        """Explain an aggregate by its formula with numbers; notes say which rows are left out."""
         plan, cells, rule = planned.plan, planned.cells, planned.plan.rule
         used_rows, unused_rows = (
             rows[cells.has_number[rows]].tolist(),
             rows[~cells.has_number[rows]].tolist(),
         )
-        count = counted(len(used_rows), "row")
+        count_text = counted(len(used_rows), "row")
         if rule.rule == "sum":
             numerator = explain_sum(plan, self.first, False, used_rows, self._cells)
-            formula = f"sum over {count}: {str(numerator.formula).partition(' = ')[2]}"
+            formula = f"sum over {count_text}: {str(numerator.formula).partition(' = ')[2]}"
             children = numerator.children
         elif rule.rule in ("mean", "ratio"):
-            responses, denominator_rows = "", used_rows
+            response_text, denominator_rows = "", used_rows
             if plan.response_totals is not None:
-                groups, firsts = plan.response_totals.used_pairs(cells.has_number, planned.groups)
-                denominator_rows = firsts[groups == position].tolist()
-                responses = f" over {len(denominator_rows)} responses"
+                groups, first_rows = plan.response_totals.used_pairs(
+                    cells.has_number, planned.groups
+                )
+                denominator_rows = first_rows[groups == position].tolist()
+                response_text = f" over {len(denominator_rows)} responses"
             children = (
                 explain_sum(plan, self.first, False, used_rows, self._cells),
                 explain_sum(plan, self.first, True, denominator_rows, self._cells),
             )
             names, values = (
-                " / ".join(str(part) for part in parts)
-                for parts in zip(
+                " / ".join(str(text) for text in texts)
+                for texts in zip(
                     *((child.column, in_words(child.value)) for child in children), strict=True
                 )
             )
-            formula = f"{names}{responses} over {count} = {values}"
+            formula = f"{names}{response_text} over {count_text} = {values}"
         else:
-            formula = f"{_RULES.get(rule.rule, rule.rule)} of {count}"
+            formula = f"{_RULES.get(rule.rule, rule.rule)} of {count_text}"
             children = self._cells(plan.parts[0], used_rows)
         reasons = pd.Series(
             [str(cells.states[int(cells.codes[row])]) for row in unused_rows], dtype=object
@@ -436,9 +452,10 @@ class AggregateCells(Result):
         if rule.over:
             is_zero = (as_floats(self.first[plan.parts[1]]) == 0) & cells.applicable
             reasons[is_zero[unused_rows]] = f"{plan.parts[1]} is 0, and it is " + reasons
-        states = Counter(reasons)
+        counts_by_reason = Counter(reasons)
         notes = [
-            f"{counted(row_count, 'row')} left out: {why}" for why, row_count in states.items()
+            f"{counted(row_count, 'row')} left out: {why}"
+            for why, row_count in counts_by_reason.items()
         ]
         notes += [rule.why] if rule.why else []
         why_missing = None
@@ -446,7 +463,7 @@ class AggregateCells(Result):
             why_missing = "no row is in this group"
             if unused_rows:
                 why_missing = f"{len(unused_rows)} of its {len(rows)} rows have no number "
-                why_missing += f"({'; '.join(states)})"
+                why_missing += f"({'; '.join(counts_by_reason)})"
                 why_missing += "; skip_missing=True leaves them out" * bool(used_rows)
             elif used_rows:
                 why_missing = "its denominator is 0, and there is no rate of nothing"
@@ -509,27 +526,31 @@ class ArchivedCells(Result):
         return replace(cell, end=why)
 
     def _responses(self, position: int) -> Any:
-        """Yield the responses that a row may be from, the newest first, as `ReadResponse`."""
+        """Yield the sources of the responses that a row may be from, the newest first."""
         row = {str(name): plain(value) for name, value in self.frame.iloc[position].items()}
-        fetched = str(row.get("fetched_at"))[:19]
-        last, days = str(row.get("fetched_at") or row["last_seen"])[:19], f"days={row.get('days')}"
-        for source in sorted(self._sources, key=lambda s: s.fetched_at or "", reverse=True):
+        fetched_at = str(row.get("fetched_at"))[:19]
+        latest = str(row.get("fetched_at") or row["last_seen"])[:19]
+        days_filter = f"days={row.get('days')}"
+        for source in sorted(
+            self._sources, key=lambda source: source.fetched_at or "", reverse=True
+        ):
             moment = (source.fetched_at or "")[:19]
             is_candidate = "fetched_at" not in row or (
-                moment == fetched and days in ("days=None", *(source.scope or days).split("&"))
+                moment == fetched_at
+                and days_filter in ("days=None", *(source.scope or days_filter).split("&"))
             )
-            if source.host == row["host"] and moment <= last and is_candidate:
+            if source.host == row["host"] and moment <= latest and is_candidate:
                 yield source
 
     def _rows_like(self, position: int, table: str, cells: TableCells) -> list[int]:
-        """Return the rows of a response's table with the key of a row of the frame."""
-        names = {
+        """Return the rows of a response's table that have the key of a row of the frame."""
+        frame_columns = {
             (column.of or "").rpartition(":")[2]: name
             for name, column in self.metadata.columns.items()
         }
         mask = np.ones(len(cells.frame), bool)
         for name in cells.metadata.key:
-            frame_column = names.get(f"{table}.{name}")
+            frame_column = frame_columns.get(f"{table}.{name}")
             if frame_column is None:
                 return []
             mask &= matching(cells.frame[name], self.frame[frame_column].iloc[position])

@@ -121,9 +121,9 @@ class Explainer:
         if len(flat):
             return self._explain_first_missing(frame, column)
         state = metadata.columns[column].availability
-        missing = f"the frame has no rows; {column} is {state}"
+        missing_text = f"the frame has no rows; {column} is {state}"
         cell = Explanation(
-            None, column, operation="column", availability=str(state), missing=missing
+            None, column, operation="column", availability=str(state), missing=missing_text
         )
         try:
             replayed = self._replay_of(frame)
@@ -155,7 +155,10 @@ class Explainer:
         return result
 
     def _explain_cell(self, frame: pd.DataFrame, position: int, column: str) -> Explanation:
-        """Explain a cell by the replayed frame, if both have the same value."""
+        """Explain a cell by the same cell of the frame that was made again by its recipe.
+
+        If their values differ, the cell was changed since, and the explanation says so.
+        """
         (flat, metadata), arrays = self._cached(_flattened, frame), self._cached(arrays_of, frame)
         try:
             replayed = self._replay_of(frame)
@@ -178,7 +181,7 @@ class Explainer:
     def _matching_row(
         self, frame: pd.DataFrame, position: int, replayed: Replayed, column: str
     ) -> int:
-        """Find the row of a replayed frame that is the same as a row of a frame.
+        """Return the row of a replayed frame that is the same as a row of the frame.
 
         Rows are the same if their keys are equal; without a key, if all shared columns but the one
         to be explained are equal. Of several such rows the one with the same label is taken.
@@ -245,27 +248,34 @@ class Explainer:
     def _explain_first_missing(self, frame: pd.DataFrame, column: str) -> Explanation:
         """Explain the first missing value of a column, with the causes of all missing values.
 
-        If none is missing it is the value of the first row.
+        If no value is missing, explain that of the first row.
         """
         flat, _ = self._cached(_flattened, frame)
-        missing = np.flatnonzero(flat[column].isna().to_numpy())
-        if not len(missing):
+        missing_positions = np.flatnonzero(flat[column].isna().to_numpy())
+        if not len(missing_positions):
             note = f"none of {len(flat):,} values is missing"
             cell = self._explain_cell(frame, 0, column)
             return cell.with_notes(f"no row was named, so this is the first: {note}")
-        parts = [
-            self._explain_cell(frame, position, column) for position in missing[:_MAX_READ].tolist()
+        missing_cells = [
+            self._explain_cell(frame, position, column)
+            for position in missing_positions[:_MAX_READ].tolist()
         ]
-        by_cause: dict[str, list[Explanation]] = {}
-        for part in parts:
-            by_cause.setdefault(part.missing or part.end or str(part.availability), []).append(part)
-        most_frequent = sorted(by_cause.items(), key=lambda item: -len(item[1]))[:_MAX_CAUSES]
+        cells_by_cause: dict[str, list[Explanation]] = {}
+        for missing_cell in missing_cells:
+            cells_by_cause.setdefault(
+                missing_cell.missing or missing_cell.end or str(missing_cell.availability), []
+            ).append(missing_cell)
+        most_frequent = sorted(
+            cells_by_cause.items(), key=lambda cause_and_cells: -len(cause_and_cells[1])
+        )[:_MAX_CAUSES]
         causes = tuple(MissingRows(len(cells), why, cells[0].row) for why, cells in most_frequent)
-        note = f"{len(missing):,} of {len(flat):,} have none"
-        if len(missing) > _MAX_READ:
+        note = f"{len(missing_positions):,} of {len(flat):,} have none"
+        if len(missing_positions) > _MAX_READ:
             note += f", of which the first {_MAX_READ} were looked up"
-        first = replace(parts[0], causes=causes)
-        return first.with_notes(f"no row was named, so this is the first without a value: {note}")
+        first_cell = replace(missing_cells[0], causes=causes)
+        return first_cell.with_notes(
+            f"no row was named, so this is the first without a value: {note}"
+        )
 
 
 def _flattened(frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMetadata]:
@@ -277,7 +287,7 @@ def _flattened(frame: pd.DataFrame) -> tuple[pd.DataFrame, FrameMetadata]:
 def _position_of(
     flat: pd.DataFrame, frame: pd.DataFrame, row: int | Hashable | Mapping[str, Any]
 ) -> int:
-    """Return the position of a row that is given by position, label, or values of columns.
+    """Return the position of a row, which is given by position, label or values of columns.
 
     A mapping is matched by value. A whole number is a label, as in ``df.loc``, if the index has
     that label, and otherwise a position. In a frame as it was read the two are the same.
@@ -310,7 +320,7 @@ def _position_of(
 
 
 def _positions_with_label(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.intp]:
-    """Return the positions of the rows with a label."""
+    """Return the positions of the rows that have a label in the index."""
     try:
         location = frame.index.get_loc(label)
     except (KeyError, TypeError):
@@ -319,7 +329,7 @@ def _positions_with_label(frame: pd.DataFrame, label: Any) -> npt.NDArray[np.int
 
 
 def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) -> Replayed:
-    """Make a frame again by its recipe.
+    """Make a frame again by its recipe, which says how it was made.
 
     Parameters
     ----------
@@ -335,9 +345,9 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
     TrailEnd
         If it cannot be made again, with the reason.
     """
-    kind, *facts = recipe
+    kind, *details = recipe
     if kind == READ:
-        number, name = facts
+        number, name = details
         if not 0 <= number < len(sources):
             raise TrailEnd("its metadata does not name the response it was read from")
         response = finder.find(sources[number])
@@ -346,22 +356,22 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
             raise TrailEnd(f"the response has no table {table} as it is declared now")
         return TableCells(response, table)
     if kind == VIEW:
-        recipe_below, changes = facts
+        recipe_below, changes = details
         if recipe_below[0] == END:
             return View(None, changes, recipe_below[1])
         return View(replay(recipe_below, sources, finder), changes)
     if kind == ARCHIVED:
-        return ArchivedCells(finder.archived(facts[0], facts[1]), sources, finder)
+        return ArchivedCells(finder.archived(details[0], details[1]), sources, finder)
     # Each module of frames and statistics registers its verbs in `VERBS` when it is imported.
     for package in ("aatoolkit.frame", "aatoolkit.stats"):
         for module in iter_modules(import_module(package).__path__, f"{package}."):
             import_module(module.name)
-    if kind == END or facts[0] not in VERBS:
+    if kind == END or details[0] not in VERBS:
         raise TrailEnd(
-            facts[0] if kind == END else f"{facts[0]} cannot be replayed by this version"
+            details[0] if kind == END else f"{details[0]} cannot be replayed by this version"
         )
-    verb, arguments, parts = facts
-    inputs = [replay(part, sources, finder) for part in parts]
+    verb, arguments, input_recipes = details
+    inputs = [replay(input_recipe, sources, finder) for input_recipe in input_recipes]
     function, names = VERBS[verb]
     options = {
         name: _frames(value, inputs) if name in names else _argument(value)
@@ -381,22 +391,24 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
 
 
 def _frames(value: Any, inputs: Sequence[Replayed]) -> Any:
-    """Return the frames that an argument refers to by number."""
+    """Return the frame, or list of frames, that an argument refers to by number; None for None."""
     if isinstance(value, list):
         return [inputs[number].frame for number in value]
     return None if value is None else inputs[value].frame
 
 
 def _argument(value: Any) -> Any:
-    """Parse an argument of a verb from its JSON value."""
+    """Restore an argument of a verb from the JSON value that it was recorded as."""
     if isinstance(value, list):
         return [_argument(item) for item in value]
     if not isinstance(value, dict):
         return value
     (kind, body), *_ = value.items()
     if kind == "rule":
-        facts: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in body.items()}
-        return Aggregation(**facts)
+        parameters: Any = {
+            name: tuple(fact) if isinstance(fact, list) else fact for name, fact in body.items()
+        }
+        return Aggregation(**parameters)
     if kind == "grouper":
         return pd.Grouper(**body)
     if kind == "moment":

@@ -23,7 +23,7 @@ _IN_TREE, _ON_PAGE = 8, 200
 
 
 def plain(value: Any) -> Any:
-    """Convert a cell to a JSON value; a missing cell becomes None.
+    """Convert a cell to a JSON value: text, number, list or dict; a missing cell becomes None.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def plain(value: Any) -> Any:
 
 
 def in_words(value: Any) -> str:
-    """Return a cell as text.
+    """Return a cell as text; a missing one as ``missing``.
 
     Examples
     --------
@@ -76,19 +76,19 @@ def same(value: Any, other: Any) -> bool:
 
 def matching(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
     """Return the mask of cells that equal a value; a day or a number may be given as text."""
-    expected = plain(value)
+    expected_value = plain(value)
 
     def is_alike(cell: Any) -> bool:
         value = plain(cell)
-        if not isinstance(expected, str) or value is None or isinstance(value, str):
-            return same(value, expected)
-        return expected in (str(value), f"{value:g}" if isinstance(value, float) else "")
+        if not isinstance(expected_value, str) or value is None or isinstance(value, str):
+            return same(value, expected_value)
+        return expected_value in (str(value), f"{value:g}" if isinstance(value, float) else "")
 
     return np.array([is_alike(cell) for cell in values.astype(object)], bool)
 
 
 def sum_in_words(values: list[object]) -> str:
-    """Write numbers as a sum; the middle of a long one is left out.
+    """Write numbers as a sum, without the middle ones if they are many.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class CitedResponse(Source):
     checked: bool = False
 
     def __str__(self) -> str:
-        facts = [
+        details = [
             f"response of {self.section}" if self.section else "response",
             self.host and f"about {self.host}",
             self.scope,
@@ -129,7 +129,7 @@ class CitedResponse(Source):
             "stale" if self.stale else None,
             self.sha256 and f"SHA-256 {self.sha256[:12]}",
         ]
-        line = ", ".join(clipped(fact) for fact in facts if fact)
+        line = ", ".join(clipped(detail) for detail in details if detail)
         return f"{line} ({'checked, ' if self.checked else ''}{self.found_in or 'not at hand'})"
 
 
@@ -154,8 +154,8 @@ class ValuePlace:
     text: str | None = None
 
     def __str__(self) -> str:
-        where = "" if self.start is None else f", bytes {self.start} to {self.end}"
-        return f"at {self.path}{where}{'' if self.text is None else f': {self.text}'}"
+        byte_note = "" if self.start is None else f", bytes {self.start} to {self.end}"
+        return f"at {self.path}{byte_note}{'' if self.text is None else f': {self.text}'}"
 
 
 @dataclass(frozen=True)
@@ -188,19 +188,19 @@ class StatedAvailability:
     as_of: str | None = None
 
     def __str__(self) -> str:
-        cause = f" ({self.cause.replace('_', ' ')})" if self.cause else ""
+        cause_note = f" ({self.cause.replace('_', ' ')})" if self.cause else ""
         rows = self.rows or ""
         subject = f" of {self.target}" if self.target and self.target not in rows else ""
         subject += f" where {rows}" if rows else ""
-        reason = f": {self.reason.rstrip('.')}" if self.reason else ""
-        evidence = f", by {self.evidence}" if self.evidence else ""
-        raw = f" = {self.raw}" if self.raw else ""
-        return clipped(f"{self.status}{cause}{subject}{reason}{evidence}{raw}")
+        reason_note = f": {self.reason.rstrip('.')}" if self.reason else ""
+        evidence_note = f", by {self.evidence}" if self.evidence else ""
+        raw_note = f" = {self.raw}" if self.raw else ""
+        return clipped(f"{self.status}{cause_note}{subject}{reason_note}{evidence_note}{raw_note}")
 
 
 @dataclass(frozen=True)
 class MissingRows:
-    """The number of rows in which a column has no value for one reason.
+    """Rows in which a column has no value for the same reason.
 
     Parameters
     ----------
@@ -315,15 +315,19 @@ class Explanation:
         return not self.ends
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to JSON values, without empty fields.
+        """Return the explanation as a dict of JSON values, without empty fields.
 
         Examples
         --------
         >>> Explanation(3, "n", end="a plain pandas step").to_dict()
         {'value': 3, 'column': 'n', 'end': 'a plain pandas step'}
         """
-        parts = {part.name: _as_json(getattr(self, part.name)) for part in fields(self)}
-        return {name: part for name, part in parts.items() if name == "value" or part not in _EMPTY}
+        json_fields = {field.name: _as_json(getattr(self, field.name)) for field in fields(self)}
+        return {
+            name: field
+            for name, field in json_fields.items()
+            if name == "value" or field not in _EMPTY
+        }
 
     def with_notes(self, *notes: str) -> Explanation:
         """Return the explanation with further notes."""
@@ -331,12 +335,12 @@ class Explanation:
 
     @property
     def headline(self) -> str:
-        """The column, the row and the value in one line."""
+        """The column, the row and the value as one line of text."""
         name = clipped(self.column) + (f", {clipped(_key(self.row))}" if self.row else "")
         if self.value is None and self.missing is None and self.operation in _WITHOUT_VALUE:
             return name
-        unit = f" ({self.unit})" if self.unit and self.value is not None else ""
-        return f"{name}: {in_words(self.value)}{unit}"
+        unit_note = f" ({self.unit})" if self.unit and self.value is not None else ""
+        return f"{name}: {in_words(self.value)}{unit_note}"
 
     def __repr__(self) -> str:
         return "\n".join(_lines(_tree(self, _IN_TREE, {})))
@@ -373,19 +377,20 @@ Tree = tuple[str, list[str], list[Any]]
 def _tree(
     part: Explanation, max_parts: int, seen: dict[str, Any], parent: Explanation | None = None
 ) -> Tree:
-    """Lay out an explanation as a tree, without repeating what earlier parts say.
+    """Lay out an explanation as a tree, in which nothing is said twice.
 
-    A node has at most ``max_parts`` parts; ``seen`` collects the facts that were said already.
+    The tree is a tuple of its first line, further lines, and the trees of at most ``max_parts``
+    parts. ``seen`` collects what was said already.
     """
-    facts = [*_facts(part, seen, parent)]
-    parts = [_tree(child, max_parts, seen, part) for child in part.children[:max_parts]]
+    lines = [*_facts(part, seen, parent)]
+    trees_of_parts = [_tree(child, max_parts, seen, part) for child in part.children[:max_parts]]
     if len(part.children) > max_parts:
-        parts.append((f"… {len(part.children) - max_parts:,} more", [], []))
-    return part.headline, facts, parts
+        trees_of_parts.append((f"… {len(part.children) - max_parts:,} more", [], []))
+    return part.headline, lines, trees_of_parts
 
 
 def _facts(part: Explanation, seen: dict[str, Any], parent: Explanation | None) -> Iterator[str]:
-    """Yield the facts about one number, a line each."""
+    """Yield what is known of one number, a line each, except what ``seen`` has already."""
     if part.meaning and seen.setdefault(part.meaning, part) is part:
         yield clipped(part.meaning)
     if part.formula:
@@ -401,7 +406,7 @@ def _facts(part: Explanation, seen: dict[str, Any], parent: Explanation | None) 
         yield clipped(joined(state))
     # Of a missing value those count first that say it was not measured.
     for statement in sorted(
-        part.statements, key=lambda s: bool(part.missing) and s.status == "available"
+        part.statements, key=lambda stated: bool(part.missing) and stated.status == "available"
     ):
         if seen.setdefault(str(statement), part) is part:
             yield f"stated: {statement}"
@@ -424,18 +429,20 @@ def _facts(part: Explanation, seen: dict[str, Any], parent: Explanation | None) 
 
 
 def _lines(tree: Tree, indent: str = "") -> Iterator[str]:
-    """Yield the lines of a tree, indented."""
-    headline, facts, parts = tree
+    """Yield the lines of a tree as text, each part with more indent than what it is a part of."""
+    headline, lines, trees_of_parts = tree
     yield indent + headline
-    yield from (f"{indent}  {fact}" for fact in facts)
-    for part in parts:
-        yield from _lines(part, indent + "  ")
+    yield from (f"{indent}  {line}" for line in lines)
+    for tree_of_part in trees_of_parts:
+        yield from _lines(tree_of_part, indent + "  ")
 
 
 def _folds(tree: Tree, attribute: str = "") -> str:
-    """Return a tree as HTML that folds."""
-    headline, facts, parts = tree
-    if not facts and not parts:
+    """Return a tree as HTML, in which each part with parts of its own folds."""
+    headline, lines, trees_of_parts = tree
+    if not lines and not trees_of_parts:
         return markup(headline)
-    items = "".join(f"<li>{item}</li>" for item in (*map(markup, facts), *map(_folds, parts)))
+    items = "".join(
+        f"<li>{item}</li>" for item in (*map(markup, lines), *map(_folds, trees_of_parts))
+    )
     return f"<details{attribute}><summary>{markup(headline)}</summary>\n<ul>{items}</ul></details>"

@@ -63,7 +63,7 @@ class ReadResponse:
     body : bytes
         The bytes of the response.
     found_in : str
-        The store in which it was found, in words.
+        Where it was found, in words, such as "in memory".
     """
 
     source: Source
@@ -96,7 +96,7 @@ class ReadResponse:
 
     @cached_property
     def extra(self) -> Mapping[str, tuple[str, str]]:
-        """The values that are in no column, by JSON path: each as JSON text, with the reason."""
+        """The values that no column has, by JSON path: each as JSON text, with the reason."""
         rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, why) for path, value, why in rows}
 
@@ -116,11 +116,11 @@ class ResponseFinder:
         self._read: dict[Source, ReadResponse] = {}
 
     def hold(self, responses: Iterable[HeldResponse]) -> None:
-        """Add responses in memory among which to look."""
+        """Add responses in memory to those among which `find` looks."""
         self._held |= dict.fromkeys(responses)
 
     def find(self, source: Source) -> ReadResponse:
-        """Return the response of a source.
+        """Return the response that a source names.
 
         Raises
         ------
@@ -132,27 +132,27 @@ class ResponseFinder:
         return self._read[source]
 
     def _search(self, source: Source) -> ReadResponse:
-        """Read the response of a source again; raise `TrailEnd` with the reason if that fails."""
+        """Find the response that a source names, and read it again; else raise `TrailEnd`."""
         why = ""
         for store in (*self._stores, self._held):
             try:
-                for where, response in _candidates(store, source):
+                for place, response in _candidates(store, source):
                     body = response.body
                     if body is None:
                         continue
                     if source.sha256 and hashlib.sha256(body).hexdigest() != source.sha256:
-                        why = f"the response in {where} does not have the SHA-256 of its source"
+                        why = f"the response in {place} does not have the SHA-256 of its source"
                         continue
                     tables = response.tables()
                     if tables is not None:
-                        where = f"{where}; {why}" if why else where
-                        return ReadResponse(source, tables, body, where)
+                        place = f"{place}; {why}" if why else place
+                        return ReadResponse(source, tables, body, place)
             except AAToolkitError as error:
                 why = str(error)
         raise TrailEnd(why or _NOT_IN_MEMORY)
 
     def archived(self, method: str, options: Mapping[str, Any]) -> pd.DataFrame:
-        """Read a frame from the archive among the stores again.
+        """Read a frame again from an archive, by the method and options that it was read with.
 
         Raises
         ------
@@ -170,7 +170,7 @@ class ResponseFinder:
 
 
 def _stores(within: Any) -> Iterator[Any]:
-    """Yield the stores of responses: studies, archives, and the responses of tables."""
+    """Yield where to look for responses: studies, archives, and responses of tables in memory."""
     if isinstance(within, Tables):
         yield within._parts.held
     elif hasattr(within, "_stored_responses"):
@@ -186,9 +186,9 @@ def _stores(within: Any) -> Iterator[Any]:
 
 
 def _candidates(store: Any, source: Source) -> Iterator[tuple[str, HeldResponse]]:
-    """Yield the responses of a store that may be the one a source names, each after its store.
+    """Yield the responses of a store that may be the one that a source names.
 
-    The store is described in words, such as "in memory".
+    Each comes after a description of the store in words, such as "in memory".
     """
     if hasattr(store, "_stored_responses"):
         for response in store._stored_responses(source):
@@ -217,7 +217,7 @@ _REASON_COLUMNS = re.compile(
 
 
 class _ColumnCells:
-    """The cells of one column: their values, declaration, paths and statements."""
+    """The cells of one column: their values, units, paths, and the statements about them."""
 
     def __init__(self, table: TableCells, name: str) -> None:
         rows = table.response.tables._parts.rows()[table.name]
@@ -272,7 +272,7 @@ class TableCells:
         """Explain the value of a column in the row at a position."""
         cells, value = self.column(column), self.value(position, column)
         cell = self.about(
-            Explanation(value, column, {n: self.value(position, n) for n in self._key})
+            Explanation(value, column, {name: self.value(position, name) for name in self._key})
         )
         code = int(cells.availability.codes[position])
         state, place, notes = str(cells.availability.states[code]), None, []
@@ -291,10 +291,10 @@ class TableCells:
                     "the value is not in the response as such: it was asked for, or stands for null"
                 )
             if cells.declared.reading is not None and is_spelled:
-                scale = (
+                scale_note = (
                     f", times {cells.declared.scale:g}" if cells.declared.scale is not None else ""
                 )
-                notes.append(f"read as {cells.declared.parse or cells.declared.dtype}{scale}")
+                notes.append(f"read as {cells.declared.parse or cells.declared.dtype}{scale_note}")
         formula, children = self._rate(position, cells, value) if parts else (None, ())
         return replace(
             cell,
@@ -310,7 +310,7 @@ class TableCells:
         )
 
     def about(self, explanation: Explanation) -> Explanation:
-        """Return an explanation with the unit, meaning and statements of the whole column added."""
+        """Return an explanation with the unit, meaning and statements of its column added."""
         cells = self.column(explanation.column)
         return replace(
             explanation,
@@ -323,25 +323,32 @@ class TableCells:
     def _rate(
         self, position: int, cells: _ColumnCells, value: Any
     ) -> tuple[str | None, tuple[Explanation, ...]]:
-        """Return the formula of a rate and its explained counts; (None, ()) if they do not fit.
+        """Return the formula of a rate, and the explanations of its two counts.
 
-        The counts fit if the row has both and their quotient is the rate.
+        Return (None, ()) unless the row has both counts and their quotient is the rate.
         """
         numerator, denominator = (
-            (self.value(position, part) for part in cells.over) if cells.over else (None, None)
+            (self.value(position, count_name) for count_name in cells.over)
+            if cells.over
+            else (None, None)
         )
         if numerator is None or denominator is None or (value is None and denominator):
             return None, ()
         if denominator and abs(numerator / denominator - value) > 5e-7:
             return None, ()
-        names = " / ".join(cells.over)
-        formula = f"{names} = {numerator} / {denominator}, as the response gives it"
-        return formula, tuple(self.explain(position, part, parts=False) for part in cells.over)
+        count_names = " / ".join(cells.over)
+        formula = f"{count_names} = {numerator} / {denominator}, as the response gives it"
+        return formula, tuple(
+            self.explain(position, count_name, parts=False) for count_name in cells.over
+        )
 
     def _statements(
         self, position: int | None, cells: _ColumnCells, place: ValuePlace | None
     ) -> tuple[StatedAvailability, ...]:
-        """Return the statements about a cell, or about the whole column if ``position`` is None."""
+        """Return the statements about a cell; about the whole column if ``position`` is None.
+
+        ``place`` is where the response has the cell's value.
+        """
         return tuple(
             _stated(signal)
             for signal, extent in cells.signals
@@ -349,7 +356,7 @@ class TableCells:
         )
 
     def _concerns(self, signal: Signal, position: int | None) -> bool:
-        """Return whether a statement is, or may be, about a row."""
+        """Return whether a statement applies, or may apply, to the row at a position."""
         return position is None or all(
             condition.matches([self.value(position, condition.column)])[0]
             for condition in signal.rows
@@ -357,7 +364,7 @@ class TableCells:
         )
 
     def _why_missing(self, position: int, column: str, place: ValuePlace | None, state: str) -> str:
-        """Say why a cell has no value, by what the response has in its place."""
+        """Say why a cell has no value: what the response has in its place, or states about it."""
         cells = self.column(column)
         if cells.declared is None:
             why = f"it is no column of the table {self.name}"
@@ -388,7 +395,7 @@ class TableCells:
 
 
 def _is_about(signal: Signal, place: ValuePlace | None) -> bool:
-    """Return whether a statement about a part of a column is about the value at a place."""
+    """Return whether a statement about some values of a column is about the one at a place."""
     target = format_json_path(target_steps(signal.target or ""))
     return place is not None and bool(narrowest_path(place.path, {target: signal.availability}))
 
@@ -455,7 +462,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
 
 
 def _cells_at(tables: Tables, response: ReadResponse, path: str) -> Iterator[Explanation]:
-    """Yield the explanations of cells whose values are at a path or below it."""
+    """Yield the explanations of the cells whose values are at a JSON path or below it."""
     for name, rows in tables._parts.rows().items():
         cells = TableCells(response, name)
         for column in rows.table.columns:

@@ -37,7 +37,7 @@ _TOO_MANY_ROWS = "these are too many rows to list them all here"
 
 
 class Tracer:
-    """Records how a statistic computes its numbers when it runs again to be explained.
+    """Records how a statistic computes its numbers, while it runs again to be explained.
 
     Parameters
     ----------
@@ -63,9 +63,10 @@ class Tracer:
     def derive(
         self, frame: pd.DataFrame, source: pd.DataFrame, rows: Any, names: Mapping[str, str]
     ) -> None:
-        """Register a frame whose cells are explained by those of the frame it was made of.
+        """Register a frame, whose cells are explained by those of the frame ``source``.
 
-        ``rows`` are the positions of its rows in ``source``, ``names`` the columns by new name.
+        ``rows`` are the positions of its rows in ``source``; None if they are the same. ``names``
+        are the columns of ``source`` by their names in the frame.
         """
         explain = self._frames[id(source)][1]
 
@@ -87,7 +88,7 @@ class Tracer:
         }
 
     def number(self, position: int, column: str) -> Explanation | None:
-        """Explain the number in a row and column of the result; None if it was not traced."""
+        """Explain the number in a row and column of the result; None if it has no trace."""
         node = self._numbers.get(column)
         row = int(position if self._order is None else self._order[position])
         if isinstance(node, list | tuple):
@@ -109,7 +110,9 @@ class Tracer:
         Without ``row``, it is the value of a single cell, and is identified as that cell is.
         """
         explain = self._explain(frame)
-        cells = tuple(cell for i in rows for column in columns for cell in explain(column, [i]))
+        cells = tuple(
+            cell for position in rows for column in columns for cell in explain(column, [position])
+        )
         if row is None and cells:
             value, row = cells[0].value, cells[0].row
         return Explanation(
@@ -128,24 +131,28 @@ class Tracer:
         return Explanation(plain(value), name, plain(row), operation=SETTING)
 
     def total(self, sums: ClusterSums, name: str, pair: int, is_denominator: bool) -> Explanation:
-        """Explain the numerator or denominator of a group and cluster."""
+        """Explain the numerator or denominator of one pair, i.e. of a group and a cluster."""
         key = (id(sums), name, pair, is_denominator)
         if key not in self._cells:
             rows = sums.rows[np.flatnonzero(sums.pair == pair)].tolist()
             explain = self._explain(sums.frame)
             if sums.is_count and is_denominator:
                 formula, cells = f"one {sums.cluster_column}", explain(sums.plan.parts[0], rows)
-                part = Explanation(1, name, operation="count", formula=formula, children=cells)
+                count_cell = Explanation(
+                    1, name, operation="count", formula=formula, children=cells
+                )
             else:
-                part = explain_sum(sums.plan, sums.frame, is_denominator, rows, explain, name)
-            part = replace(part, end=_TOO_MANY_ROWS if rows and not part.children else None)
-            self._cells[key] = replace(part, row=plain(sums.row(pair)))
+                count_cell = explain_sum(sums.plan, sums.frame, is_denominator, rows, explain, name)
+            count_cell = replace(
+                count_cell, end=_TOO_MANY_ROWS if rows and not count_cell.children else None
+            )
+            self._cells[key] = replace(count_cell, row=plain(sums.row(pair)))
         return self._cells[key]
 
     def _explain(self, frame: pd.DataFrame) -> Callable[..., tuple[Explanation, ...]]:
-        """Return a function that explains some cells of a column of a frame.
+        """Return a function that explains the cells in some rows of a column of a frame.
 
-        The function returns no explanations if there would be too many.
+        It returns no explanations if there would be too many.
         """
         explain = self._frames[id(frame)][1]
 
@@ -180,15 +187,21 @@ class StatisticCells(Result):
         cell, texts = self.describe(position, column), {}
         for name in ("method", "verdict", "why"):
             columns = [
-                n for n in map(str, self.flat.columns) if n == name or n.endswith(f"_{name}")
+                column_name
+                for column_name in map(str, self.flat.columns)
+                if column_name == name or column_name.endswith(f"_{name}")
             ]
             texts[name] = plain(self.flat[columns[0]].iloc[position]) if columns else None
-        notes = [f"{n}: {texts[n]}" for n in ("method", "verdict") if texts[n] and n != column]
+        notes = [
+            f"{column_name}: {texts[column_name]}"
+            for column_name in ("method", "verdict")
+            if texts[column_name] and column_name != column
+        ]
         explained = None if cell.value is None else self._tracer.number(position, column)
         if explained is None:
             why = texts["why"] or texts["verdict"] or "it could not be computed"
-            missing = str(why) if cell.value is None else None
-            return replace(cell, missing=missing, notes=tuple(notes))
+            missing_text = str(why) if cell.value is None else None
+            return replace(cell, missing=missing_text, notes=tuple(notes))
         return replace(
             cell,
             formula=explained.formula,
@@ -228,7 +241,7 @@ class ExplanationMaker:
         if node.op != DRAWN:
             operation, numbers = "formula", formula_text(node, position, in_numbers=True)
             if node.op == TOTAL and node.args[0].name:
-                numbers = sum_in_words([float(f"{v:.12g}") for v in node.args[0].value]) or "0"
+                numbers = sum_in_words([float(f"{x:.12g}") for x in node.args[0].value]) or "0"
             formula = f"{formula_text(node, position)} = {numbers}"
         return Explanation(
             value,
@@ -249,7 +262,7 @@ class ExplanationMaker:
 
 
 def _key_of(node: Traced, position: int) -> dict[str, Any]:
-    """Return the values, by column, that identify an element of an array.
+    """Return the values, by column, that identify the element of an array at a position.
 
     They are the key of its group, or those of the row that its first operand was read from.
     """
@@ -257,7 +270,10 @@ def _key_of(node: Traced, position: int) -> dict[str, Any]:
         cell = node.cells(position)
         return dict(cell.row) if node.op == LEAF else plain(cell)
     if node.op == STACKED:
-        rows = [_key_of(node.args[0], int(i)) for i in np.flatnonzero(node.index == position)[:1]]
+        rows = [
+            _key_of(node.args[0], int(index))
+            for index in np.flatnonzero(node.index == position)[:1]
+        ]
         return {name: value for row in rows for name, value in row.items() if name != "day"}
     if node.op == TAKEN:
         position = int(node.index[position])
