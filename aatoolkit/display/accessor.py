@@ -1311,14 +1311,13 @@ class Accessor(NamesNear, Described):
         """
         with needed("pictures need", "interactive" if interactive else "plot"):
             from aatoolkit.display.plot.draw import plot
-        if interactive:
-            with needed("interactive pictures need", "interactive"):
+
+            if interactive:
                 from aatoolkit.display.plot.interactive import interactive_form
-            if ax is not None:
-                raise ArgumentError(
-                    "interactive=True draws a figure of its own; leave out ax=",
-                    argument="interactive",
-                )
+        if interactive and ax is not None:
+            raise ArgumentError(
+                "interactive=True draws a figure of its own; leave out ax=", argument="interactive"
+            )
         axes = plot(self._frame, kind, x, y, color, freq, top, ax, title, figsize, theme)
         return interactive_form(axes) if interactive else axes
 

@@ -28,7 +28,6 @@ from aatoolkit.metadata.attrs import (
     declared_key,
     has_metadata,
     metadata_of,
-    over_rows,
     stored_of,
 )  # fmt: skip
 from aatoolkit.metadata.recorded import attach_changed, checked_once
@@ -56,7 +55,7 @@ APART = ("host", "days")
 TITLES = ("title", "prompt", "text", "label", "name", "headline")
 """The columns that name a row for people."""
 
-_ID = ("_id", "sku")
+_ID = ("_id", "_key", "sku", "cursor")
 """How the names of columns of identifiers end."""
 
 _UNITS = {
@@ -65,7 +64,7 @@ _UNITS = {
     "count": COUNT, "ms": MILLISECONDS,
 }  # fmt: skip
 """Units by name, and by the last word of metric names."""
-_CODE = re.compile("[a-z]+(_[a-z0-9]+)*")
+_CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 _CURRENCY = re.compile(r"`?(\w+)`? units")
 """The unit of money, which names the column of its currency."""
 _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
@@ -81,6 +80,7 @@ class Options:
     color: str | None = None
     top: int | None = None
     height: float = np.inf
+    freq: str = ""
 
     def most(self, usual: int) -> int:
         """Return how many rows to draw at most: ``top``, or the usual number, if they have room."""
@@ -89,20 +89,19 @@ class Options:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether ``x``, ``y`` or ``color`` is given."""
-        return bool(self.x or self.y or self.color)
+        """Whether ``x``, ``y``, ``color`` or ``freq`` is given."""
+        return bool(self.x or self.y or self.color or self.freq)
+
+
+_KINDS = {"b": "flag", "M": "time", "i": "number", "u": "number", "f": "number"}
+"""What a column holds, by the kind of its dtype; all others hold words or lists."""
 
 
 def _kind_of(values: pd.Series) -> str:
-    """Return what a column holds: ``number``, ``time``, ``flag``, ``list`` or ``word``."""
     types = pd.api.types
-    if types.is_object_dtype(values.dtype):
-        return "list" if values.map(types.is_list_like).any() else "word"
-    if types.is_bool_dtype(values.dtype):
-        return "flag"
-    if types.is_datetime64_any_dtype(values.dtype):
-        return "time"
-    return "number" if types.is_numeric_dtype(values.dtype) else "word"
+    if types.is_object_dtype(values.dtype) and values.map(types.is_list_like).any():
+        return "list"
+    return _KINDS.get(values.dtype.kind, "word")
 
 
 def days_of(moments: pd.DatetimeIndex | pd.Series) -> Numbers:
@@ -177,6 +176,11 @@ class PlotData:
         return self.table.startswith("statistics:")
 
     @property
+    def is_draft(self) -> bool:
+        """Whether the table was not declared but drafted from its rows."""
+        return "#" in self.table
+
+    @property
     def table_words(self) -> str:
         """The table in words; of a result of statistics, what was computed."""
         table = re.sub(r"^statistics:(.*)_[0-9a-f]{8}$", r"\1", self.table)
@@ -186,17 +190,14 @@ class PlotData:
     def keys(self) -> list[str]:
         """The key columns; without a key, the first column of times, else of words."""
         names = [name for name in self.metadata.key if name in self.kinds]
+        key = declared_key(self.table)
+        if not names and key and {*key} <= {*self.kinds}:
+            # Rows of several answers have no key of their own, but that of their table for labels.
+            names = [n for n in dict.fromkeys((*APART, *key)) if n in self.kinds]
         if names:
             # Of an archive's rows the context is part of the key, and often the same in all.
             context = [n for n in names if n in (*CONTEXT, *APART) or n.startswith("filter_")]
             return [n for n in names if n not in context or self.varies(n)] or names
-        # Rows of several answers have no key of their own, but that of their table for labels.
-        key = declared_key(self.table)
-        if key and {*key} <= {*self.kinds}:
-            return [
-                *(n for n in APART if n in self.kinds and n not in key and self.varies(n)),
-                *key,
-            ]
         times = self.of_kind("time")
         dates = [name for name in times if name not in CONTEXT]
         words = sorted(self.of_kind("word"), key=lambda name: not self.frame[name].is_unique)
@@ -249,7 +250,8 @@ class PlotData:
         """Return the column that holds the unit or metric of a column for each row, or None."""
         column = self.column(name)
         per = (column.unit_by if column.unit else "unit") if column else None
-        return per if per in self.kinds else None
+        names = per, f"{name.partition('_')[0]}_{per}"  # such as control_metric
+        return next((name for name in names if name in self.kinds), None)
 
     def is_mixed(self, name: str) -> bool:
         """Whether a column has different units in different rows, so that no scale fits all."""
@@ -270,10 +272,13 @@ class PlotData:
             unit = RANK if _UNITS.get(unit or "") == RANK else unit
             return [unit] * max(len(self), 1)
         named, last = UNITS.keys() | column.units, re.compile(r"_|(?=[A-Z])")
-        return [
+        units = [
             column.units.get(word, word) if word in named
             else _UNITS.get(last.split(word)[-1].lower()) for word in self.text(per)
         ]  # fmt: skip
+        # A change of a rate is in points.
+        is_change = name.endswith("change")
+        return [FRACTION_CHANGE if is_change and unit == FRACTION else unit for unit in units]
 
     @cached_property
     def measures(self) -> list[str]:
@@ -298,7 +303,7 @@ class PlotData:
 
     def _rank(self, name: str) -> int | None:
         unit = self.unit(name)
-        if self.column(name) is None or (unit is None and "#" in self.table):
+        if self.column(name) is None or (unit is None and self.is_draft):
             return 4  # of a draft units are not known
         if unit == FRACTION and self.is_rate(name):
             return 0
@@ -307,9 +312,8 @@ class PlotData:
 
     def sample(self, name: str) -> str | None:
         """Return the name of the column with the sample size of a column, or None."""
-        rule = self.rule(name)
-        if rule and (rule.over or rule.by):
-            return rule.over[1] if rule.over else rule.by
+        if parts := self.parts(name):
+            return parts[-1]
         sizes = [f"{name.rpartition('_')[0]}_n", "denominator", "sample_count", "answer_count"]
         return next((size for size in sizes if size in self.kinds and size != name), None)
 
@@ -362,8 +366,12 @@ class PlotData:
         """Return a column as readable text: metrics in words, titles in place of identifiers."""
         words = self.text(name)
         is_code = any("_" in word for word in words) and all(map(_CODE.fullmatch, words))
-        if name == "metric" or (is_code and not (name.endswith(_ID) or name == "value")):
-            return [*map(humanize, words)]
+        if (
+            name == "metric"
+            or self.has_states(name)
+            or (is_code and not (name.endswith(_ID) or name == "value"))
+        ):
+            return [humanize(word.lower() if word.isupper() else word) for word in words]
         titles: dict[str, str] = {}
         for _, facts in _told(self) if name.endswith(_ID) or name == "value" else ():
             for part in facts.titles.values() if name == "value" else [facts.titles.get(name, {})]:
@@ -375,6 +383,10 @@ class PlotData:
     def apart(self, *but: str | None) -> list[str]:
         """Return the columns, except ``but``, that distinguish several hosts or windows."""
         return [n for n in APART if n in self.kinds and n not in but and self.varies(n)]
+
+    def has_one_row_per(self, name: str) -> bool:
+        """Whether each value of a column has one row, hosts and windows apart."""
+        return not self.frame.duplicated([name, *self.apart(name)]).any()
 
     def row_labels(
         self, name: str, *but: str | None, words: Sequence[str] | None = None
@@ -390,13 +402,9 @@ class PlotData:
         values = self.frame[name]
         return values.dt.tz_convert(None) if values.dt.tz is not None else values
 
-    def days(self, name: str) -> Numbers:
-        """Return a column of times as days since 1970; NaN for missing times."""
-        return days_of(self.moments(name))
-
     def time_noun(self, name: str) -> str:
         """Return the noun for the step of a time column, such as ``day``, else ``time``."""
-        hours = round(24 * min(np.diff(np.unique(self.days(name))), default=0.0))
+        hours = round(24 * min(np.diff(np.unique(days_of(self.moments(name)))), default=0.0))
         nouns = {1: "hour", 24: "day", 168: "week", 672: "month", 720: "month", 8760: "year"}
         return nouns.get(hours, "time")
 
@@ -421,10 +429,8 @@ class PlotData:
 
     def row_noun(self, name: str) -> str:
         """Return the noun for rows, such as ``action`` for a ``title`` next to ``action_id``."""
-        key = next((key for key in reversed(self.keys) if f"_{key}".endswith(_ID)), None)
-        if key is None or name != self.label_column:
-            return name
-        return name if key == "id" else key.removesuffix("_id")
+        key = next((key for key in reversed(self.keys) if key.endswith("_id")), name)
+        return key.removesuffix("_id") if name == self.label_column else name
 
     @property
     def row_name(self) -> str:
@@ -467,12 +473,6 @@ class PlotData:
         values = self.values(name)
         down = values if self.unit(name) == RANK else -values
         return np.argsort(np.where(np.isnan(down), np.inf, down), kind="stable")
-
-    def only(self, rows: Mask) -> PlotData:
-        """Return the rows that a mask selects."""
-        frame = self.frame.loc[rows]
-        columns = over_rows(frame, self.metadata.columns)
-        return replace(self, frame=frame, metadata=replace(self.metadata, columns=columns))
 
     def state(self, names: Iterable[str]) -> Availability:
         """Return the combined availability of columns."""

@@ -37,7 +37,6 @@ from aatoolkit.display.plot.style import (
     source_facts,
 )
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
-from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.groupby import by_period, check_columns
 from aatoolkit.stats.explain import Explanation
 
@@ -77,14 +76,12 @@ def plot(
     ):  # fmt: skip
         if is_wrong:
             raise ArgumentError(why, argument=name)
-    if freq is not None:  # with what intervals are computed from, hosts and windows apart
-        columns = [*dict.fromkeys(part for name in ys for part in (name, *data.parts(name)))]
-        keys = by_period(frame, [*filter(None, [color]), *data.apart(color)], freq)
-        data = plot_data(aggregate(frame, keys, columns or None, True, {}, True))
+    if freq is not None:
+        by_period(frame, [], freq)  # raises
     theme = themes.current() if theme == "auto" and ax is None else theme
     is_dark = theme == "dark" if theme != "auto" else is_dark_paper(ax)
     size = (figsize[0] * 72, figsize[1] * 72) if figsize else _points(ax) if ax else None
-    options = Options(kind, x, ys, color, top, size[1] if size else np.inf)
+    options = Options(kind, x, ys, color, top, size[1] if size else np.inf, freq or "")
     spec = _spec_of(data, options)
     for share in (0.8, 0.6, 0.4):
         if size is None or not place(spec, *size).is_cut:
@@ -113,8 +110,14 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
     """Return the spec of a picture; its headline, if there is one, is drawn as the title."""
     _check_hosts(data)
     kinds = KINDS.values() if options.kind is None else [KINDS[options.kind]]
-    plans = (_planned(plan, data, options) for plan in kinds if len(data))
-    spec = next(filter(None, plans), None)
+    spec = None
+    for plan in kinds if len(data) else ():
+        try:
+            spec = spec or plan(data, options)
+        except AvailabilityError:  # rows that share a mark and cannot be aggregated
+            if options.kind or options.is_chosen:
+                raise
+            spec = times.heatmap(data, options, is_last=True)
     if spec is None and options.kind and len(data):
         raise AvailabilityError(
             f"these columns do not fit a picture of kind {options.kind!r}; choose others "
@@ -127,22 +130,6 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
         spec, window=windows.pop() if len(windows) == 1 else "",
         caption=[*filter(None, [*source[:2], spec.n, *missing, *source[2:]])],
     )  # fmt: skip
-
-
-def _planned(
-    plan: Callable[[PlotData, Options], Spec | None], data: PlotData, options: Options
-) -> Spec | None:
-    """Return the spec of a kind of picture; None if the data do not fit it.
-
-    Raise if rows that share a mark cannot be aggregated, but only for a kind or columns that were
-    asked for.
-    """
-    try:
-        return plan(data, options)
-    except AvailabilityError:
-        if options.kind or options.x or options.y or options.color:
-            raise
-        return None
 
 
 def _missing(spec: Spec) -> list[str]:

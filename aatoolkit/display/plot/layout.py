@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain, pairwise, zip_longest
 from typing import NamedTuple
 
 import matplotlib as mpl
@@ -79,9 +79,9 @@ def _safe(text: str) -> str:
 
 
 def width_of(text: str, size: float, is_bold: bool = False) -> float:
-    """Return the width of a line of text in points."""
-    names = families()
-    return size * _ROOM * sum(_advance(char, is_bold, names) for char in text)
+    """Return the width of a text in points: that of its longest line."""
+    names, lines = families(), text.split("\n")
+    return size * _ROOM * max(sum(_advance(c, is_bold, names) for c in line) for line in lines)
 
 
 def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
@@ -158,7 +158,7 @@ class Tick(NamedTuple):
 class Layout(NamedTuple):
     """A picture laid out: its size, the area of its marks, texts that have room, and lines.
 
-    ``is_cut`` says whether the name of any row or column had its middle replaced by an ellipsis.
+    ``is_cut`` says whether rows have too little room: their names are cut, or would meet.
     """
 
     width: float
@@ -191,8 +191,10 @@ def _attempt(
     texts: list[Text] = []
     # Above: title, subtitle, legend, and the label of numbers.
     large = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
-    most, facts = 2 if scale >= 1 else 1, [f"{spec.title}, {spec.window}".removesuffix(", ")]
+    most, facts = 2 if scale > 0.8 else 1, [f"{spec.title}, {spec.window}".removesuffix(", ")]
     words, is_cut = _wrapped(spec.headline, cell, large, most, True)
+    if is_cut:
+        words, is_cut = _wrapped(spec.headline.partition("; ")[0], cell, large, most, True)
     if not words or is_cut:
         # A result that would be cut says less than what is shown.
         words = _clauses(spec.title, cell, large, 2 if scale > 0.6 else 1, True)
@@ -219,7 +221,7 @@ def _attempt(
         texts.append(Text(MARGIN + x + sign, top, words, small))
         x += wide + 12
     top += (small * 1.55 + 3) * bool(legend)
-    if spec.y.kind == "number" and spec.y.label:
+    if spec.y.label:
         texts.append(Text(MARGIN, top, fitted(spec.y.label, cell, small), small, "muted"))
         top += size * 1.6
     top += size * 1.7 * any(column.heading for column in spec.beside) + 2
@@ -242,7 +244,7 @@ def _attempt(
                     if text) or number_ticks(spec.y, 5)  # fmt: skip
     # Without names of rows, round numbers below begin inside of the picture.
     none = -8.0 if is_table else -4.0 if spec.x.kind in ("none", "names") else 16.0
-    left = max((_widest(t.text, size, t.is_bold) for t in y_ticks), default=none) + MARGIN + 8
+    left = max((width_of(t.text, size, t.is_bold) for t in y_ticks), default=none) + MARGIN + 8
     # Right: the columns of words that fit, of which the widest yield, then the last but bold
     # ones; or the names of lines.
     sign = width_of("● ", small) + 1
@@ -254,7 +256,7 @@ def _attempt(
     room = max(cell + MARGIN - left, 1.0) * (
         1.0 if is_table else 0.66 if spec.x.kind == "number" else 0.8
     )
-    least = min(110.0, room / 2.1)
+    least = min(110.0, room / 2.1 if is_table else room)
     while sum(min(wide, least) for wide in sized) > room:
         last = max(range(len(sized)), key=lambda at: (not columns[at].is_bold, at))
         del columns[last], sized[last]
@@ -278,10 +280,10 @@ def _attempt(
     x_ticks, is_turned = _x_ticks(spec.x, wide, size, min(size * 16, (height or 999) * 0.45))
     if is_turned:
         # Turned names end below their column, and begin inside of the picture.
-        room = max((0.84 * _widest(t.text, size, t.is_bold) + MARGIN - left - wide * share)
+        room = max((0.84 * width_of(t.text, size, t.is_bold) + MARGIN - left - wide * share)
                    / (1.0 - share) for t in x_ticks for share in [spec.x.share(t.at)])  # fmt: skip
         left, wide = left + max(room, 0.0), wide - max(room, 0.0)
-    longest = max((_widest(t.text, size, t.is_bold) for t in x_ticks), default=0.0)
+    longest = max((width_of(t.text, size, t.is_bold) for t in x_ticks), default=0.0)
     under = longest * 0.58 * is_turned + max((_high(t.text, size) for t in x_ticks), default=-5) + 5
     under += size * 1.5 * bool(spec.x.label)
     caption = ""
@@ -294,9 +296,10 @@ def _attempt(
          for word in column.words] for column, room in zip(columns, sized, strict=True)
     ]  # fmt: skip
     wrapped = [[text for text, _ in column] for column in fitting]
-    labels_cut = fitting[0] if is_table and fitting and names[0].text else labels_cut
-    texts_of_rows = chain([""], (t.text for t in y_ticks), *wrapped)
-    deepest = 1 + max(text.count("\n") for text in texts_of_rows)
+    labels_cut += chain(*fitting) if is_table and len(names) > 1 else ()
+    texts_of_rows = zip_longest([t.text for t in y_ticks], *wrapped, fillvalue="")
+    depths = [1 + max(text.count("\n") for text in texts) for texts in texts_of_rows]
+    deepest = max(depths, default=1)
     tall = height or top + spec.height * (0.6 + 0.4 * deepest) + below
     high = max(tall - top - below, 12.0)
     if spec.x.kind == "none" and spec.has_rows:
@@ -335,12 +338,14 @@ def _attempt(
     ending = Text(MARGIN, tall - below + under + 8, caption, small, "muted")
     least = min(70.0, spec.height * 0.6)
     if spec.has_rows:
-        least = len(names) * size * max(1.5 * bool(rules), 1.12 + 0.2 * lines)
-    is_cut = any(is_cut for _, is_cut in labels_cut)
+        beside = max(map(sum, pairwise(depths)), default=deepest)
+        least = len(names) * size * max(1.5 * bool(rules), 1.12 + 0.2 * lines, 0.58 * beside)
+    has_height = not height or high >= least
+    labels_cut += [(t.text, "…" in t.text) for t in x_ticks]
+    is_cut = any(is_cut for _, is_cut in labels_cut) or not has_height
     layout = Layout(width, tall, left, top, wide, high, x_ticks, y_ticks, size,
                     is_turned, title, ending, texts, rules, is_cut)  # fmt: skip
-    has_room = (not height or high >= least) and (not spec.marks or fits >= 0.35 * right)
-    return layout, has_room
+    return layout, has_height and (not spec.marks or fits >= 0.35 * right)
 
 
 def _words(
@@ -387,10 +392,6 @@ def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layo
 
 def _high(text: str, size: float) -> float:
     return (text.count("\n") + 1) * size * _LINE if text else 0.0
-
-
-def _widest(text: str, size: float, is_bold: bool) -> float:
-    return max(width_of(line, size, is_bold) for line in text.split("\n"))
 
 
 # --- labels of scales -------------------------------------------------------------------------
@@ -441,10 +442,12 @@ def _time_ticks(scale: Scale, most: int) -> tuple[Tick, ...]:
     places = scale.days if scale.kind == "time" else range(len(scale.days))
     moments = [(pd.Timestamp(0) + pd.Timedelta(days=day)).round("min") for day in scale.days]
     is_long = scale.days[-1] - scale.days[0] > 300
+    # Hours are written only where several are on one day.
+    is_daily = len({when.date() for when in moments}) == len(moments)
     return tuple(
         Tick(at, f"{when:{form}}")
         for at, when in [*zip(places, moments, strict=True)][:: math.ceil(len(moments) / most)]
         for form in [
-            "%b %Y" if is_long else "%d %b" if when == when.normalize() else "%H:%M"
+            "%b %Y" if is_long else "%d %b" if is_daily or when == when.normalize() else "%H:%M"
         ]
     )  # fmt: skip

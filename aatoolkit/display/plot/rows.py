@@ -144,8 +144,8 @@ def tips_of(
 ) -> list[str]:
     """Return a tip for each mark: lines with label, number, interval, counts and availability."""
     values, whys = data.values(name).tolist(), whys_missing(data, name)
-    sizes = [n for n in dict.fromkeys([*data.parts(name), data.sample(name)]) if n and n != name]
-    counts = [(humanize(size), data.values(size)) for size in sizes]
+    sizes = dict.fromkeys([*data.parts(name), data.sample(name)])
+    counts = [(humanize(size), data.values(size)) for size in sizes if size and size != name]
     codes, tips = data.cells(name).codes.tolist(), []
     states = [
         ": ".join(filter(None, (STATUS_WORDS[state.status], state.reason)))
@@ -213,7 +213,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     # Many rows of one brand are no ranking of brands; what each brand has is.
     is_ranking = x in data.keys and len(data.keys) > 1
     if options.x or is_ranking:
-        rows = one_row_per_mark(data, by, [y])
+        rows = one_row_per_mark(data, by, [y], options.freq)
     elif data.is_repeated(y):
         rows = one_row_per_mark(data, [*by, *data.keys], [y])
     # Beside those with a number a few are drawn that have none.
@@ -226,7 +226,14 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     ends, unit, values = whiskers(rows, y, data, by), rows.unit(y), rows.values(y)
     names = names_of(rows, rows.row_labels(x))
     others = REST if any(name.is_own for name in names) else OWN
-    details = zip(values, ends.low, ends.high, _beside(numbers(values, unit), rows, y),
+    # A very wide interval goes on beyond the scale, and does not squeeze all others.
+    limit = max(1.5 * np.nanmax([*values, 0]), 2 * np.quantile(np.nan_to_num(ends.high), 0.75))
+    words = [
+        f"→ {word}" if end > limit else word
+        for end, word in zip(ends.high, _beside(numbers(values, unit), rows, y), strict=True)
+    ]
+    highs = np.minimum(ends.high, limit)
+    details = zip(values, ends.low, highs, words,
                   whys_missing(rows, y), tips_of(rows, y, names, ends), strict=True)  # fmt: skip
     hues = styles_for(rows.text(x)) if rows.has_engines(x) else {}
     styles = [hues.get(word) or (OWN if name.is_own else others)
@@ -237,7 +244,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     return row_panel(
         "bars", rows, capitalized(f"{what} by {humanize(rows.row_noun(x))}")
         + first_of(len(kept), measured), names, cells,
-        reach(np.concatenate([values, ends.high]), unit, label=rows.axis_label(y),
+        reach(np.concatenate([values, highs]), unit, label=rows.axis_label(y),
               is_whole=rows.is_count(y)),
         [y], headline=headline, by=by, bounds=ends.result,
         n=f"{hidden} more without a number" * bool(hidden),
@@ -258,8 +265,13 @@ def leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) 
 
 def gap(data: PlotData, options: Options) -> Spec | None:
     """Return rows with two dots each: of two paired columns, or of the two given as ``y``."""
-    x, pair = options.x or data.label_column, options.y or _pair(data, options)
-    if x is None or len(pair) != 2 or data.frame.duplicated([x, *data.apart(x)]).any():
+    # Between single prompts the widest change is mostly chance.
+    is_chance = "prompt_id" in data.keys and not options.kind
+    pairs = (pair for pair in pairs_of(data)
+             if {*map(data.unit, pair)} == {FRACTION}
+             and not (is_chance and pair[0].startswith("previous_")))  # fmt: skip
+    x, pair = options.x or data.label_column, options.y or next(pairs, ())
+    if x is None or len(pair) != 2 or not data.has_one_row_per(x):
         return None
     before, now = pair
     # What is about the gap has the widest first; what is about a number has the largest.
@@ -297,15 +309,6 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     )  # fmt: skip
 
 
-def _pair(data: PlotData, options: Options) -> tuple[str, ...]:
-    """Return two fraction columns with paired names, such as ``leader_rate`` and ``own_rate``."""
-    # Between single prompts the widest change is mostly chance.
-    is_chance = "prompt_id" in data.keys and not options.kind
-    return next((pair for pair in pairs_of(data)
-                 if {*map(data.unit, pair)} == {FRACTION}
-                 and not (is_chance and pair[0].startswith("previous_"))), ())  # fmt: skip
-
-
 # --- parts of a whole -------------------------------------------------------------------------
 
 _LACKING = (NOT_MEASURED, NOT_GIVEN)
@@ -320,7 +323,7 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     columns = options.y or [
         n for n in data.numbers if n.endswith("_share") and data.unit(n) == FRACTION
     ]
-    if x is None or len(columns) < 2 or data.frame.duplicated([x, *data.apart(x)]).any():
+    if x is None or len(columns) < 2 or not data.has_one_row_per(x):
         return None
     sample = data.sample(columns[0])
     rows = (data.sorted_by(data.best_first(sample)) if sample else data).first(options.most(15))
@@ -334,16 +337,16 @@ def shares(data: PlotData, options: Options) -> Spec | None:
            for at in np.flatnonzero(sums.notna()) if names[at].is_own]  # fmt: skip
     return _stacked(
         "shares", rows, columns, [x, *data.apart(x)],
-        f"Shares by {humanize(x)}: {', '.join(map(str, parts))}" + first_of(len(rows), len(data)),
+        f"Shares by {humanize(x)}: {', '.join(map(str, parts))}",
         parts, names, sizes_of(rows, sample), FRACTION, whys_missing(rows, columns[0]),
-        f"n: {humanize(sample)}" if sample else "", "".join(own[:1]),
+        n=f"n: {humanize(sample)}" if sample else "", headline="".join(own[:1]), total=len(data),
     )  # fmt: skip
 
 
 def _stacked(
     kind: str, data: PlotData, columns: Sequence[str], by: Sequence[str], title: str,
     parts: pd.DataFrame, names: Sequence[Name], totals: Sequence[str], unit: str | None,
-    whys: Sequence[str], n: str, headline: str = "",
+    whys: Sequence[str], **more: Any,
 ) -> Spec:  # fmt: skip
     """Return the spec of stacked bars: a box for each part of a row, one after the other."""
     pieces, filled = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
@@ -361,15 +364,15 @@ def _stacked(
     room = 1.0 if unit == FRACTION else 1.02
     scale = reach(filled.sum(axis=1), unit, room, is_whole=unit is None)
     return row_panel(
-        kind, data, title, names, cells, scale, columns, by=by, headline=headline,
-        legend=[(humanize(p), styles[p], "boxes") for p in pieces if has_parts], n=n,
+        kind, data, title, names, cells, scale, columns, by=by,
+        legend=[(humanize(p), styles[p], "boxes") for p in pieces if has_parts], **more,
     )  # fmt: skip
 
 
 def counts(data: PlotData, options: Options) -> Spec | None:
     """Return bars of row counts by one column, segmented by another; None if unfit."""
     x = options.x or _grouping(data)
-    if options.y or not len(data) or x is None or data.kinds[x] in ("list", "number"):
+    if options.y or x is None or data.kinds[x] in ("list", "number"):
         return None
     by = options.color or (None if options.x else _grouping(data, x))
     is_chosen = bool(options.kind or options.x)
@@ -406,12 +409,13 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         headline = f"{capitalized(noun)}: {', '.join(sums)}"
     elif len(kept) > 1 and most > totals.iloc[1] and first != BLANK:
         headline = f"{first} has the most {noun}, {most:,} of {len(data):,}"
+    elif by and kept[levels[0]].nlargest(2).diff().iloc[-1] < 0 and totals.nunique() == 1:
+        headline = f"{first}: {kept[levels[0]].iloc[0]:,} of {most:,} {humanize(levels[0])}"
     return _stacked(
         "counts", data, columns, [x],
-        f"Number of {noun} by {' and '.join(map(humanize, filter(None, (x, by))))}"
-        + first_of(len(kept), len(table)), kept, [Name(str(n), n in own_names) for n in kept.index],
-        [number(float(n)) for n in totals], None, [""] * len(kept),
-        f"n = {len(data):,}", headline,
+        f"Number of {noun} by {' and '.join(map(humanize, filter(None, (x, by))))}", kept,
+        [Name(str(n), n in own_names) for n in kept.index], [number(float(n)) for n in totals],
+        None, [""] * len(kept), n=f"n = {len(data):,}", headline=headline, total=len(table),
     )  # fmt: skip
 
 
@@ -435,10 +439,14 @@ def _grouping(data: PlotData, but: str = "") -> str | None:
         if kind in ("word", "flag") and name not in ("own", but)
         and 1 < data.frame[name].nunique() <= 12
     ]  # fmt: skip
-    stated = [n for n in names if data.kinds[n] == "flag" or data.is_category(n)]
+    # Of a draft, which are categories is not known.
+    stated = [n for n in names if data.kinds[n] == "flag" or data.is_category(n)
+              or (data.is_draft and data.has_states(n))]  # fmt: skip
     if but:
         # Segments are what is found of each row, not another part of its key; whose a row is,
         # its mark says.
-        return next(iter(sorted(stated, key=data.keys.__contains__)), None)
-    names = [n for n in ("engine", "brand") if n in names] + stated + names
+        stated.sort(key=lambda name: (not data.has_states(name), name in data.keys))
+        return next(iter(stated), None)
+    first = "engine", "brand", *data.keys * data.is_draft
+    names = [n for n in first if n in names] + stated + names
     return next((name for name in names if data.keys != [name]), None)

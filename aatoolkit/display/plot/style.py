@@ -218,10 +218,16 @@ def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Styl
 
 def engine_style(name: str) -> Style | None:
     """Return the style that an engine has in every picture; None for other words."""
-    engines = zip(ENGINES, SERIES, strict=True)
+    engines, code = zip(ENGINES, SERIES, strict=True), re.sub("[ _]", "-", f"-{name.lower()}")
     # A crawler such as ChatGPT-User is no engine.
-    return next((style for engine, style in engines
-                 if name.lower() == engine or name.startswith(f"{engine}-")), None)  # fmt: skip
+    return next(
+        (
+            style
+            for engine, style in engines
+            if code.endswith(f"-{engine}") or name.startswith(f"{engine}-")
+        ),
+        None,
+    )
 
 
 # --- words ------------------------------------------------------------------------------------

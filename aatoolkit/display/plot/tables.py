@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +49,6 @@ from aatoolkit.display.plot.style import (
     GOOD,
     INK,
     NO_NUMBER,
-    NO_VALUE,
     OWN,
     REST,
     STATUS_WORDS,
@@ -56,7 +56,8 @@ from aatoolkit.display.plot.style import (
     in_words,
     styles_for,
 )
-from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK
+from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
+from aatoolkit.stats.interval import Bounds
 
 # --- key figures ------------------------------------------------------------------------------
 
@@ -88,7 +89,9 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         title = ": ".join(filter(None, [data.row_name, title]))
         verdict = data.text("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
         leads = [
-            f"{card.label} {card.value}" for card in cards if "%" in card.value or not cards[1:]
+            f"{card.label} {card.value}"
+            for card, name in zip(cards, sides, strict=True)
+            if "%" in card.value or data.unit(name) == SCORE or (data.is_result and not cards[1:])
         ]
         headline = capitalized(verdict) or "".join(leads[:1])
     labels, *texts = zip(*kept, strict=True)
@@ -108,23 +111,34 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         for heading, words in zip(("value", "change", "95% interval", "sample"), texts, strict=True)
         if any(words)
     ]  # fmt: skip
+    if "verdict" in data.kinds and not is_single:
+        headline = _often(data, "verdict")
+        beside.append(replace(_words(data.first(len(kept)), "verdict"), heading="verdict"))
     return row_panel(
         "figures", data, title, [*map(Name, labels)], (), NONE, sides, total=len(cards),
         beside=beside, over=courses, how=capitalized("; ".join(keys)), headline=headline,
     )  # fmt: skip
 
 
-def _card(
-    label: str, value: float, before: float, unit: str | None, size: str, why: str, low: float,
-    high: float,
-) -> Card:  # fmt: skip
-    return Card(
-        label + " (1 is best)" * (unit == RANK),
-        why or number(value, unit),
-        signed(value - before, unit) if value + before == value + before else "",
-        f"{number(low, unit)} to {number(high, unit)}" if low + high == low + high else "",
-        size,
-    )
+def _cards(
+    data: PlotData, labels: Sequence[str], name: str, before: str = "", ends: Bounds | None = None
+) -> list[Card]:
+    """Return a card for each row: the number of a column, and its change from another one."""
+    bounds = ends or whiskers(data, name)
+    return [
+        Card(
+            label + " (1 is best)" * (unit == RANK),
+            why or number(value, unit),
+            signed(value - was, unit) if value + was == value + was else "",
+            f"{number(low, unit)} to {number(high, unit)}" if low + high == low + high else "",
+            size,
+        )
+        for label, value, was, unit, size, why, low, high in zip(
+            labels, data.values(name), data.values(before) if before else some([NAN] * len(data)),
+            data.units(name), sizes_of(data, data.sample(name)), whys_missing(data, name),
+            bounds.low, bounds.high, strict=True,
+        )
+    ]  # fmt: skip
 
 
 def _facts(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
@@ -139,11 +153,9 @@ def _facts(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]
     cards = []
     for name in names:
         ends = whiskers(data, name)
-        low, high = map(data.values, ("low", "high")) if name == of else (ends.low, ends.high)
-        rule = data.rule(name)
-        size = sizes_of(data, data.sample(name) if rule else None)
-        facts = data.values(name)[0], NAN, data.unit(name), size[0], whys_missing(data, name)[0]
-        cards.append(_card(capitalized(humanize(name)), *facts, low[0], high[0]))
+        if name == of:
+            ends = replace(ends, low=data.values("low"), high=data.values("high"))
+        cards += _cards(data, [capitalized(humanize(name))], name, ends=ends)
     return cards, names
 
 
@@ -152,21 +164,21 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Sequence[
     x, sides = options.x or data.label_column, options.y
     if not sides:
         # The number and the one before; of metrics without one, the number alone.
-        alone = tuple(name for name in data.numbers if data.unit_column(name))[:1]
+        alone = tuple(
+            n for n in data.numbers if data.unit_column(n) and not n.startswith("control")
+        )[:1]
         sides = next(pairs_of(data), alone)
     if x is None or len(sides) not in (1, 2) or (options.y and not options.kind):
         return [], ()
     now = sides[-1]
     is_of_units = data.unit_column(now) is not None or x == "metric" or options.kind
-    if not is_of_units or data.frame.duplicated([x, *data.apart(x)]).any():
+    if not is_of_units or not data.has_one_row_per(x):
         return [], ()
     labels = [*map(capitalized, data.row_labels(x))]
-    before = data.values(sides[0]) * (1.0 if len(sides) > 1 else NAN)
-    ends = whiskers(data, now)
-    return [*map(
-        _card, labels, data.values(now), before, data.units(now),
-        sizes_of(data, data.sample(now)), whys_missing(data, now), ends.low, ends.high,
-    )], sides[::-1]  # fmt: skip
+    if "metric" in data.kinds and x != "metric":
+        labels = [f"{label} · {metric}"
+                  for label, metric in zip(labels, data.labels("metric"), strict=True)]  # fmt: skip
+    return _cards(data, labels, now, *sides[:-1]), sides[::-1]
 
 
 # --- tables of states and of text -------------------------------------------------------------
@@ -177,7 +189,7 @@ _ROWS, _TEXT_ROWS, _COLUMNS = 15, 8, 5
 def states(data: PlotData, options: Options) -> Spec | None:
     """Return a table, in signs and words, of a few rows with states but no numbers, or None."""
     x = options.x or data.label_column
-    if x is None or options.color or options.y or data.frame.duplicated([x, *data.apart(x)]).any():
+    if x is None or options.color or options.y or not data.has_one_row_per(x):
         return None
     is_nameless = data.is_bare_key(x) or bool(data.frame[x].isna().any())
     if not options.kind and (len(data) > _ROWS or data.measures or is_nameless):
@@ -188,13 +200,17 @@ def states(data: PlotData, options: Options) -> Spec | None:
         return None
     more = [n for n in others if n not in stated and (data.is_category(n) or n in data.numbers)]
     columns = [*stated, *more][: _COLUMNS - 1]
-    # How often each state is there, of the first column.
-    often = Counter(_words(data, columns[0]).words).most_common(4)
     title = data.table_words or ", ".join(map(humanize, columns))
     return _table(
         "verdicts", data, options, columns, f"{title} by {humanize(data.row_noun(x))}", x,
-        f"{humanize(columns[0])}: {', '.join(f'{n} {state}' for state, n in often)}",
+        _often(data, columns[0]),
     )  # fmt: skip
+
+
+def _often(data: PlotData, name: str) -> str:
+    """Return how often each state of a column is there."""
+    often = Counter(_words(data, name).words).most_common(4)
+    return capitalized(f"{humanize(name)}: {', '.join(f'{n} {state}' for state, n in often)}")
 
 
 def stages(data: PlotData, options: Options) -> Spec | None:
@@ -254,11 +270,11 @@ def empty(data: PlotData, options: Options) -> Spec:
     names = [name for name in data.metadata.columns if name not in data.keys]
     state = data.state(names or data.metadata.columns)
     is_empty = ", with no rows" * (state.status != Status.UNAVAILABLE)
-    words = f"{capitalized(STATUS_WORDS[state.status])}{is_empty}. {joined(state.reason or '')}"
-    styles = {
-        Status.UNKNOWN: NO_VALUE, Status.PARTIAL: UNMEASURED, Status.UNAVAILABLE: UNMEASURED,
-    }  # fmt: skip
-    style = styles.get(state.status, NO_NUMBER)
+    words = (
+        f"{capitalized(STATUS_WORDS[state.status])}{is_empty}. {joined(state.reason or '')}".strip()
+    )
+    is_lacking = state.status in (Status.PARTIAL, Status.UNAVAILABLE)
+    style = UNMEASURED if is_lacking else NO_NUMBER
     far, middle = some(FAR), some(0.5)
     marks = [
         Mark("boxes", -far, middle, style, to=far, size=FAR),
@@ -274,7 +290,7 @@ def cell_texts(data: PlotData, name: str) -> list[str]:
     texts = data.labels(name)
     if data.kinds[name] == "flag":
         texts = [{"True": "yes", "False": "no"}.get(text, text) for text in texts]
-    elif data.is_category(name) or data.has_states(name):
+    elif data.is_category(name):
         texts = [humanize(text.lower() if text.isupper() else text) for text in texts]
     elif data.kinds[name] == "list":
         texts = [", ".join(map(str, value)) if np.iterable(value) and not isinstance(value, str)
@@ -338,13 +354,13 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     is_of_verb = data.table.startswith(f"statistics:{plot.verb}" if plot.verb else "")
     if options.is_chosen or not is_of_verb or not needed <= data.kinds.keys():
         return None
-    unit, left_out = data.unit(plot.value or plot.low), 0
+    unit, others = data.unit(plot.value or plot.low), len(data)
     if "unit" in data.kinds and plot.needs:
         # Changes in several units have no scale in common.
         units = np.array(data.text("unit"), object)
         unit = Counter(units).most_common(1)[0][0]
-        left_out = int((units != unit).sum())
-        data = data.only(units == unit)
+        data = data.sorted_by(np.flatnonzero(units == unit))
+    others -= len(data)
     rows = data.first(options.most(20))
     texts = {name: cell_texts(rows, name) for name in rows.kinds}
     for name in {"measure", "name"} & texts.keys():
@@ -386,8 +402,8 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     headline = capitalized(headline) if plot.names or "measure" in texts else headline
     if plot.needs and len(rows) > 1:
         count = sum(verdict in ("up", "down") for verdict in verdicts)
-        headline = f"{count} of {len(rows)} shown to have changed"
-        headline = headline if count else "Nothing is shown to have changed"
+        headline = f"{count} of {len(rows)}" if count else "Nothing is"
+        headline += " shown to have changed"
         headline = "It cannot be said what changed" if is_unsaid.all() else headline
     elif not plot.names and not keys and verdicts[0] != "no interval":
         headline = capitalized(verdicts[0].partition(" (")[0])
@@ -411,5 +427,5 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
         over=[strokes(tick, tick, middle - 0.28, middle + 0.28, INK, 1.6)],
         how=plot.how.format(level=f"{level[0]} " if level else "")
         + (f". The test {assumption[0]}" if assumption else ""),
-        n=f"not drawn, in other units: {counted(left_out, 'change')}" * bool(left_out),
+        n=f"not drawn, in other units: {counted(others, 'change')}" * bool(others),
     )  # fmt: skip

@@ -25,7 +25,7 @@ from aatoolkit.display.plot.data import (
     whiskers,
     whys_missing,
 )
-from aatoolkit.display.plot.rows import leader, quoted, reach, style_without, tips_of
+from aatoolkit.display.plot.rows import leader, reach, style_without, tips_of
 from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec
 from aatoolkit.display.plot.style import (
     GREYS,
@@ -93,10 +93,8 @@ def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) 
 
 def _names(data: PlotData, name: str | None, keys: Sequence[Any], *but: str | None) -> list[Name]:
     """Return the names of rows or columns, each with whether it is the project's own."""
-    if name is None:
-        return [Name("")]
-    if data.kinds[name] == "time":
-        return [Name("")] * len(keys)  # times have ticks
+    if name is None or data.kinds[name] == "time":  # which has ticks
+        return [Name("")] * len(keys)
     words = data.row_labels(name, *but, words=data.text(name))
     texts = dict(zip(words, data.row_labels(name, *but), strict=True))
     is_own_row = pd.Series(data.own())
@@ -148,12 +146,13 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         return None  # hosts and windows are never added up
     # Rows of one time are never drawn as one of them.
     is_noisy = not options.x and _is_noisy(data, x, y, marks)
+    freq = options.freq or "W" * is_noisy
     # Of many days not even three lines can be told apart.
     is_dense = data.frame[x].nunique() > _DAYS
     is_many = by and data.frame[by].nunique() > (2 if is_dense else most)
-    if is_many and not (is_wanted or is_noisy):
+    if is_many and not (is_wanted or freq):
         return heatmap(data, replace(options, kind="heatmap", y=ys[:1]))
-    data = one_row_per_mark(data, marks, ys, freq="W" if is_noisy else "")
+    data = one_row_per_mark(data, marks, ys, freq)
     if data.frame[x].isna().all():
         return None
     tables = [_table(data, x, name, by, len(data), 0) for name in ys[: len(SERIES)]]
@@ -192,8 +191,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     if any(mark.style.look == "hollow" for mark in panels):
         legend.insert(0, ("part of the period", replace(series[0].style, look="hollow"), "dots"))
     title = capitalized(f"{', '.join(map(humanize, ys))} by {noun}")
-    title += f" and {humanize(by)}" if by else ""
-    title += f", {len(series)} of {total}" if total > len(series) else ""
+    title += (f" and {humanize(by)}" if by else "") + first_of(len(series), total)
     scale = reach(np.concatenate(reached), unit, 1.08, is_whole=all(map(data.is_count, ys)),
                   label=data.axis_label(y) * (len(ys) == 1))  # fmt: skip
     if unit == RANK:
@@ -223,7 +221,9 @@ def lines(data: PlotData, options: Options) -> Spec | None:
 def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
     """Whether the days of a rate have too few answers to be looked at one by one."""
     sample = data.sample(y)
-    if sample is None or not data.is_rate(y) or data.time_noun(x) != "day":
+    rule = data.rule(sample) if sample else None
+    combines = rule and (x in rule.across or not rule.across)
+    if not combines or not data.is_rate(y) or data.time_noun(x) != "day":
         return False
     sizes = pd.Series(data.values(sample))
     series = [data.frame[name] for name in marks[1:]] or np.zeros(len(data))
@@ -236,11 +236,10 @@ def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
 def _styled(series: Sequence[_Line]) -> list[_Line]:
     """Return the series with styles; if one is the project's own, the others are grey."""
     styles = styles_for(line.name.text for line in series)
-    if len(series) == 1:
-        styles = dict.fromkeys(styles, OWN)
     if any(line.name.is_own for line in series):
         styles = dict(zip(styles, GREYS, strict=False))
-    return [line._replace(style=OWN if line.name.is_own else styles[line.name.text])
+    is_alone = len(series) == 1
+    return [line._replace(style=OWN if line.name.is_own or is_alone else styles[line.name.text])
             for line in series]  # fmt: skip
 
 
@@ -285,36 +284,44 @@ _MOST_COLUMNS, _WRITTEN = 12, 200
 """The most columns that are no times, and the most cells that have their number in them."""
 
 
-def heatmap(data: PlotData, options: Options) -> Spec | None:
-    """Return a heat map of the most informative number by two columns of the key, or None."""
+def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | None:
+    """Return a heat map of the most informative number by two columns of the key, or None.
+
+    ``is_last`` says that rows do not combine to bars.
+    """
     if options.x and not options.color and not options.kind:
         return None
-    # Positions, and metrics by name, do not fit bars but fit cells.
+    # Metrics by name, and positions, do not fit bars but fit cells.
     placed = [n for n in data.numbers if data.unit(n) == RANK or data.unit_column(n)]
-    y = next(iter(options.y or [*data.measures, *placed]), None)
+    named = [*filter(data.unit_column, placed)]
+    y = next(iter(options.y or [*named, *data.measures, *placed]), None)
     times = data.times[:1]
-    words = [name for name in data.keys if data.kinds[name] in ("word", "flag")]
+    words = [name for name in data.keys if data.kinds[name] != "time"]
     keys = [*words[-(2 - len(times)) :], *times]
     x = options.x or next((name for name in reversed(keys) if name != options.color), None)
     by = options.color or next((name for name in keys if name != x), None)
     if by in APART and not times and not options.is_chosen:
         x, by = by, x  # the many with long names are rows
-    if y is None or x is None or by is None or len({x, by, y}) < 3 or data.kinds[by] == "time":
+    if x is None or by is None or y is None or len({x, by, y}) < 3 or data.kinds[by] == "time":
         return None
     if not options.kind:
         # What each x has only one of tells bars apart; it makes no rows of cells.
         is_flat = data.frame.groupby(x, observed=True)[by].nunique().le(1).all()
         is_pair = len(data.keys) == 2 + len(data.apart(x, by))
-        is_complete = is_pair and (y in placed or data.column(y) is None)
+        is_complete = is_pair and (is_last or y in placed or data.column(y) is None)
         fits = options.x or (len(data.keys) > 1 if data.adds(y) else is_complete)
         is_line = not (data.varies(x) and data.varies(by))
-        if data.is_bare_key(x) or data.is_bare_key(by) or is_flat or is_line or not fits:
+        # Rows of one name cannot be told apart.
+        is_nameless = any(data.is_bare_key(n) or len({*data.labels(n)}) < len({*data.text(n)})
+                          for n in (x, by))  # fmt: skip
+        if is_nameless or is_flat or is_line or not fits:
             return None
     if data.is_mixed(y):
         return None
     original, marks = data, [*data.apart(x, by), by, x]
-    data = one_row_per_mark(original, marks, [y])
-    table = _table(data, x, y, by, options.most(24 if marks[2:] else 15), _MOST_COLUMNS)
+    data = one_row_per_mark(original, marks, [y], options.freq)
+    table = _table(data, x, y, by, options.most(24 if marks[2:] else 15),
+                   options.most(_MOST_COLUMNS))  # fmt: skip
     return _cells(data, table, x, y, by, whiskers(data, y, original, marks))
 
 
@@ -322,6 +329,8 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, ends: Bounds)
     """Return the spec of a heat map: darker for larger values, or for better positions."""
     unit, is_time, rows, values = data.unit(y), data.kinds[x] == "time", table.rows, table.values
     columns, is_rank, what = table.columns, unit == RANK, humanize(y)
+    if data.unit_column(y) == "metric" and not data.varies("metric"):
+        what = data.labels("metric")[0]
     # At a time that no row has, nothing was measured.
     absent = np.where((rows < 0).all(axis=0) & is_time, NOT_MEASURED, NOT_LISTED)
     whys = np.where(rows < 0, absent, np.array([*whys_missing(data, y), ""], object)[rows])
@@ -334,7 +343,7 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, ends: Bounds)
     names_x, names_y = _names(data, x, columns, *APART), _names(data, by, table.keys, x)
     heads = [_moment(column) if is_time else f"{humanize(x)} " * name.text[:1].isdigit() + name.text
              for column, name in zip(columns, names_x, strict=True)]  # fmt: skip
-    named = [f"{quoted(row.text)}, {head}" for row in names_y for head in heads]
+    named = [f"{row.text}, {head}" for row in names_y for head in heads]
     texts = [f"{name}\n{why}" if row < 0 else name
             for name, why, row in zip(named, whys.flat, rows.flat, strict=True)]  # fmt: skip
     is_written = values.size <= _WRITTEN and len(columns) <= 12

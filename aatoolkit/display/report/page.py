@@ -35,7 +35,7 @@ from aatoolkit.display.report.words import (
     in_reading_order,
     plain,
     state_words,
-    title_in,
+    title_of,
 )
 from aatoolkit.errors import AAToolkitError, ArgumentError
 from aatoolkit.metadata.attrs import Source
@@ -136,7 +136,8 @@ class _Page:
     def _section(self, name: str, at: int) -> str:
         tables, chapter = self._dataset[name], chapter_of(name)
         evidence = self._evidence[name] = SectionEvidence(at, self._explainer)
-        titles = {table: title_in(tables, table) for table in tables}
+        docs = {declared.name: declared.doc for declared in tables.declaration or ()}
+        titles = {table: title_of(table, docs.get(table, "")) for table in tables}
         state = state_words(tables._state(next(iter(titles))))
         picture = self._picture(tables, chapter)
         opened = {table: names for table, names in chapter.tables.items() if table in tables}
@@ -151,11 +152,11 @@ class _Page:
             head = f"{text(titles[table])}, {counted(tables.rows[table], 'row')}"
             lack = state_words(tables._state(table))
             if tables.rows[table]:
-                frame = tables[table]
-                of = evidence.of_table(table, titles[table], frame, self._data(frame))
+                data = self._data(tables[table])
+                of = evidence.of_table(table, titles[table], tables[table], data)
                 most = self._rows if table in opened else -(-self._rows // 2)
                 rows = table_of(of, most, opened.get(table, []))
-                numbers = self._numbers(frame)
+                numbers = [data.values(name) for name in data.numbers]
                 if table not in opened or (numbers and np.isnan(numbers).all()):
                     further.append(fold(head, rows))
                 else:  # below a picture it is folded on screens, and open on paper
@@ -181,11 +182,6 @@ class _Page:
             if picture is not None:
                 return element("figure", image(picture.svg(), picture.finding))
         return ""
-
-    def _numbers(self, frame: pd.DataFrame) -> list[Any]:
-        """Return the numeric columns of a table as arrays, with NaN for missing numbers."""
-        data = self._data(frame)
-        return [data.values(name) for name in data.numbers]
 
     def _measured(self) -> str:
         """Return a list of availability statements as HTML, each with the sections it concerns."""
@@ -250,8 +246,7 @@ class _Page:
                 if np.isnan(data.values(sides[0])[at]):
                     continue
                 anchor = self._evidence[name].tables[table].evidence_of(at, sides[0])
-                link = text(figure.value)
-                link = element("a", link, href=f"#{anchor}") if anchor else link
+                link = element("a", text(figure.value), href=f"#{anchor}" * bool(anchor))
                 measure = figure.label.partition(" (")[0].lower().replace(" ", "_")
                 row = next((row for row in rows if row["measure"] == measure and (
                     row["subject"] in _SUBJECTS or measure == "share_of_voice")), {})  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.text import capitalized, humanize
@@ -16,9 +16,6 @@ from aatoolkit._util.units import UNITS
 from aatoolkit.availability import Status
 from aatoolkit.display.plot.style import STATUS_WORDS, in_words
 from aatoolkit.jsontree.paths import Field, Position, parse_path
-
-if TYPE_CHECKING:
-    from aatoolkit.normalizer.tables import Tables
 
 
 class Chapter(NamedTuple):
@@ -141,12 +138,6 @@ def title_of(table: str, doc: str = "") -> str:
     if rows[1] == "fetch":
         return capitalized(rows[2] or "in all")
     return f"By {' '.join(map(humanize, rows[1].split()))}"
-
-
-def title_in(tables: Tables, table: str) -> str:
-    """Return the title of a table, from the documentation that its section declares."""
-    docs = {declared.name: declared.doc for declared in tables.declaration or ()}
-    return title_of(table, docs.get(table, ""))
 
 
 _QUOTED = re.compile(r"`+([^`]*)`+")
