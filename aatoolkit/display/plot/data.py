@@ -176,11 +176,6 @@ class PlotData:
         return self.table.startswith("statistics:")
 
     @property
-    def is_draft(self) -> bool:
-        """Whether the table was not declared but drafted from its rows."""
-        return "#" in self.table
-
-    @property
     def table_words(self) -> str:
         """The table in words; of a result of statistics, what was computed."""
         table = re.sub(r"^statistics:(.*)_[0-9a-f]{8}$", r"\1", self.table)
@@ -303,7 +298,7 @@ class PlotData:
 
     def _rank(self, name: str) -> int | None:
         unit = self.unit(name)
-        if self.column(name) is None or (unit is None and self.is_draft):
+        if self.column(name) is None or (unit is None and "#" in self.table):
             return 4  # of a draft units are not known
         if unit == FRACTION and self.is_rate(name):
             return 0

@@ -439,14 +439,10 @@ def _grouping(data: PlotData, but: str = "") -> str | None:
         if kind in ("word", "flag") and name not in ("own", but)
         and 1 < data.frame[name].nunique() <= 12
     ]  # fmt: skip
-    # Of a draft, which are categories is not known.
-    stated = [n for n in names if data.kinds[n] == "flag" or data.is_category(n)
-              or (data.is_draft and data.has_states(n))]  # fmt: skip
+    stated = [n for n in names if data.kinds[n] == "flag" or data.is_category(n)]
     if but:
         # Segments are what is found of each row, not another part of its key; whose a row is,
         # its mark says.
-        stated.sort(key=lambda name: (not data.has_states(name), name in data.keys))
-        return next(iter(stated), None)
-    first = "engine", "brand", *data.keys * data.is_draft
-    names = [n for n in first if n in names] + stated + names
+        return next(iter(sorted(stated, key=data.keys.__contains__)), None)
+    names = [n for n in ("engine", "brand") if n in names] + stated + names
     return next((name for name in names if data.keys != [name]), None)

@@ -56,7 +56,7 @@ from aatoolkit.display.plot.style import (
     in_words,
     styles_for,
 )
-from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK, SCORE
+from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, RANK
 from aatoolkit.stats.interval import Bounds
 
 # --- key figures ------------------------------------------------------------------------------
@@ -90,8 +90,8 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         verdict = data.text("verdict")[0].partition(" (")[0] if "verdict" in data.kinds else ""
         leads = [
             f"{card.label} {card.value}"
-            for card, name in zip(cards, sides, strict=True)
-            if "%" in card.value or data.unit(name) == SCORE or (data.is_result and not cards[1:])
+            for card in cards
+            if "%" in card.value or (data.is_result and not cards[1:])
         ]
         headline = capitalized(verdict) or "".join(leads[:1])
     labels, *texts = zip(*kept, strict=True)
@@ -113,7 +113,6 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     ]  # fmt: skip
     if "verdict" in data.kinds and not is_single:
         headline = _often(data, "verdict")
-        beside.append(replace(_words(data.first(len(kept)), "verdict"), heading="verdict"))
     return row_panel(
         "figures", data, title, [*map(Name, labels)], (), NONE, sides, total=len(cards),
         beside=beside, over=courses, how=capitalized("; ".join(keys)), headline=headline,
@@ -121,7 +120,12 @@ def figures(data: PlotData, options: Options) -> Spec | None:
 
 
 def _cards(
-    data: PlotData, labels: Sequence[str], name: str, before: str = "", ends: Bounds | None = None
+    data: PlotData,
+    labels: Sequence[str],
+    name: str,
+    before: str = "",
+    *,
+    ends: Bounds | None = None,
 ) -> list[Card]:
     """Return a card for each row: the number of a column, and its change from another one."""
     bounds = ends or whiskers(data, name)
@@ -164,9 +168,7 @@ def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Sequence[
     x, sides = options.x or data.label_column, options.y
     if not sides:
         # The number and the one before; of metrics without one, the number alone.
-        alone = tuple(
-            n for n in data.numbers if data.unit_column(n) and not n.startswith("control")
-        )[:1]
+        alone = tuple(n for n in data.numbers if data.unit_column(n) and "control" not in n)[:1]
         sides = next(pairs_of(data), alone)
     if x is None or len(sides) not in (1, 2) or (options.y and not options.kind):
         return [], ()

@@ -196,8 +196,6 @@ def lines(data: PlotData, options: Options) -> Spec | None:
                   label=data.axis_label(y) * (len(ys) == 1))  # fmt: skip
     if unit == RANK:
         scale = replace(scale, low=scale.high / 1.08 + 0.5, high=0.5)
-    elif unit == FRACTION and scale.high <= 1.08:
-        scale = replace(scale, high=min(scale.high, 1.0))
     # Not what was measured before the last point.
     best = 1 if unit == RANK else -1
     last = sorted((best * line.values[-1], line.name.text)
@@ -221,9 +219,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
 def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
     """Whether the days of a rate have too few answers to be looked at one by one."""
     sample = data.sample(y)
-    rule = data.rule(sample) if sample else None
-    combines = rule and (x in rule.across or not rule.across)
-    if not combines or not data.is_rate(y) or data.time_noun(x) != "day":
+    if sample is None or not data.is_rate(y) or data.time_noun(x) != "day":
         return False
     sizes = pd.Series(data.values(sample))
     series = [data.frame[name] for name in marks[1:]] or np.zeros(len(data))

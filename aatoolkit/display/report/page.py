@@ -236,7 +236,7 @@ class _Page:
 
     def _cards(self, rows: Sequence[Mapping[Any, Any]], has_previous: bool, since: str) -> str:
         """Return the key figures as HTML, each with value, trend line, change and verdict."""
-        cards, lack = [], "No section has a table of key figures, each with its value."
+        cards = []
         for name, table in ((of, table) for of in self._order for table in self._dataset[of]):
             data = self._data(self._dataset[name][table])
             figures, sides = key_figures(data, Options())
@@ -263,8 +263,8 @@ class _Page:
             if cards:
                 note = f"Changes are since {since}. Each number leads to where it comes from."
                 return element("p", text(note), "note") + element("dl", "".join(cards), "cards")
-            lack = f"No key figure has a value. {state_words(self._dataset[name]._state(table))}"
-        return element("p", text(lack, 600), "note")
+        lack = "No section has a table of key figures, each with its value."
+        return element("p", lack, "note")
 
 
 _SUBJECTS = {"key figure": "", "all answers": "", "all prompts": " over all prompts"}
