@@ -341,9 +341,10 @@ def test_the_first_rows_are_those_with_most_and_the_title_counts_the_others() ->
 
 def test_what_has_no_room_is_left_out_and_not_cut() -> None:
     gateway = read("crawl_gateway").aa.plot(figsize=(3, 2))
-    words = [text.get_text() for text in gateway.texts]
-    assert {"CNAME state", "connected"} <= {*words}
-    assert "…" not in "".join(words)
+    words = words_of(gateway)
+    assert "CNAME state" in words
+    assert "connected" in words
+    assert "…" not in words
     assert gateway.figure.get_supxlabel() == "acme.example · crawl · measured in part"
     for name in ("actions", "chat_mentions", "prompt_engines"):
         axes = read(name).aa.plot(figsize=(3, 2))
@@ -371,6 +372,10 @@ def test_a_title_names_a_leader_only_if_it_leads_by_more_than_chance() -> None:
         ("ranking", "Acme CRM: share of voice 23%, previous share of voice 17% (+5.3 pp)"),
     ):  # fmt: skip
         assert read(name).aa.plot().spec.headline == headline
+
+
+def test_the_title_of_cards_with_verdicts_is_what_these_say() -> None:
+    assert "Verdict: 2 no detectable change" in words_of(read("impact_metrics").aa.plot())
 
 
 def test_rows_are_named_by_what_only_they_have_and_metrics_are_cards() -> None:
