@@ -1263,7 +1263,8 @@ class Accessor(NamesNear, Described):
             The column that tells series, or the rows of a heat map, apart.
         freq : str, optional
             First aggregate by periods, such as ``W`` (weeks) or ``MS`` (months), as
-            ``aggregate(freq=…, skip_missing=True)`` does.
+            ``aggregate(freq=…, skip_missing=True)`` does. By default, rates of days with few
+            answers are drawn by week; ``D`` draws the days.
         top : int, optional
             How many bars, rows or series to draw at most; the title says how many there are.
         ax : matplotlib.axes.Axes, optional
@@ -1345,7 +1346,8 @@ class Accessor(NamesNear, Described):
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
         """Write the frame to a workbook of three sheets: an overview, the data, their columns.
 
-        ``pd.read_excel(path, sheet_name="Data")`` reads the rows; the first sheet is the overview.
+        ``pd.read_excel(path, sheet_name="Data")`` reads the rows, if openpyxl is installed; the
+        first sheet is the overview.
 
         No cell is a formula or a link, and none is rounded: what a spreadsheet cannot hold
         exactly is written as text, and rates are fractions in per cent format. Times are in UTC. A

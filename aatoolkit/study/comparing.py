@@ -87,7 +87,7 @@ class StudyDiff:
         for kind, rows in groups:
             lines += [f"  {kind}: {words}" for words in sentences(rows)]
             if len(rows) > MAX_LISTED:
-                lines.append(f"  {kind}: and {len(rows) - MAX_LISTED:,} more, in .changes (--json)")
+                lines.append(f"  {kind}: {len(rows) - MAX_LISTED:,} more; .changes has all")
         return "\n".join(lines)
 
     _repr_pretty_ = wrapped_in_ipython

@@ -275,7 +275,7 @@ def test_a_service_with_names_of_its_own_has_a_page_that_says_what_is_lacking() 
         ],
     }
     text = page(foreign(body, "overview", "prompts"), 5)
-    assert "No section has a table of key figures" in text
+    assert "No key figure has a value" in text
     assert "cannot be" in text
     assert '<th scope="row">cheap crm</th>' in text
     figures = {"kpis": [{"metric": m, "value": 9, "previous": 4} for m in ("answers", "visits")]}

@@ -53,6 +53,7 @@ from aatoolkit.display.plot.style import (
     REST,
     STATUS_WORDS,
     UNMEASURED,
+    VERDICTS,
     in_words,
     styles_for,
 )
@@ -338,8 +339,6 @@ RESULTS = {
 }
 """How the results of verbs are drawn whose rows have a number and an interval."""
 
-_COLOURS = {"up": GOOD, "down": BAD, "no evidence": REST, "cannot say": REST, "no interval": REST}
-
 
 def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     """Return the picture of a result of statistics, as `RESULTS` says; None for other frames."""
@@ -388,7 +387,7 @@ def result(kind: str, data: PlotData, options: Options) -> Spec | None:
     for row, verdict in enumerate(verdicts):
         ends = value[row], low[row], high[row]
         text = plot.words.format(**{name: column[row] for name, column in texts.items()})
-        style = _COLOURS.get(verdict, BAD) if plot.colour == "verdict" else OWN
+        style = VERDICTS.get(verdict, BAD) if plot.colour == "verdict" else OWN
         if unit == RANK and plot.is_change and verdict in ("up", "down"):
             # A higher position is worse.
             style, worth = (BAD, "worse") if verdict == "up" else (GOOD, "better")

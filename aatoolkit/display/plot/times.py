@@ -133,23 +133,23 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     x = options.x or next(iter(data.times), None)
     if x is None or data.kinds[x] != "time":
         return None
+    is_pooled = options.x or options.freq
     others = [name for name in data.keys if name not in (*data.times, x)]
-    by = options.color or (others[0] if len(others) == 1 and not options.x else None)
+    by = options.color or (others[0] if len(others) == 1 and not is_pooled else None)
     ys = options.y or tuple([*data.measures, *data.numbers][:1])
     if not ys or (by and len(ys) > 1) or len({data.unit(name) for name in ys}) > 1:
         return None
     original, marks, y = data, [x, *filter(None, [by])], ys[0]
-    is_wanted = bool(options.kind or options.color)
+    is_wanted = options.kind or options.color
     limit = len(SERIES) if is_wanted else _MOST_LINES
     most = min(options.top or limit, limit)
     if data.apart(by):
         return None  # hosts and windows are never added up
     # Rows of one time are never drawn as one of them.
-    is_noisy = not options.x and _is_noisy(data, x, y, marks)
-    freq = options.freq or "W" * is_noisy
+    freq = options.freq or "W" * (not is_pooled and _is_noisy(data, x, y, marks))
     # Of many days not even three lines can be told apart.
-    is_dense = data.frame[x].nunique() > _DAYS
-    is_many = by and data.frame[by].nunique() > (2 if is_dense else most)
+    most_names = 2 if data.frame[x].nunique() > _DAYS else most
+    is_many = by and data.frame[by].nunique() > most_names
     if is_many and not (is_wanted or freq):
         return heatmap(data, replace(options, kind="heatmap", y=ys[:1]))
     data = one_row_per_mark(data, marks, ys, freq)

@@ -263,8 +263,7 @@ class _Page:
             if cards:
                 note = f"Changes are since {since}. Each number leads to where it comes from."
                 return element("p", text(note), "note") + element("dl", "".join(cards), "cards")
-        lack = "No section has a table of key figures, each with its value."
-        return element("p", lack, "note")
+        return element("p", "No key figure has a value; the sections say why.", "note")
 
 
 _SUBJECTS = {"key figure": "", "all answers": "", "all prompts": " over all prompts"}
