@@ -236,6 +236,7 @@ class _Reader:
             if draft is not None:
                 return self.read(response, draft, OWNER)
         if owner != OWNER:
+            report.permit_absence(declared.optional)
             report.raise_or_warn(declared, self.strict)
         else:  # once a process, as Python's filters have it
             warnings.warn_explicit(

@@ -628,6 +628,13 @@ class DriftReport:
         for (kind, path), drift in report.differences.items():
             self.record(kind, path, drift.count, drift.example)
 
+    def permit_absence(self, paths: Iterable[str]) -> None:
+        """Remove the drift of absent fields and rows at, or below, the paths."""
+        prefixes = tuple(f"{path}." for path in paths)
+        for kind, path in [*self.differences]:
+            if kind == "absent" and f"{path}.".startswith(prefixes):
+                del self.differences[kind, path]
+
     def values(self, *reasons: str) -> Iterator[tuple[Any, str, str]]:
         """Yield the values for ``extra``: value, path and reason; by default for all reasons."""
         for vector, rows, reason in self.extra_values:

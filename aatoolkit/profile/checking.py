@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from aatoolkit.client.client import Project
     from aatoolkit.sections import Profile, Section
+    from aatoolkit.sections.inference.analysis import Analysis
 
 MEANINGS = (
     *(str(status) for status in Status if status != Status.UNKNOWN),
@@ -57,6 +58,25 @@ def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]
                 baseline.setdefault("drift", {})[name] = drift
             baseline.setdefault("sizes", {}).update(_medians_of_shares(sections[name], tables))
     return baseline
+
+
+def optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[str, ...]:
+    """Return the paths that a response may lack, as one of the responses or of its rows does.
+
+    One path stands for all fields below it if they are all optional.
+    """
+    columns = [column for relation in analysis.relations for column in relation.columns]
+    optional = {column.path for column in columns if column.is_own and MISSING in column.values}
+    for response in responses:
+        changes = _drift(_read(analysis.declared, response))
+        optional |= {path for kind, path, *_ in changes if kind == "absent"}
+    fields = {column.path for column in columns}
+    parents = {path[: dot.start()] for path in optional for dot in re.finditer(r"\.", path)}
+    for parent in sorted(parents):  # the shortest first
+        below = {path for path in fields if path.startswith(f"{parent}.")}
+        if below <= optional:
+            optional = optional - below | {parent}
+    return tuple(sorted(optional))
 
 
 def check(
@@ -134,7 +154,7 @@ def _medians_of_shares(section: Section, tables: Tables) -> dict[str, float | No
     return medians
 
 
-def _read(section: Section, payload: Payload) -> Tables:
+def _read(section: Section, payload: Any) -> Tables:
     with warnings.catch_warnings():
         # A check reports all drift itself, so the warning would say it twice.
         warnings.simplefilter("ignore")

@@ -20,7 +20,7 @@ from aatoolkit.profile.asking import (
     engines_of,
 )
 from aatoolkit.profile.candidates import Shapes, candidates, emptied
-from aatoolkit.profile.checking import baseline_of
+from aatoolkit.profile.checking import baseline_of, optional_paths
 from aatoolkit.profile.confirming import Confirmation
 from aatoolkit.profile.section_draft import SectionDraft, counted
 from aatoolkit.sections.inference.analysis import analyse, take_standard_names
@@ -68,7 +68,8 @@ class Draft(Mapping[str, SectionDraft]):
                 if name in documents
             }
             try:
-                analysis = analyse(name, document, parts, vocabulary)
+                others = [*by_host.values(), *([empty] if empty else [])]
+                analysis = analyse(name, document, parts, vocabulary, others)
                 if not analysis.relations:
                     continue
                 if standard_names:
@@ -83,8 +84,8 @@ class Draft(Mapping[str, SectionDraft]):
                     document, parts, *engines, shapes, by_host, empty, other_engines
                 )
                 analysis.emptied = emptied(analysis.relations, document, empty)
-                responses_seen = [document, *parts.values(), *by_host.values()]
-                responses_seen += [empty] if empty else []
+                responses_seen = [document, *parts.values(), *others]
+                analysis.optional = optional_paths(analysis, responses_seen)
                 payload = responses.payloads.get(name)
                 headers = [payload.headers] if payload is not None else []
                 self._sections[name] = SectionDraft(analysis, places, responses_seen, headers)

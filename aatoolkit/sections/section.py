@@ -175,6 +175,8 @@ class Section(Described):
     kept : tuple of str
         Paths of fields that are known but in no table. They stay in ``extra`` and are not reported
         as drift, i.e. as differences from the declaration.
+    optional : tuple of str
+        Paths of rows and fields that a response may lack: their absence is no drift.
     availability : Rule or tuple of Rule, optional
         Where the service states the section's availability, one rule for each path. A rule wins
         over what the package would detect by itself.
@@ -200,6 +202,7 @@ class Section(Described):
     doc: str
     tables: tuple[Table, ...]
     kept: tuple[str, ...]
+    optional: tuple[str, ...] = field(repr=False)
     availability: Rule | tuple[Rule, ...] | None
     watched: tuple[str, ...] = field(repr=False)
     emptied: tuple[str, ...] = field(repr=False)
@@ -210,6 +213,7 @@ class Section(Described):
         doc: str,
         *tables: Table,
         kept: tuple[str, ...] = (),
+        optional: tuple[str, ...] = (),
         availability: Rule | tuple[Rule, ...] | None = None,
         watched: tuple[str, ...] = (),
         emptied: tuple[str, ...] = (),
@@ -226,7 +230,7 @@ class Section(Described):
             watched = tuple(path for path in watched if not is_at(path, rule_path))
         availability = rules[0] if len(rules) == 1 else rules or None
         vars(self).update(
-            name=name, doc=doc, tables=tables, kept=kept,
+            name=name, doc=doc, tables=tables, kept=kept, optional=optional,
             availability=availability, watched=watched, emptied=emptied,
         )  # fmt: skip
 
@@ -268,7 +272,8 @@ class Section(Described):
         >>> taught.availability.at
         'light'
         """
-        parameters = {name: getattr(self, name) for name in ("kept", "watched", "emptied")}
+        names = ("kept", "optional", "watched", "emptied")
+        parameters = {name: getattr(self, name) for name in names}
         rules = with_rule(self.rules, Rule(**rule))
         return Section(self.name, self.doc, *self.tables, availability=rules, **parameters)
 

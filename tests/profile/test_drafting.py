@@ -141,6 +141,21 @@ def test_a_sum_over_what_is_not_known_to_add_is_refused(scripted, reply, tmp_pat
     ) == int(frame["citation_count"].sum())
 
 
+def test_a_response_that_was_drafted_from_differs_in_nothing(tmp_path):
+    rows = [
+        {"page": "/a", "last": "2026-11-01", "why": "late"},
+        {"page": "/b", "last": "2026-11-02"},
+    ]
+    full = {"meta": {"source": "log", "size": 2}, "rows": rows}
+    silent = {"reason": "no log", "rows": [{"page": "/c", "last": ""}]}
+    draft = draft_of({"visits": full}, by_host={"b.example": {"visits": silent}})
+    visits = Profile.load(draft.save(tmp_path / "visits.py"))["visits"]
+    drift = [aa.normalize(visits, response).drift for response in (full, silent)]
+    assert not len(aa.concat(drift)), "an absent field, a new one and an empty text are known"
+    with pytest.warns(aa.errors.SchemaDriftWarning, match="absent @ .*page"):
+        aa.normalize(visits, {"rows": [{"last": "2026-11-01"}]})
+
+
 def test_nothing_changed_is_nothing_reported(draft, project, tmp_path):
     profile = Profile.load(draft.save(tmp_path / "shop_service.py"))
     assert aa.profile.check(profile, project).empty

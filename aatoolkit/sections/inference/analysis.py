@@ -68,9 +68,9 @@ class Analysis:
         Notes on what a person should check.
     rules : tuple of Rule
         Where the service states the section's availability, as confirmed by a person.
-    watched, emptied : tuple of str
-        Paths that may be about availability, and paths whose rows the service omits when nothing
-        was measured; see `Section`.
+    watched, emptied, optional : tuple of str
+        Paths that may be about availability, paths whose rows the service omits when nothing was
+        measured, and paths that a response may lack; see `Section`.
     """
 
     section: str
@@ -79,6 +79,7 @@ class Analysis:
     rules: tuple[Rule, ...] = ()
     watched: tuple[str, ...] = ()
     emptied: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
     @property
     def maps(self) -> set[tuple[Step, ...]]:
@@ -106,6 +107,7 @@ class Analysis:
             availability=self.rules,
             watched=self.watched,
             emptied=self.emptied,
+            optional=self.optional,
         )
 
 

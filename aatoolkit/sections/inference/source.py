@@ -103,8 +103,11 @@ def _section(variable: str, analysis: Analysis) -> Iterator[str]:
     section = analysis.declared
     yield f"{variable} = Section({section.name!r}, {section.doc!r},"
     # Places that may be about availability; a rule that reads one makes it sure.
-    paths = {"watched": section.watched, "emptied": section.emptied}
-    keywords = [f"{name}={value!r}" for name, value in paths.items() if value]
+    keywords = [
+        f"{name}={paths!r}"
+        for name in ("optional", "watched", "emptied")
+        if (paths := getattr(section, name))
+    ]
     if analysis.rules:
         keywords.insert(0, f"availability=({', '.join(map(_rule, analysis.rules))},)")
     *tables, last_table = analysis.relations
