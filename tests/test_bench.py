@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import python
 
 BENCHES = Path(__file__).parent / "bench"
 SMALL = {
@@ -21,9 +20,8 @@ SMALL = {
 
 def run(bench: str, folder: Path) -> tuple[str, list[dict[str, Any]]]:
     """What a benchmark printed on its smallest input, and the figures that it wrote."""
-    command = [sys.executable, str(BENCHES / f"{bench}.py"), *SMALL[bench].split()]
-    command += ["--json", str(folder / "figures.json")]
-    process = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    options = [*SMALL[bench].split(), "--json", folder / "figures.json"]
+    process = python("-W", "ignore", BENCHES / f"{bench}.py", *options)
     assert process.returncode == 0, process.stderr
     document = json.loads((folder / "figures.json").read_text())
     assert document["bench"] == bench

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import tarfile
 import tomllib
 import zipfile
@@ -11,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from processes import python
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -38,14 +38,7 @@ def every(folders: Iterable[str]) -> list[str]:
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The wheel and the sdist."""
     folder = tmp_path_factory.mktemp("dist")
-    done = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-d", str(folder)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    done = python("-m", "hatchling", "build", "-d", folder)
     assert done.returncode == 0, done.stderr
     (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
     return wheel, sdist

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import python
 
 import aatoolkit as aa
 from aatoolkit.sections import Profile, typed_module
@@ -27,21 +26,8 @@ def checked(folder: Path, text: str) -> list[str]:
     """What pyright says of a file in a folder: the errors, as line and rule."""
     (folder / "use.py").write_text(text, encoding="utf-8")
     (folder / "pyrightconfig.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "basedpyright",
-            "--outputjson",
-            "--pythonpath",
-            sys.executable,
-            "-p",
-            str(folder),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=110,
-        check=False,
+    done = python(
+        "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable, "-p", folder
     )
     diagnostics = json.loads(done.stdout)["generalDiagnostics"]
     return [
@@ -66,15 +52,8 @@ def test_a_mistyped_name_is_an_error_and_ordinary_pandas_is_none(typed_folder: P
 @pytest.mark.thorough
 def test_mypy_is_as_strict(typed_folder: Path) -> None:
     shutil.copy(HERE / "usage.py", typed_folder / "use.py")
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "use.py"],
-        cwd=typed_folder,
-        env={**os.environ, "MYPYPATH": SETTINGS["extraPaths"][0]},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    path = SETTINGS["extraPaths"][0]
+    done = python("-m", "mypy", "--strict", "use.py", folder=typed_folder, MYPYPATH=path)
     assert done.returncode == 0, done.stdout
 
 
