@@ -227,6 +227,8 @@ class _Planner:
                 planned = replace(planned, rule=rule, caution=approximation)
         if planned.response_totals is None:
             self._check(planned)
+        else:
+            self._check_across(planned)
         if rules.get(name) == "sum" and not self.metadata.columns[name].table:
             check_repeats(self.frame, self.groups, name)
         return self._without_repeats(planned)
@@ -296,9 +298,10 @@ class _Planner:
         return bool((has_several_kinds | (kinds.isna().groupby(ids).sum() > 1)).any())
 
     def _check_across(self, planned: Plan) -> None:
-        """Raise if counts would be summed over a key column that their rule does not list.
+        """Raise if counts would be summed over keys or engines that their rule does not list.
 
-        For example, an answer that mentions two brands would count twice in a sum over brands.
+        For example, an answer that mentions two brands would count twice in a sum over brands, and
+        a product that two engines show in a sum over the responses for these engines.
         """
         table, column = (planned.of or "").partition(".")[0], planned.column
         added_keys = {column: planned.rule.across}
@@ -306,13 +309,20 @@ class _Planner:
             declaration = declared(self.metadata.columns[part])
             if part != column and declaration is not None:
                 added_keys[part] = declaration.aggregate.across
-        unlisted_keys = [(part, key) for key in sections.table(table).key for part in added_keys
+        keys, names = sections.table(table).key, _columns_of(self.metadata, table)
+        key_values = {key: self.frame[names[key][-1]].array for key in keys if key in names}
+        positions: Any = np.arange(len(self.frame))
+        scopes, responses = self.duplicates.scopes(table)
+        checked_keys = dict.fromkeys((*keys, *["engine"] * (len(scopes) > 1)))
+        unlisted_keys = [(part, key) for key in checked_keys for part in added_keys
                    if added_keys[part] and key not in added_keys[part]]  # fmt: skip
         for part, key in unlisted_keys:
-            rows = pd.DataFrame({"group": self.groups.ids})
-            for name in _columns_of(self.metadata, table).get(key, ())[-1:]:
-                rows = rows.assign(key=self.frame[name].array).drop_duplicates()
-            if rows["group"].duplicated().any():
+            if key in keys:
+                alike, added = {}, key_values.get(key, positions)
+            else:  # the same key in several responses
+                alike, added = key_values, positions if responses is None else responses
+            rows = pd.DataFrame({**alike, "_group": self.groups.ids, "_added": added})
+            if rows.drop_duplicates().drop(columns="_added").duplicated().any():
                 rule = planned.rule
                 remedy = "'sum'" if rule.rule == "sum" else f"aa.sections.{rule!r}"
                 raise Refused(

@@ -161,7 +161,7 @@ class Duplicates:
         Refused
             If the frame lacks columns of the key, or does not say which response a row is from.
         """
-        scopes, codes = self._scopes(table)
+        scopes, codes = self.scopes(table)
         pairs = [*combinations(scopes, 2)]
         overlaps = [pair for pair in pairs if not pair[0].is_disjoint(pair[1])]
         overlapping = [scope for pair in overlaps for scope in pair]
@@ -247,7 +247,7 @@ class Duplicates:
             name for name in (*grain, "_row") if name in columns and name not in CONTEXT
         ], missing
 
-    def _scopes(self, table: str) -> tuple[list[ResponseScope], Codes | None]:
+    def scopes(self, table: str) -> tuple[list[ResponseScope], Codes | None]:
         """Return the scopes of a table's responses, and for each row the position of its scope.
 
         The positions are None if no column of the frame has hosts, windows or filters.

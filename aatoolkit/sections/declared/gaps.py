@@ -23,7 +23,7 @@ SECTION = Section(
         ref("source_domain", "The domain; refers to `gap_domains`.", "^domain"),
         text("brand", "The competitor."),
         count("citations", "Citations of the domain in answers that mention it; brands overlap.", ".",
-            aggregate=Aggregation("sum", across=("source_domain",), why="one answer may mention several brands")),
+            aggregate=Aggregation("sum", across=("engine", "source_domain"), why="one answer may mention several brands")),
     )),
     Table("gap_topics", "One row per topic.", records("topicGaps"), key="topic", columns=(
         text("topic", "The topic."),
@@ -43,7 +43,7 @@ SECTION = Section(
     )),
     Table("gap_counts", "One row per kind of gap.", keyed("counts", key="kind"), key="kind", columns=(
         category("kind", "Own citations against the mean, as in `gap_domains`.", _KINDS),
-        count("domain_count", "Source domains of the kind.", "."),
+        count("domain_count", "Source domains of the kind; engines share domains.", ".", across=("kind",)),
     )),
     kept=("ownBrand", "competitors"),
 )

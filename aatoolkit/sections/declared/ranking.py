@@ -8,14 +8,14 @@ from __future__ import annotations
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
-_OVER_PROMPTS = Aggregation("sum", across=("prompt_id",))
+_OVER_PROMPTS = Aggregation("sum", across=("engine", "prompt_id"))
 
 def _share_of(numerator: str, denominator: str) -> Aggregation:
     """Return the rule of a share of all mentions.
 
     Both counts are summed over prompts, but not over brands, which share one denominator.
     """
-    return Aggregation("ratio", over=(numerator, denominator), across=("prompt_id",))
+    return Aggregation("ratio", over=(numerator, denominator), across=("engine", "prompt_id"))
 
 SECTION = Section(
     "ranking", "How brands rank among each other.",

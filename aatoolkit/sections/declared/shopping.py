@@ -72,7 +72,7 @@ SECTION = Section(
             aggregate=share(counts=("placement_count", "all_placement_count"))),
         position("average_position", "Mean place of its products; lower is better.",
             aggregate=weighted("position_count")),
-        count("product_count", "Products of it that are shown."),
+        count("product_count", "Products of it that are shown; engines share products.", across=("brand",)),
         *optional(
             count("position_count", "Places of its products: the sample size of the mean place."),
             count("answer_count", "Answers that show a product of it; brands overlap.", aggregate=refused(_OVERLAP)),
@@ -86,7 +86,7 @@ SECTION = Section(
     Table("shopping_merchants", "One row per merchant.", records("merchants"), key="merchant", columns=(
         text("merchant", "Who sells."),
         text("merchant_domain", "The seller's domain.", "domain"),
-        count("offer_count", "Offers of the merchant."),
+        count("offer_count", "Offers of the merchant; engines share offers.", across=("merchant",)),
         fraction("offer_share", "Its offers, of those of all merchants.",
             aggregate=share(counts=("offer_count", "all_offer_count"))),
         number("average_price", "Mean price of its offers, in `currency`.", unit=CURRENCY),

@@ -199,7 +199,9 @@ def _rule_of_number(column: ColumnFinding, words: set[str]) -> Rule:
     weighted_rule = _weighted_rule(column, kind == "share", words)
     if kind in _WEIGHTED_KINDS or name_meaning.mean:
         return weighted_rule
-    if evidence.outcome == "distinct" and evidence.tested_rows >= 2 and not evidence.sums:
+    # Distinct things of several rows may still add up over the rows of one response.
+    is_refuted = (evidence.tested_rows >= 2 and not evidence.sums) or not column.relation.key
+    if evidence.outcome == "distinct" and is_refuted:
         return Finding(_OVERLAP, PROVED, f"less than the sum of the parts {test_note}")
     if words & lexicon("distinct"):
         return Finding(_OVERLAP, LIKELY, "name")
@@ -216,12 +218,13 @@ def _rule_of_number(column: ColumnFinding, words: set[str]) -> Rule:
 def _across(column: ColumnFinding) -> tuple[str, ...]:
     """Return the columns over which it is proved that a column adds up, as `Aggregation.across`.
 
-    They are columns of the key, and ``engine``. If they are the whole key, the result is empty, as
-    the column adds up over all rows.
+    They are columns of the key, and ``engine``. If they are the whole key, and the numbers of
+    single engines do not contradict, the result is empty, as the column adds up over all rows.
     """
     key, engines = column.relation.key, {"engine"} if column.facts.outcome == "adds" else set()
     proved_columns = column.facts.across | engines
-    if {*key} <= proved_columns:
+    # A sum over the rows of a response is none over engines where the test over engines failed.
+    if {*key} <= proved_columns and (engines or not key or not column.facts.outcome):
         return ()
     return (*sorted(engines - {*key}), *(name for name in key if name in proved_columns))
 

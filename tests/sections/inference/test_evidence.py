@@ -165,6 +165,15 @@ def test_what_adds_up_over_engines_is_proved_and_nothing_else(total, parts, rule
     assert got == rule or (rule == "sum" and got == "sum over engine")
 
 
+def test_distinct_things_that_add_up_over_rows_do_not_over_engines():
+    def answer(counts: list[int]) -> dict[str, Any]:
+        return {**rows(hits=counts), "total": {"hits": sum(counts)}}
+
+    columns = drafted(answer([40, 70, 95, 80, 65]), answer(FIRST), answer(SECOND))
+    assert columns["domains.hits"].aggregate.across == ("host",)
+    assert columns["domains_facts.total_hits"].aggregate.rule == "none"
+
+
 def test_a_list_as_long_as_the_others_may_lack_what_was_cut_from_it():
     other = {"rows": [{"host": f"x{h}", "hits": 1} for h in HOSTS]}
     parts = [rows(hits=[n // 2 for n in COUNTS]), rows(hits=[n - n // 2 for n in COUNTS]), other]
