@@ -51,7 +51,6 @@ from aatoolkit.cli.shell import (
 from aatoolkit.errors import (
     AAToolkitError,
     ArgumentError,
-    ItemNotFound,
     NotWritten,
     ScopeError,
     StudyError,
@@ -875,12 +874,9 @@ def explain(args: Args) -> int:
         raise ArgumentError(f"{malformed_words[0]!r} is not NAME=VALUE", argument="where")
     row = {name: value for name, _, value in pairs} if pairs else args.row
     scope = None if args.scope is None else Scope._from_query(args.scope)
-    try:
-        explanation = _open_store(args.store).explain(
-            args.table, row, args.column, host=args.host, scope=scope
-        )
-    except ItemNotFound as error:
-        raise ArgumentError(str(error), argument="where") from None
+    explanation = _open_store(args.store).explain(
+        args.table, row, args.column, host=args.host, scope=scope
+    )
     if args.out is not None:
         write_whole(args.out, _PAGE_TEMPLATE.format(explanation._repr_html_()).encode())
         note(f"written: {args.out}")

@@ -11,7 +11,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -44,6 +44,8 @@ from aatoolkit.client.reading import (
 )
 from aatoolkit.errors import (
     ArgumentError,
+    BadRequest,
+    FetchError,
     NotAuthorized,
     NotVisible,
     ScopeError,
@@ -501,7 +503,13 @@ class Project(NamesNear):
             merged_scope = _scope(scope, filters)
             read_options = {"strict": strict, "dtype_backend": dtype_backend, "refresh": refresh}
             return read_by(self, section, merged_scope, split, read_options)
-        payload = self.fetch(section, scope, refresh=refresh, **filters)
+        try:
+            payload = self.fetch(section, scope, refresh=refresh, **filters)
+        except BadRequest as error:
+            if error.parameter in FILTERS and "did you mean" not in str(error):
+                with suppress(FetchError):
+                    _scope(scope, filters)._check(self.scope_options())
+            raise
         options = replace(self.client._options, strict=strict, dtype_backend=dtype_backend)
         return options.tables(section, payload)
 

@@ -20,6 +20,7 @@ from aatoolkit.errors import (
     AAToolkitError,
     DecodeError,
     FetchError,
+    ItemNotFound,
     NotAuthorized,
     NotCached,
     RateLimited,
@@ -28,6 +29,7 @@ from aatoolkit.errors import (
     StudyError,
     did_you_mean,
     near_matches,
+    unknown,
 )
 from aatoolkit.metadata.arrow_schema import logical_hash
 from aatoolkit.metadata.column import Source
@@ -413,6 +415,9 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
         If no response has the table, or several have it.
     """
     section, _, name = table.rpartition(".")
+    hosts = sorted({record.host for record in study._current if record.host})
+    if host is not None and host not in hosts:
+        raise ItemNotFound(unknown("host", host, hosts), key=host)
     names: list[str] = []
     matches: dict[str, Tables] = {}
     for record in study._current:
@@ -420,7 +425,7 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
         if not is_wanted or (section and record.section not in (None, section)):
             continue
         for section_name, tables in readable_tables(study, record).items():
-            names += (f"{section_name}.{table_name}" for table_name in tables)
+            names += (*tables, *(f"{section_name}.{table_name}" for table_name in tables))
             if name in tables and section in ("", section_name):
                 filters = record.scope._to_query() if record.scope else "no filters"
                 matches[f"host {record.host}, {filters}, {section_name}"] = tables
@@ -431,5 +436,7 @@ def recorded_table(study: Study, table: str, host: str | None, scope: Scope | No
         message = f"{len(matches)} responses have a table {name}: name host and scope ({sample})"
     else:
         hint = did_you_mean(near_matches(table, names))
-        message = f"no response of this study has a table {table!r}" + (hint and f", {hint}")
+        filters = f" with {scope!r}" if scope else ""
+        message = f"no response{filters} of this study has a table {table!r}"
+        message += hint and f"; {hint}"
     raise ScopeError(message, parameter="table", unknown=(table,))

@@ -43,8 +43,11 @@ def test_a_study_explains_a_number(study: aa.Study) -> None:
 def test_a_study_says_what_it_lacks(study: aa.Study) -> None:
     with pytest.raises(ScopeError, match="2 responses have a table overview_kpis: name host"):
         study.explain(*KPI, host="acme.example")
-    with pytest.raises(ScopeError, match="did you mean"):
-        study.explain("overview.overview_kpi", 0, "value")
+    for table in ("overview.overview_kpi", "overview_kpi"):
+        with pytest.raises(ScopeError, match="did you mean"):
+            study.explain(table, 0, "value")
+    with pytest.raises(ItemNotFound, match="there is no host"):
+        study.explain(*KPI, host="acm.example")
     with pytest.raises(ItemNotFound):
         study.explain("overview_kpis", {"metric": "x"}, "value", **IN_30)  # type: ignore[arg-type]
 
