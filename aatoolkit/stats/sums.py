@@ -30,6 +30,7 @@ from aatoolkit.metadata.attrs import (
     declared_key,
     metadata_of,
 )
+from aatoolkit.scope import FILTERS
 from aatoolkit.sections.aggregation import FRACTION, NONE, Aggregation, ratio
 from aatoolkit.sections.column import Column
 from aatoolkit.stats.results import refusal
@@ -491,10 +492,12 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
     ]
     key = [*sides[0].key]
     if overlaps and key and [*sides[1].key] == key:
-        if is_same_in_rows:
-            key = [
-                name for name in key if name not in declared_key(sides[0].columns[measure].table)
-            ]
+        table = sides[0].columns[measure].table
+        table_key = {*declared_key(table)}
+        # Where a filter chose the brand, rows of other brands are of the same answers.
+        skipped_keys = ({"brand", "filter_brand"} - table_key) if table else set()
+        skipped_keys |= table_key if is_same_in_rows else set()
+        key = [name for name in key if name not in skipped_keys]
         rows = [flattened(frame)[key].drop_duplicates() for frame in (now, before)]
         overlaps = overlaps if not key or len(rows[0].merge(rows[1], on=key)) else []
     if not overlaps:
@@ -503,7 +506,8 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
     reason = f"the windows overlap ({other_scope}, and {scope})"
     reason = f"both hold {other_scope}" if other_scope == scope else reason
     remedy = "read windows that do not overlap"
-    if is_same_in_rows:
+    brands = {side.filters[[*FILTERS].index("brand")] for pair in overlaps for side in pair}
+    if is_same_in_rows or len(brands) > 1:
         remedy = "compare aa.stats.answers of both, which are paired by prompt"
     return f"{reason}: the same answers are on both sides; {remedy}"
 

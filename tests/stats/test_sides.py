@@ -203,6 +203,10 @@ def test_rates_of_the_same_answers_are_not_two_samples() -> None:
     assert row["verdict"] == "cannot say"
     (row,) = own.aa.compare(cells["gemini", "Globex"], "mention_rate").to_dict("records")
     assert pd.notna(row["p"])
+    engines = project.read("overview", split="brand")["overview_engines"]
+    own, other = (engines[engines["brand"] == brand] for brand in ("Globex", "Initech"))
+    (row,) = own.aa.compare(other, "mention_rate").to_dict("records")
+    assert "compare aa.stats.answers of both" in row["why"]
 
 
 def test_the_rate_of_a_brand_over_engines_is_that_of_its_counts() -> None:
