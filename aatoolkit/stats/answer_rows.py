@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from aatoolkit._util.text import some_of
 from aatoolkit.availability import Availability, Cause, Status, combine
 from aatoolkit.errors import AvailabilityError
+from aatoolkit.frame.duplicates import response_scope
 from aatoolkit.metadata.attrs import ColumnMetadata, FrameMetadata, attach, metadata_of
+from aatoolkit.scope import FILTERS
 from aatoolkit.stats.estimate import NAN, check_level, verdict_of
 from aatoolkit.stats.results import percent, result
 from aatoolkit.stats.trace import (
@@ -63,7 +66,8 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     chats : Tables
         The section ``chats``.
     brand : str, optional
-        The brand; by default any own brand of the project.
+        The brand; by default that of the filter ``brand=`` that the answers were read with, or
+        without a filter any own brand of the project.
 
     Returns
     -------
@@ -76,7 +80,7 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
     Raises
     ------
     AvailabilityError
-        If tables or columns are missing, or no answer mentions the brand.
+        If tables or columns are missing, no answer mentions the brand, or the filter names several.
 
     Examples
     --------
@@ -97,6 +101,13 @@ def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.D
             " give those of another service as a dict of frames, with tables and columns renamed",
             columns=dict.fromkeys(missing_columns, "no such column"),
         )
+    if brand is None:
+        scopes = map(response_scope, metadata_of(chats["chats"]).sources)
+        brands = {text for scope in scopes for text in scope.filters[[*FILTERS].index("brand")]}
+        if len(brands) > 1:
+            why = f"the answers are about {some_of(sorted(brands))}; name one by brand="
+            raise AvailabilityError(why, columns={"brand": why})
+        brand = next(iter(brands), None)
     return answers_of(chats["chats"], chats["chat_mentions"], chats["chat_citations"], brand)
 
 

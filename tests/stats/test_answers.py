@@ -31,6 +31,8 @@ def test_the_counts_are_those_of_the_service(data: aa.Dataset) -> None:
     assert sides[["brand", "baseline_brand"]].iloc[0].tolist() == [answers["brand"][0], "Globex"]
     assert sides["Globex"].item() == pytest.approx(other["mentioned"].mean())
     assert "before" not in sides
+    about_other = aa.demo().read("chats", brand="Globex")
+    assert aa.stats.answers(about_other)["brand"].eq("Globex").all()
     with pytest.raises(AvailabilityError, match="spelling"):
         aa.stats.answers(data["chats"], "Globbex")
 
