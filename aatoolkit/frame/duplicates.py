@@ -409,7 +409,10 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
     names = [str(other) for other in frame.select_dtypes("integer").columns if other not in CONTEXT]
     declarations = {other: declared(metadata.columns[other]) for other in names}
     count_columns = [
-        other for other in names if getattr(declarations[other], "unit", None) in (None, COUNT)
+        other
+        for other in names
+        if getattr(declarations[other], "unit", None) in (None, COUNT)
+        and frame.loc[values.notna(), other].notna().all()  # a weight is needed in each row
     ]
     if values.dropna().between(0, 1).all():  # a rate; times its denominator it is a whole number
         products = {other: values * frame[other] for other in count_columns}

@@ -92,6 +92,7 @@ def test_of_a_foreign_table_of_metrics_one_row_is_its_number_and_several_need_a_
     assert words in why(rates, "value") == why(rates.assign(days=30), "value")
     counts = rates.assign(mentions=430, answers=917)
     assert "aa.sections.weighted('answers')}" in why(counts, "value")
+    assert words in why(counts.assign(answers=pd.array([917, None], "Int64")), "value")
 
 
 def test_money_without_a_rule_is_told_a_sum_within_its_currency() -> None:
