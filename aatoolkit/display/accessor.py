@@ -424,11 +424,7 @@ class Accessor(NamesNear, Described):
         return reshape.complete(self._frame, levels, availability)
 
     def merge(
-        self,
-        right: pd.DataFrame,
-        how: str = "inner",
-        on: Any = None,
-        **options: Any,
+        self, right: pd.DataFrame, how: str = "inner", on: Any = None, **options: Any
     ) -> pd.DataFrame:
         """Merge like `pandas.DataFrame.merge`, and keep the metadata of both frames.
 
@@ -677,13 +673,7 @@ class Accessor(NamesNear, Described):
         from aatoolkit.stats.interval import interval
 
         return interval(
-            self._frame,
-            column,
-            level,
-            by=by,
-            cluster=cluster,
-            panel=panel,
-            rules=rules,
+            self._frame, column, level, by=by, cluster=cluster, panel=panel, rules=rules
         )
 
     def compare(
@@ -929,12 +919,7 @@ class Accessor(NamesNear, Described):
         return stability(self._frame, column, by, level)
 
     def changes(
-        self,
-        column: str,
-        date: str = "date",
-        level: float = 0.95,
-        *,
-        rules: Rules | None = None,
+        self, column: str, date: str = "date", level: float = 0.95, *, rules: Rules | None = None
     ) -> pd.DataFrame:
         """Detect the days on which a rate changed.
 
@@ -1215,14 +1200,7 @@ class Accessor(NamesNear, Described):
         """
         from aatoolkit.stats.members import overlap
 
-        return overlap(
-            self._frame,
-            column,
-            between,
-            cluster,
-            repeat=repeat,
-            level=level,
-        )
+        return overlap(self._frame, column, between, cluster, repeat=repeat, level=level)
 
     def plot(
         self,
@@ -1263,7 +1241,9 @@ class Accessor(NamesNear, Described):
             The column that tells series, or the rows of a heat map, apart.
         freq : str, optional
             First aggregate by periods, such as ``W`` (weeks) or ``MS`` (months), as
-            ``aggregate(freq=…, skip_missing=True)`` does. By default, rates of days with few
+            ``aggregate(freq=…, skip_missing=True)`` does, so that a picture of any kind has its
+            marks by period; one further column, ``x`` or ``color``, is told apart beside them.
+            Rows of events, such as answers, are counted. By default, rates of days with few
             answers are drawn by week; ``D`` draws the days.
         top : int, optional
             How many bars, rows or series to draw at most; the title says how many there are.

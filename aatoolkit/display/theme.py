@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, ExitStack
 
-from aatoolkit.errors import ArgumentError
+from aatoolkit.errors import ArgumentError, unknown
 
 THEMES = ("auto", "light", "dark")
 
@@ -39,10 +39,7 @@ def set_theme(theme: str) -> AbstractContextManager[object]:
     ...     picture = aa.demo().read("ranking").main.aa.plot()
     """
     global _theme
-    if theme not in THEMES:
-        raise ArgumentError(
-            f"theme={theme!r} is not known; there are {', '.join(THEMES)}", argument="theme"
-        )
+    current(theme)  # raises
     before, _theme = _theme, theme
     block = _Block()
     block.callback(set_theme, before)
@@ -56,6 +53,8 @@ class _Block(ExitStack):
         return f"<theme: {_theme}>"
 
 
-def current() -> str:
-    """Return the theme that is set: ``auto``, ``light`` or ``dark``."""
-    return _theme
+def current(theme: str) -> str:
+    """Return a theme; for ``auto`` the one that is set."""
+    if theme not in THEMES:
+        raise ArgumentError(unknown("theme", theme, THEMES), argument="theme")
+    return _theme if theme == "auto" else theme

@@ -35,8 +35,7 @@ THEME = """(theme) => new Promise((done) => {
 
 
 @pytest.fixture(
-    scope="module",
-    params=["jupyterlab", pytest.param("notebook", marks=pytest.mark.thorough)],
+    scope="module", params=["jupyterlab", pytest.param("notebook", marks=pytest.mark.thorough)]
 )
 def lab(
     request: pytest.FixtureRequest, browser: Any, tmp_path_factory: pytest.TempPathFactory

@@ -545,6 +545,43 @@ def test_the_groups_without_a_name_are_not_all() -> None:
     assert {"mention rate · all prompts", "mention rate · topic · (none)"} <= {*labels}
 
 
+def test_the_caption_names_the_series_that_were_never_measured() -> None:
+    trend = shared_client().project("acme.example").read("overview", split="engine")
+    for options in ({"color": "engine", "freq": "W"}, {}):
+        axes = trend["overview_trend"].aa.plot(**options)
+        assert "copilot, google-ai-overview: not measured" in axes.figure.get_supxlabel()
+        assert "the first" not in axes.spec.title
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "drawn", "marks"),
+    [
+        ("overview_trend", "bars", "bars", "week"),
+        ("overview_trend", "heatmap", "line", "week"),
+        ("perception_sentiment_trend", "shares", "shares", "week"),
+        ("conversion_daily", "heatmap", "heatmap", "engine and week"),
+        ("chats", None, "counts", "week"),
+    ],
+)
+def test_pictures_of_every_kind_have_a_mark_for_each_period(
+    name: str, kind: str | None, drawn: str, marks: str
+) -> None:
+    axes = read(name).aa.plot(kind, freq="W")
+    assert axes.kind == drawn
+    assert f" by {marks}" in axes.spec.title
+    days = re.findall("2026[-0-9]+", axes.finding.partition(": ")[2])
+    assert {pd.Timestamp(day).day_name() for day in days} == {"Sunday"}
+    assert drawn == "heatmap" or days == sorted({*days})
+
+
+def test_beside_periods_is_one_column() -> None:
+    daily = read("conversion_daily")
+    drawn = [daily.aa.plot(**{name: "engine"}, freq="W").finding for name in ("x", "color")]
+    assert drawn[0] == drawn[1]
+    with pytest.raises(ArgumentError, match="not engine and sessions"):
+        daily.aa.plot(x="engine", color="sessions", freq="W")
+
+
 def test_a_headline_counts_the_series_that_it_does_not_name() -> None:
     days = pd.date_range("2026-10-01", periods=3).repeat(4)
     frame = pd.DataFrame({"date": days, "engine": [*"abcd"] * 3, "n": range(12)})

@@ -20,7 +20,7 @@ from aatoolkit.display.plot.style import BLANK, are_states, engine_style
 from aatoolkit.frame.aggregate import aggregate
 from aatoolkit.frame.cell_status import COVERAGE, Cells, cells_of, is_status_column
 from aatoolkit.frame.duplicates import is_joined, once
-from aatoolkit.frame.groupby import by_period, flattened
+from aatoolkit.frame.groupby import as_floats, by_period, flattened, naive_times
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import (
     FrameMetadata,
@@ -80,7 +80,6 @@ class Options:
     color: str | None = None
     top: int | None = None
     height: float = np.inf
-    freq: str = ""
 
     def most(self, usual: int) -> int:
         """Return how many rows to draw at most: ``top``, or the usual number, if they have room."""
@@ -89,8 +88,8 @@ class Options:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether ``x``, ``y``, ``color`` or ``freq`` is given."""
-        return bool(self.x or self.y or self.color or self.freq)
+        """Whether ``x``, ``y`` or ``color`` is given."""
+        return bool(self.x or self.y or self.color)
 
 
 _KINDS = {"b": "flag", "M": "time", "i": "number", "u": "number", "f": "number"}
@@ -341,7 +340,7 @@ class PlotData:
 
     def values(self, name: str) -> Numbers:
         """Return the numbers of a column; what was not measured is NaN, never 0."""
-        values = self.frame[name].to_numpy(np.float64, na_value=np.nan)
+        values = as_floats(self.frame[name])
         return np.where(self.cells(name).has_number & np.isfinite(values), values, np.nan)
 
     def is_count(self, name: str) -> bool:
@@ -394,13 +393,20 @@ class PlotData:
 
     def moments(self, name: str) -> pd.Series:
         """Return a column as times in UTC, without a time zone."""
-        values = self.frame[name]
-        return values.dt.tz_convert(None) if values.dt.tz is not None else values
+        return naive_times(self.frame[name])
 
     def time_noun(self, name: str) -> str:
         """Return the noun for the step of a time column, such as ``day``, else ``time``."""
         hours = round(24 * min(np.diff(np.unique(days_of(self.moments(name)))), default=0.0))
-        nouns = {1: "hour", 24: "day", 168: "week", 672: "month", 720: "month", 8760: "year"}
+        nouns = {
+            1: "hour",
+            24: "day",
+            168: "week",
+            672: "month",
+            720: "month",
+            744: "month",
+            8760: "year",
+        }
         return nouns.get(hours, "time")
 
     # --- rows
@@ -424,6 +430,8 @@ class PlotData:
 
     def row_noun(self, name: str) -> str:
         """Return the noun for rows, such as ``action`` for a ``title`` next to ``action_id``."""
+        if self.kinds[name] == "time":
+            return self.time_noun(name)
         key = next((key for key in reversed(self.keys) if key.endswith("_id")), name)
         return key.removesuffix("_id") if name == self.label_column else name
 
@@ -463,8 +471,13 @@ class PlotData:
         """Return the first rows, ``most`` of them at most."""
         return self.sorted_by([*range(min(most, len(self)))])
 
-    def best_first(self, name: str) -> npt.NDArray[np.intp]:
-        """Return row positions, the largest number (or best rank) first and missing ones last."""
+    def best_first(self, name: str, x: str = "") -> npt.NDArray[np.intp]:
+        """Return row positions, the largest number (or best rank) first and missing ones last.
+
+        If the rows are those of times, the column ``x``, they stay in the order of time.
+        """
+        if self.kinds.get(x) == "time":
+            return np.argsort(self.moments(x), kind="stable")
         values = self.values(name)
         down = values if self.unit(name) == RANK else -values
         return np.argsort(np.where(np.isnan(down), np.inf, down), kind="stable")
@@ -518,7 +531,7 @@ class Told:
         days = [n for n in columns[: 1 + ("brand" in table)] if _kind_of(table[n]) == "time"]
         if days and len(course) and course[days[0]].is_unique:
             for name, values in course.select_dtypes("number").items():
-                self.courses.setdefault(str(name), values.to_numpy(np.float64, na_value=np.nan))
+                self.courses.setdefault(str(name), as_floats(values))
         for key in [name for name in columns if name.endswith(_ID)]:
             others = TITLES if key == columns[0] and table[key].is_unique else ()
             stem = key.removesuffix("_id")

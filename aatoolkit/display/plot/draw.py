@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ from matplotlib.lines import Line2D
 from aatoolkit.availability import Status
 from aatoolkit.display import theme as themes
 from aatoolkit.display.plot import rows, tables, times
-from aatoolkit.display.plot.data import Options, PlotData, plot_data
+from aatoolkit.display.plot.data import Options, PlotData, one_row_per_mark, plot_data
 from aatoolkit.display.plot.layout import MARGIN, WIDTH, Layout, Text, families, place
 from aatoolkit.display.plot.spec import Mark, Spec
 from aatoolkit.display.plot.style import (
@@ -37,7 +37,7 @@ from aatoolkit.display.plot.style import (
     source_facts,
 )
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
-from aatoolkit.frame.groupby import by_period, check_columns
+from aatoolkit.frame.groupby import by_period, check_columns, group
 from aatoolkit.stats.explain import Explanation
 
 KINDS: Mapping[str, Callable[[PlotData, Options], Spec | None]] = {
@@ -68,7 +68,6 @@ def plot(
              if data.kinds[n] != "number"]  # fmt: skip
     for name, is_wrong, why in (
         ("kind", kind and kind not in KINDS, unknown("kind", kind, KINDS)),
-        ("theme", theme not in themes.THEMES, unknown("theme", theme, themes.THEMES)),
         ("top", top is not None and top < 1, f"top={top!r} is no whole number from 1"),
         ("ax", ax is not None and (figsize or theme != "auto"), "figsize= and theme= are of a "
          "whole figure, and ax= is one axes: leave them out"),
@@ -76,12 +75,12 @@ def plot(
     ):  # fmt: skip
         if is_wrong:
             raise ArgumentError(why, argument=name)
-    if freq is not None:
-        by_period(frame, [], freq)  # raises
-    theme = themes.current() if theme == "auto" and ax is None else theme
+    theme = theme if ax else themes.current(theme)
     is_dark = theme == "dark" if theme != "auto" else is_dark_paper(ax)
-    size = (figsize[0] * 72, figsize[1] * 72) if figsize else _points(ax) if ax else None
-    options = Options(kind, x, ys, color, top, size[1] if size else np.inf, freq or "")
+    size = (figsize[0] * 72, figsize[1] * 72) if figsize else _points(ax)[2:] if ax else None
+    options = Options(kind, x, ys, color, top, size[1] if size else np.inf)
+    if freq is not None:
+        data, options = _by_period(data, options, freq)
     spec = _spec_of(data, options)
     for share in (0.8, 0.6, 0.4):
         if size is None or not place(spec, *size).is_cut:
@@ -121,7 +120,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
     if spec is None and options.kind and len(data):
         raise AvailabilityError(
             f"these columns do not fit a picture of kind {options.kind!r}; choose others "
-            "with x, y and color, or leave kind out",
+            "with x, y and color, or leave kind out"
         )
     spec = spec or tables.empty(data, options)
     source, missing = source_facts(data.metadata.sources), _missing(spec)
@@ -130,6 +129,27 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
         spec, window=windows.pop() if len(windows) == 1 else "",
         caption=[*filter(None, [*source[:2], spec.n, *missing, *source[2:]])],
     )  # fmt: skip
+
+
+def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, Options]:
+    """Return the rows pooled to one per mark and period, and the options that draw them."""
+    (period,) = by_period(data.frame, [], freq)
+    when, is_map = str(period.key), options.kind == "heatmap"  # type: ignore[union-attr]
+    # Periods are along x, and what is given for x has a mark of its own in each.
+    beside = [n for n in (options.x, options.color) if n not in (None, when)] or data.apart()
+    beside = beside or [n for n in data.keys if is_map and n != when][-1:]
+    if len(beside) > 1:
+        why = f"freq= draws one column beside periods, not {' and '.join(map(str, beside))}"
+        raise ArgumentError(why, argument="freq")
+    # A single key makes no cells.
+    kind = options.kind if beside or not is_map else None
+    names, are_events = options.y or data.numbers, not (options.y or kind or when in data.keys)
+    options = replace(options, x=when, kind=kind, color=beside[0] if beside else None)
+    if names and kind != "counts" and not are_events:
+        return one_row_per_mark(data, [when, *data.apart(), *beside], names, freq), options
+    groups = group(data.frame, [period], True)
+    frame = data.frame.assign(**{when: groups.keys[when].array[groups.ids]})
+    return replace(data, frame=frame), replace(options, kind=kind or "counts")
 
 
 def _missing(spec: Spec) -> list[str]:
@@ -152,7 +172,7 @@ def _check_hosts(data: PlotData) -> None:
     if data.frame.duplicated(data.keys).any():
         raise AvailabilityError(
             f"rows of {', '.join(hosts)} have the same {' and '.join(data.keys)}, and no column "
-            "tells the hosts apart; add df.aa.with_context() to each before aa.concat",
+            "tells the hosts apart; add df.aa.with_context() to each before aa.concat"
         )
 
 
@@ -276,17 +296,17 @@ def draw(
 
 def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
     """Draw a picture on given axes, within their box."""
-    box, (wide, high) = axes.get_position(), figure_of(axes).get_size_inches() * 72
-    layout = place(spec, *_points(axes))
+    *corner, wide, high = _points(axes)
+    layout = place(spec, wide, high)
     layout.texts.extend([layout.title, layout.caption])
-    _fill(axes, spec, layout, palette, (box.x0 * wide, (1 - box.y1) * high))
+    _fill(axes, spec, layout, palette, corner)
     axes.explain = spec.explain  # type: ignore[attr-defined]
 
 
-def _points(axes: Axes) -> tuple[float, float]:
-    """Return the width and the height of axes in points."""
-    box, (wide, high) = axes.get_position(), figure_of(axes).get_size_inches() * 72
-    return box.width * wide, box.height * high
+def _points(axes: Axes) -> list[float]:
+    """Return the upper left corner of axes, their width and their height, in points."""
+    box, size = axes.get_position(), figure_of(axes).get_size_inches() * 72
+    return [*(size * (box.x0, 1 - box.y1)), *(size * (box.width, box.height))]
 
 
 def _baseline(text: Text) -> float:
@@ -305,7 +325,7 @@ def _look(text: Text, palette: Palette) -> dict[str, Any]:
 
 def _fill(
     axes: Axes, spec: Spec, layout: Layout, palette: Palette,
-    origin: tuple[float, float] = (0.0, 0.0),
+    origin: Sequence[float] = (0.0, 0.0),
 ) -> None:  # fmt: skip
     """Draw the scales, marks and texts of a picture whose corner is at ``origin``, in points."""
     (wide, high), (left, top) = figure_of(axes).get_size_inches() * 72, origin

@@ -27,12 +27,11 @@ from aatoolkit.sections.aggregation import RANK
 
 # --- text: safe to draw, and how wide it is ---------------------------------------------------
 
-_FALLBACKS = (
-    "Noto Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Noto Sans SC",
-    "Source Han Sans", "WenQuanYi Zen Hei", "IPAGothic", "NanumGothic", "Droid Sans Fallback",
-    "PingFang SC", "Malgun Gothic", "Noto Sans Arabic", "Noto Sans Hebrew", "Hiragino Sans",
-    "Yu Gothic", "Microsoft YaHei", "Segoe UI Symbol", "Arial Unicode MS",
-)  # fmt: skip
+_FALLBACKS = """\
+Noto Sans, Noto Sans CJK JP, Noto Sans CJK SC, Noto Sans JP, Noto Sans SC, Source Han Sans, \
+WenQuanYi Zen Hei, IPAGothic, NanumGothic, Droid Sans Fallback, PingFang SC, Malgun Gothic, \
+Noto Sans Arabic, Noto Sans Hebrew, Hiragino Sans, Yu Gothic, Microsoft YaHei, Segoe UI Symbol, \
+Arial Unicode MS"""
 """Fonts for scripts that the default fonts lack, if installed."""
 _ROOM, _LONGEST = 1.03, 600
 """What is added to widths for kerning and rounding; the longest text that is measured."""
@@ -46,7 +45,7 @@ def families() -> tuple[str, ...]:
 @lru_cache(maxsize=1)
 def _installed() -> tuple[str, ...]:
     installed = {*font_manager.fontManager.get_font_names()}
-    return tuple(name for name in _FALLBACKS if name in installed)
+    return tuple(name for name in _FALLBACKS.split(", ") if name in installed)
 
 
 @lru_cache(maxsize=8)

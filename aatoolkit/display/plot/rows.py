@@ -24,15 +24,7 @@ from aatoolkit.display.plot.data import (
     whiskers,
     whys_missing,
 )
-from aatoolkit.display.plot.spec import (
-    PITCH,
-    Mark,
-    Name,
-    Scale,
-    Spec,
-    some,
-    strokes,
-)
+from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec, some, strokes
 from aatoolkit.display.plot.style import (
     BLANK,
     INK,
@@ -213,12 +205,13 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     # Many rows of one brand are no ranking of brands; what each brand has is.
     is_ranking = x in data.keys and len(data.keys) > 1
     if options.x or is_ranking:
-        rows = one_row_per_mark(data, by, [y], options.freq)
+        rows = one_row_per_mark(data, by, [y])
     elif data.is_repeated(y):
         rows = one_row_per_mark(data, [*by, *data.keys], [y])
     # Beside those with a number a few are drawn that have none.
-    measured, top = int((~np.isnan(rows.values(y))).sum()), options.most(15)
-    order = rows.best_first(y)
+    is_time, top = rows.kinds[x] == "time", options.most(15)
+    measured = len(rows) if is_time else int((~np.isnan(rows.values(y))).sum())
+    order = rows.best_first(y, x)
     kept = order[:measured][:top]
     without = order[measured:]
     hidden = len(without) - len(without := without[: max(top - len(kept), min(top // 2, 3))])
@@ -240,7 +233,8 @@ def bars(data: PlotData, options: Options) -> Spec | None:
               for name, word in zip(names, rows.text(x), strict=True)]  # fmt: skip
     cells = [Cell(row, n, styles[row], 0.0, *rest) for row, (n, *rest) in enumerate(details)]
     what = humanize(y)
-    headline = leader(names, values, unit, what) * rows.stands_out(y, values == values[0], ends)
+    leads = not is_time and rows.stands_out(y, values == values[0], ends)
+    headline = leader(names, values, unit, what) * leads
     return row_panel(
         "bars", rows, capitalized(f"{what} by {humanize(rows.row_noun(x))}")
         + first_of(len(kept), measured), names, cells,
@@ -275,9 +269,10 @@ def gap(data: PlotData, options: Options) -> Spec | None:
         return None
     before, now = pair
     # What is about the gap has the widest first; what is about a number has the largest.
-    is_gap = not before.startswith(("previous", "before"))
+    is_time = data.kinds[x] == "time"
+    is_gap = not (is_time or before.startswith(("previous", "before")))
     negative_gaps = -np.abs(data.values(now) - data.values(before))
-    order = np.argsort(negative_gaps, kind="stable") if is_gap else data.best_first(now)
+    order = np.argsort(negative_gaps, kind="stable") if is_gap else data.best_first(now, x)
     rows = data.sorted_by(order[: options.most(15)])
     unit, first, second = rows.unit(now), rows.values(before), rows.values(now)
     names, whys = names_of(rows, rows.row_labels(x)), whys_missing(rows, now)
@@ -326,7 +321,7 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     if x is None or len(columns) < 2 or not data.has_one_row_per(x):
         return None
     sample = data.sample(columns[0])
-    rows = (data.sorted_by(data.best_first(sample)) if sample else data).first(options.most(15))
+    rows = data.sorted_by(data.best_first(sample or columns[0], x)).first(options.most(15))
     parts = pd.DataFrame({name.removesuffix("_share"): rows.values(name) for name in columns})
     sums = parts.sum(axis=1, skipna=False)
     if sums.isna().all() or not np.allclose(sums.dropna(), 1, atol=0.01):
@@ -337,7 +332,7 @@ def shares(data: PlotData, options: Options) -> Spec | None:
            for at in np.flatnonzero(sums.notna()) if names[at].is_own]  # fmt: skip
     return _stacked(
         "shares", rows, columns, [x, *data.apart(x)],
-        f"Shares by {humanize(x)}: {', '.join(map(str, parts))}",
+        f"Shares by {humanize(data.row_noun(x))}: {', '.join(map(str, parts))}",
         parts, names, sizes_of(rows, sample), FRACTION, whys_missing(rows, columns[0]),
         n=f"n: {humanize(sample)}" if sample else "", headline="".join(own[:1]), total=len(data),
     )  # fmt: skip
@@ -397,23 +392,25 @@ def counts(data: PlotData, options: Options) -> Spec | None:
     levels = table.sum().sort_values(ascending=False, kind="stable").index.to_list()
     # What is comes before what is not, and rows without a value are last.
     levels.sort(key=lambda level: (level in _LACKING, level == NOT_GIVEN, level[:4] == "not "))
-    kept = table.iloc[np.lexsort([-table[levels[0]], -totals])][levels].head(options.most(12))
+    order = np.lexsort([-table[levels[0]], -totals])
+    table = table.sort_index() if data.kinds[x] == "time" else table.iloc[order]
+    kept = table[levels].head(options.most(12))
     if len(levels) > len(SERIES):
         few = len(SERIES) - 1
         kept = kept.iloc[:, :few].assign(**{REST_LEVEL: kept.iloc[:, few:].sum(axis=1)})
     own_names = {*rows["x"][data.own()]} if x in ("brand", "advertiser") else {}
-    noun, totals = data.table_words or "rows", kept.sum(axis=1)
+    noun, what, totals = data.table_words or "rows", data.row_noun(x), kept.sum(axis=1)
     first, most, headline = quoted(str(kept.index[0])), int(totals.iloc[0]), ""
     if by and are_states(levels):
         sums = (f"{int(kept[level].sum()):,} {humanize(str(level))}" for level in kept)
         headline = f"{capitalized(noun)}: {', '.join(sums)}"
-    elif len(kept) > 1 and most > totals.iloc[1] and first != BLANK:
+    elif len(kept) > 1 and most > totals.iloc[1:].max() and first != BLANK:
         headline = f"{first} has the most {noun}, {most:,} of {len(data):,}"
-    elif by and kept[levels[0]].nlargest(2).diff().iloc[-1] < 0 and totals.nunique() == 1:
-        headline = f"{first}: {kept[levels[0]].iloc[0]:,} of {most:,} {humanize(levels[0])}"
+    elif by and (best := kept[levels[0]]).iloc[0] > best.iloc[1:].max() and totals.nunique() == 1:
+        headline = f"{first}: {best.iloc[0]:,} of {most:,} {humanize(levels[0])}"
     return _stacked(
         "counts", data, columns, [x],
-        f"Number of {noun} by {' and '.join(map(humanize, filter(None, (x, by))))}", kept,
+        f"Number of {noun} by {' and '.join(map(humanize, filter(None, (what, by))))}", kept,
         [Name(str(n), n in own_names) for n in kept.index], [number(float(n)) for n in totals],
         None, [""] * len(kept), n=f"n = {len(data):,}", headline=headline, total=len(table),
     )  # fmt: skip

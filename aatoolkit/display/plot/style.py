@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 
 from aatoolkit._util.defaults import ENGINES
-from aatoolkit._util.text import humanize
+from aatoolkit._util.text import capitalized, humanize
 from aatoolkit.availability import Status
 from aatoolkit.metadata.attrs import Source
 
@@ -257,9 +257,24 @@ def source_facts(sources: tuple[Source, ...]) -> list[str]:
     if len(sources) != 1:
         return [f"{len(sources)} responses", hosts] if sources else ["Source unknown"]
     (source,) = sources
-    fetched = (source.fetched_at or "")[:16].replace("T", " ")
-    stale = ", expired cache" * bool(source.stale)
+    fetched, stale = moment(source.fetched_at)[:16], ", expired cache" * bool(source.stale)
     return [hosts, source.section or "", fetched and f"fetched {fetched} UTC{stale}"]
+
+
+def moment(fetched_at: str | None) -> str:
+    """Return when a response was fetched, as text."""
+    return (fetched_at or "")[:19].replace("T", " ")
+
+
+def column_title(name: str) -> str:
+    """Return the head of a column in plain words.
+
+    Examples
+    --------
+    >>> column_title("mention_rate"), column_title("action_id"), column_title("url")
+    ('Mention rate', 'Action', 'URL')
+    """
+    return capitalized(humanize(name.removesuffix("_id") or name))
 
 
 def describe_scope(query: str | None) -> str:

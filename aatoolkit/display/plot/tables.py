@@ -15,14 +15,7 @@ import numpy as np
 from aatoolkit._util.numbers import number, signed
 from aatoolkit._util.text import capitalized, counted, humanize, joined
 from aatoolkit.availability import Status
-from aatoolkit.display.plot.data import (
-    APART,
-    CONTEXT,
-    Options,
-    PlotData,
-    whiskers,
-    whys_missing,
-)
+from aatoolkit.display.plot.data import APART, CONTEXT, Options, PlotData, whiskers, whys_missing
 from aatoolkit.display.plot.rows import (
     FAR,
     NAN,
@@ -34,15 +27,7 @@ from aatoolkit.display.plot.rows import (
     sizes_of,
     style_without,
 )
-from aatoolkit.display.plot.spec import (
-    NONE,
-    Mark,
-    Name,
-    Spec,
-    WordColumn,
-    some,
-    strokes,
-)
+from aatoolkit.display.plot.spec import NONE, Mark, Name, Spec, WordColumn, some, strokes
 from aatoolkit.display.plot.style import (
     BAD,
     BLANK,
@@ -54,6 +39,7 @@ from aatoolkit.display.plot.style import (
     STATUS_WORDS,
     UNMEASURED,
     VERDICTS,
+    column_title,
     in_words,
     styles_for,
 )
@@ -249,9 +235,8 @@ def _words(data: PlotData, name: str) -> WordColumn:
              for why, word in zip(whys, words, strict=True)] if styles else ()  # fmt: skip
     texts = [(why if signs else "–") if why else text
              for why, text in zip(whys, texts, strict=True)]  # fmt: skip
-    heading = capitalized(humanize(name.removesuffix("_id")))
     align = "right" if data.kinds[name] == "number" else "left"
-    return WordColumn(texts, heading, align, signs=signs)
+    return WordColumn(texts, column_title(name), align, signs=signs)
 
 
 def empty(data: PlotData, options: Options) -> Spec:

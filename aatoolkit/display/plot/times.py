@@ -27,15 +27,7 @@ from aatoolkit.display.plot.data import (
 )
 from aatoolkit.display.plot.rows import leader, reach, style_without, tips_of
 from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec
-from aatoolkit.display.plot.style import (
-    GREYS,
-    OWN,
-    SERIES,
-    Style,
-    first_of,
-    in_words,
-    styles_for,
-)
+from aatoolkit.display.plot.style import GREYS, OWN, SERIES, Style, first_of, in_words, styles_for
 from aatoolkit.frame.cell_status import COVERAGE
 from aatoolkit.sections.aggregation import FRACTION, RANK
 from aatoolkit.stats.interval import Bounds
@@ -133,9 +125,8 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     x = options.x or next(iter(data.times), None)
     if x is None or data.kinds[x] != "time":
         return None
-    is_pooled = options.x or options.freq
     others = [name for name in data.keys if name not in (*data.times, x)]
-    by = options.color or (others[0] if len(others) == 1 and not is_pooled else None)
+    by = options.color or (others[0] if len(others) == 1 and not options.x else None)
     ys = options.y or tuple([*data.measures, *data.numbers][:1])
     if not ys or (by and len(ys) > 1) or len({data.unit(name) for name in ys}) > 1:
         return None
@@ -146,7 +137,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     if data.apart(by):
         return None  # hosts and windows are never added up
     # Rows of one time are never drawn as one of them.
-    freq = options.freq or "W" * (not is_pooled and _is_noisy(data, x, y, marks))
+    freq = "W" * (not options.x and _is_noisy(data, x, y, marks))
     # Of many days not even three lines can be told apart.
     most_names = 2 if data.frame[x].nunique() > _DAYS else most
     is_many = by and data.frame[by].nunique() > most_names
@@ -164,18 +155,20 @@ def lines(data: PlotData, options: Options) -> Spec | None:
             _names(data, by, table.keys, x), table.rows, table.values, strict=True
         )
     ]
-    total, at = len(series) if by else len(ys), days_of(pd.DatetimeIndex(tables[0].columns))
+    # A series that was never measured has no line: the caption names it.
+    is_lacking = np.array([*(why == NOT_MEASURED for why in whys_missing(data, y)), True])
+    lacking = [line.name.text for line in series if by and is_lacking[line.rows].all()]
+    total = len(series) - len(lacking) if by else len(ys)
+    at = days_of(pd.DatetimeIndex(tables[0].columns))
     series = _styled(sorted(series, key=lambda line: not line.name.is_own)[:most])
     unit, noun, moments = data.unit(y), humanize(data.time_noun(x)), tables[0].columns
     step = float(min(np.diff(at), default=1.0))
     gaps = np.isnan([line.values for line in series]).all(axis=0)
     panels, legend, reached = [], [], [np.empty(0)]
     if gaps.any():
-        starts, stops = (np.flatnonzero(np.diff(gaps, **{side: False}) & gaps)
-                         for side in ("prepend", "append"))  # fmt: skip
         why = NOT_MEASURED if data.is_known else NOT_GIVEN
-        panels.append(Mark("boxes", at[starts] - step / 2, 0 * at[starts], style_without(why),
-                           to=at[stops] + step / 2, size=np.inf))  # fmt: skip
+        panels.append(Mark("boxes", at[gaps] - step / 2, 0 * at[gaps], style_without(why),
+                           to=at[gaps] + step / 2, size=np.inf))  # fmt: skip
         legend.append((why, style_without(why), "boxes"))
     measured = [line for line in series if not np.isnan(line.values).all()]
     # One band at a time: the first one's, which is the own one's.
@@ -207,7 +200,8 @@ def lines(data: PlotData, options: Options) -> Spec | None:
         Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", label=_years(moments),
               days=tuple(at.tolist())), scale, panels,
         headline=f"Last {noun}: {words}" if words else "",
-        n="" if len(measured) > 1 else _sample(data, y, slice(None)),
+        n=f"{some_of(lacking)}: {NOT_MEASURED}" if lacking
+        else _sample(data, y, slice(None)) * (len(measured) < 2),
         how=f"Band{of}: {in_words(banded.ends.method)}" if banded else "", legend=legend,
         height=175.0, by=marks, bounds=ends[0].result,
         labels=[(float(line.values[~np.isnan(line.values)][-1]),
@@ -306,16 +300,15 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
         is_pair = len(data.keys) == 2 + len(data.apart(x, by))
         is_complete = is_pair and (is_last or y in placed or data.column(y) is None)
         fits = options.x or (len(data.keys) > 1 if data.adds(y) else is_complete)
-        is_line = not (data.varies(x) and data.varies(by))
         # Rows of one name cannot be told apart.
         is_nameless = any(data.is_bare_key(n) or len({*data.labels(n)}) < len({*data.text(n)})
                           for n in (x, by))  # fmt: skip
-        if is_nameless or is_flat or is_line or not fits:
+        if is_nameless or is_flat or not data.varies(x) or not fits:
             return None
     if data.is_mixed(y):
         return None
     original, marks = data, [*data.apart(x, by), by, x]
-    data = one_row_per_mark(original, marks, [y], options.freq)
+    data = one_row_per_mark(original, marks, [y])
     table = _table(data, x, y, by, options.most(24 if marks[2:] else 15),
                    options.most(_MOST_COLUMNS))  # fmt: skip
     return _cells(data, table, x, y, by, whiskers(data, y, original, marks))

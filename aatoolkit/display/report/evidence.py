@@ -8,17 +8,10 @@ from functools import lru_cache
 import pandas as pd
 
 from aatoolkit.display.plot.data import PlotData
-from aatoolkit.display.plot.style import describe_scope
+from aatoolkit.display.plot.style import column_title, describe_scope, moment
 from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.html import element, fold, text
-from aatoolkit.display.report.words import (
-    chapter_of,
-    column_title,
-    path_words,
-    plain,
-    unit_words,
-)
-from aatoolkit.metadata.attrs import Source
+from aatoolkit.display.report.words import chapter_of, path_words, plain, unit_words
 from aatoolkit.stats.explain import CitedResponse, Explainer, Explanation, ValuePlace
 
 
@@ -180,14 +173,9 @@ def _place_words(place: ValuePlace, exact: str) -> str:
     return f"read at {where}, bytes {place.start:,} to {place.end:,}{spelled}"
 
 
-def moment(source: Source | CitedResponse) -> str:
-    """Return when a response was fetched, as text."""
-    return (source.fetched_at or "")[:19].replace("T", " ")
-
-
 def response_words(response: CitedResponse) -> str:
     """Return a sentence about a response, as HTML."""
-    fetched = moment(response)
+    fetched = moment(response.fetched_at)
     parts = (
         f"the response for <b>{text(chapter_of(response.section or 'all sections').title)}</b>",
         response.host and f"about {text(response.host)}",

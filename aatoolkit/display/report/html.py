@@ -12,12 +12,9 @@ import numpy as np
 
 from aatoolkit._util.text import visible
 from aatoolkit.display.plot.data import Numbers, PlotData
-from aatoolkit.display.plot.style import DARK, LIGHT
+from aatoolkit.display.plot.style import DARK, LIGHT, column_title
 from aatoolkit.display.plot.tables import cell_texts
-from aatoolkit.display.report.words import (
-    column_title,
-    unit_words,
-)
+from aatoolkit.display.report.words import unit_words
 
 if TYPE_CHECKING:
     from aatoolkit.display.report.evidence import TableEvidence

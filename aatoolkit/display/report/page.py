@@ -15,19 +15,10 @@ import pandas as pd
 from aatoolkit._util.numbers import number, p_value, signed
 from aatoolkit._util.text import capitalized, counted, humanize, some_of, visible
 from aatoolkit.display.plot.data import Options, PlotData, plot_data
-from aatoolkit.display.plot.style import describe_scope
+from aatoolkit.display.plot.style import describe_scope, moment
 from aatoolkit.display.plot.tables import key_figures
-from aatoolkit.display.report.evidence import SectionEvidence, moment
-from aatoolkit.display.report.html import (
-    bullets,
-    element,
-    fold,
-    grid,
-    image,
-    spark,
-    table_of,
-    text,
-)
+from aatoolkit.display.report.evidence import SectionEvidence
+from aatoolkit.display.report.html import bullets, element, fold, grid, image, spark, table_of, text
 from aatoolkit.display.report.style import STYLE
 from aatoolkit.display.report.words import (
     Chapter,
@@ -356,7 +347,7 @@ def _notes(sources: Sequence[Source]) -> Iterator[str]:
         days = f"{start} to {end}" if start else ""
         if words := " · ".join(filter(None, [days, describe_scope(scope)])):
             yield f"{capitalized(words)}."
-    if fetched := sorted(moment(source) for source in sources if source.fetched_at):
+    if fetched := sorted(moment(source.fetched_at) for source in sources if source.fetched_at):
         yield f"Fetched {fetched[-1][:16]} UTC."
     if any(source.stale for source in sources):
         yield "Some responses came from a cache after they had expired."

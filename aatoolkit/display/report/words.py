@@ -151,17 +151,6 @@ _COUNTED = re.compile(r"((?:\d|\bset of) \w+)_id\b")
 _DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
 
 
-def column_title(name: str) -> str:
-    """Return the head of a column in plain words.
-
-    Examples
-    --------
-    >>> column_title("mention_rate"), column_title("action_id"), column_title("url")
-    ('Mention rate', 'Action', 'URL')
-    """
-    return capitalized(humanize(name.removesuffix("_id") or name))
-
-
 def unit_words(unit: str | None) -> str:
     """Return a unit in words; empty if the number shows its unit, or the unit differs by row.
 
