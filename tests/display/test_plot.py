@@ -360,6 +360,32 @@ def test_what_has_no_room_is_left_out_and_not_cut() -> None:
     assert long.aa.plot(figsize=(0.3, 0.3)).kind == "table"
 
 
+def test_turned_names_and_rows_of_long_texts_have_room() -> None:
+    axes = read("cited_url_prompts").aa.plot(figsize=(6, 4))
+    apart = 0.57 * axes.layout.wide / len(axes.spec.x.names)
+    lines = max(tick.text.count("\n") + 1 for tick in axes.layout.x_ticks)
+    assert axes.layout.is_turned
+    assert lines * 1.1 * axes.layout.size <= apart
+    row = pd.DataFrame({"a": ["much " * 30], "b": ["word " * 30]})
+    assert "…" not in words_of(row.aa.plot(figsize=(6, 4)))
+
+
+def test_a_whisker_much_wider_than_the_others_goes_on_beyond_the_scale() -> None:
+    rates = pd.DataFrame({"site": [*"abcde"], "rate": [0.14, 0.13, 0.12, 0.11, 0.1]})
+    ends = {"rate_low": 0.05, "rate_high": [0.2] * 4 + [0.9]}
+    axes = rates.assign(**ends).aa.plot(y="rate")
+    assert [word[0] for word in row_words(axes).values()] == [*"0000→"]
+    assert axes.spec.x.high < 0.5
+
+
+def test_two_keys_are_cells_unless_most_would_be_empty() -> None:
+    metadata = FrameMetadata(key=("brand", "engine"))
+    for step, kind in ((1, "heatmap"), (5, "table")):
+        pairs = [(f"b{at // 9}", f"e{at % 9}", at) for at in range(0, 81, step)]
+        frame = pd.DataFrame(pairs, columns=["brand", "engine", "score_value"])
+        assert attach(frame, metadata).aa.plot().kind == kind
+
+
 def test_a_title_names_a_leader_only_if_it_leads_by_more_than_chance() -> None:
     rates = pd.DataFrame({"brand": ["a", "b"], "rate": [0.9, 0.5], "answer_count": 5})
     for low, headline in ((0.6, "a has the highest rate, 0.90"), (0.4, "")):
@@ -524,6 +550,8 @@ def test_who_owns_a_row_is_told_in_several_ways(name: str, by: str, own: Any) ->
     )
     axes = frame.aa.plot(x=name, y="n")
     assert [row.text for row in axes.spec.y.names if row.is_own] == ["A"]
+    mentions = read("chat_mentions").aa.plot().spec
+    assert mentions.title == "Number of chat mentions by brand and sentiment"
 
 
 def test_a_result_of_one_row_has_its_interval_and_its_verdict() -> None:

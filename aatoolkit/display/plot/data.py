@@ -433,7 +433,8 @@ class PlotData:
         if self.kinds[name] == "time":
             return self.time_noun(name)
         key = next((key for key in reversed(self.keys) if key.endswith("_id")), name)
-        return key.removesuffix("_id") if name == self.label_column else name
+        is_title = name == self.label_column and name not in self.keys
+        return key.removesuffix("_id") if is_title else name
 
     @property
     def row_name(self) -> str:

@@ -227,7 +227,7 @@ def _attempt(
     # Left: names of rows, in several lines where rows are high; without marks they are a column.
     names, columns = spec.y.names, [*spec.beside]
     tall = (height - top - 5 * size) / len(names) if height and names else math.inf
-    deep = int(max(min(tall / size / 1.25, 4 if height else 3), 1))
+    deep = int(max(min(tall / size / 1.25, 8 if height else 3), 1))
     share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
     is_table = spec.has_rows and not spec.marks
     # Beside names are marks and the numbers that stand at their ends.
@@ -302,7 +302,8 @@ def _attempt(
     tall = height or top + spec.height * (0.6 + 0.4 * deepest) + below
     high = max(tall - top - below, 12.0)
     if spec.x.kind == "none" and spec.has_rows:
-        high = min(high, 1.8 * scale * spec.height)  # a few rows of words stay together
+        # A few rows of words stay together.
+        high = min(high, max(1.8 * scale, deepest * size / 15) * spec.height)
     label = fitted(spec.x.label, cell + MARGIN - left, small)
     texts.append(Text(left, top + high + under - size * 1.35, label, small, "muted"))
     # In all: names of rows and words beside them as far as they have room, with lines between.
@@ -408,8 +409,9 @@ def _x_ticks(
         labels = [_wrapped(name.full, pitch - 6, size, 2, name.is_own) for name in names]
         is_turned, every = any(is_cut for _, is_cut in labels), 1
         if is_turned:
-            every = math.ceil(size * 1.25 / pitch)
-            deep = int(max(min(pitch / size / 1.3, 3), 1))
+            # Turned lines are closer to each other than columns are.
+            every = math.ceil(2 * size / pitch)
+            deep = int(max(min(pitch / size / 2, 3), 1))
             labels = [_wrapped(name.full, longest, size, deep, name.is_own) for name in names]
         ticks = tuple(Tick(at, text, names[at].is_own) for at, (text, _) in enumerate(labels))
         return ticks[::every], is_turned

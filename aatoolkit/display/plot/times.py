@@ -28,6 +28,7 @@ from aatoolkit.display.plot.data import (
 from aatoolkit.display.plot.rows import leader, reach, style_without, tips_of
 from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec
 from aatoolkit.display.plot.style import GREYS, OWN, SERIES, Style, first_of, in_words, styles_for
+from aatoolkit.display.plot.tables import empty
 from aatoolkit.frame.cell_status import COVERAGE
 from aatoolkit.sections.aggregation import FRACTION, RANK
 from aatoolkit.stats.interval import Bounds
@@ -270,8 +271,9 @@ def _sample(data: PlotData, y: str, rows: Any) -> str:
 
 # --- heat maps --------------------------------------------------------------------------------
 
-_MOST_COLUMNS, _WRITTEN = 12, 200
-"""The most columns that are no times, and the most cells that have their number in them."""
+_MOST_COLUMNS, _WRITTEN, _SPARSE = 12, 200, 0.75
+"""The most columns that are no times, the most cells that have their number in them, and the share
+of cells without a row from which on cells show nothing."""
 
 
 def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | None:
@@ -311,6 +313,8 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
     data = one_row_per_mark(original, marks, [y])
     table = _table(data, x, y, by, options.most(24 if marks[2:] else 15),
                    options.most(_MOST_COLUMNS))  # fmt: skip
+    if not (options.kind or options.is_chosen) and (table.rows < 0).mean() > _SPARSE:
+        return empty(original, options) if is_last else None
     return _cells(data, table, x, y, by, whiskers(data, y, original, marks))
 
 
