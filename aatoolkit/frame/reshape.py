@@ -33,7 +33,7 @@ from aatoolkit.metadata.attrs import (
     FrameMetadata,
     attach,
     metadata_of,
-    over_rows,
+    with_row_states,
 )
 from aatoolkit.metadata.column import load_state
 from aatoolkit.metadata.recorded import recorded
@@ -213,7 +213,7 @@ def complete(
         for name, column in metadata.columns.items()
     }
     described_columns |= dict.fromkeys(_STATUS_COLUMNS, MEASURED)
-    return attach(stacked, replace(metadata, columns=over_rows(stacked, described_columns)))
+    return attach(stacked, replace(metadata, columns=with_row_states(stacked, described_columns)))
 
 
 def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:

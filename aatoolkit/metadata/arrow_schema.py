@@ -75,7 +75,11 @@ _PARQUET_TYPES = {
 
 
 def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
-    """Build the key-value metadata of a Parquet file from a schema."""
+    """Return the key-value metadata to write into a Parquet file.
+
+    These are the keys of ``schema``. If Parquet's own types would lose something, they are the key
+    ``aatoolkit`` and the serialized Arrow schema, which holds all keys.
+    """
     if all(field.type in _PARQUET_TYPES and field.nullable for field in schema):
         return dict(schema.metadata)
     arrow_schema = base64.b64encode(schema.serialize().to_pybytes())
@@ -83,7 +87,9 @@ def file_keys(schema: pa.Schema) -> dict[bytes, bytes]:
 
 
 def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | None:
-    """Read the metadata of some columns from the keys of a file or schema; None if there is none.
+    """Read the metadata of the columns ``names`` from the keys of a Parquet file or Arrow schema.
+
+    Return None if the keys hold no metadata of a frame.
 
     Raises
     ------
@@ -111,11 +117,12 @@ def read_keys(keys: Mapping[bytes, bytes], names: list[str]) -> FrameMetadata | 
 
 
 def _body(metadata: FrameMetadata) -> dict[str, Any]:
-    """Describe the columns as JSON for readers of the file that lack this package.
+    """Return the value of the key ``aatoolkit``, for readers of the file that lack this package.
 
-    A column without the field ``state`` has the first of the states, which most columns have. A
-    reader knows the tables of the default profile; the declarations of all other tables, i.e. their
-    columns, are included.
+    It has the key of the frame, a list of states, and the metadata of each column. The ``state`` of
+    a column is its position in the list of states; it is left out if it is 0, the state of most
+    columns. Tables of the default profile are publicly known; the declarations of other tables are
+    included.
     """
     columns = metadata.columns.items()
     states_by_name = {name: dump_state(column.availability) for name, column in columns}
@@ -124,12 +131,12 @@ def _body(metadata: FrameMetadata) -> dict[str, Any]:
         "version": LAYOUT,
         "key": metadata.key,
         "states": [
-            _present(dict(zip(("status", "cause", "reason"), state, strict=True)))
+            _without_empty(dict(zip(("status", "cause", "reason"), state, strict=True)))
             for state in states
         ],
         "columns": {
             name: ({"state": position} if (position := states.index(states_by_name[name])) else {})
-            | _present(_facts(column))
+            | _without_empty(_declared_fields(column))
             for name, column in columns
         },
     }
@@ -138,8 +145,8 @@ def _body(metadata: FrameMetadata) -> dict[str, Any]:
     return body | ({"declarations": declarations} if declarations else {})
 
 
-def _facts(column: ColumnMetadata) -> dict[str, str | None]:
-    """Return unit, rule and description of a column from its declaration; empty without one."""
+def _declared_fields(column: ColumnMetadata) -> dict[str, str | None]:
+    """Return the unit, aggregation rule and description of a column; empty if undeclared."""
     declaration = declared(column)
     if declaration is None:
         return {}
@@ -151,9 +158,9 @@ def _facts(column: ColumnMetadata) -> dict[str, str | None]:
     }
 
 
-def _present(facts: Mapping[str, str | None]) -> dict[str, str]:
-    """Return facts without those that are None or empty."""
-    return {name: fact for name, fact in facts.items() if fact}
+def _without_empty(fields: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the fields without those whose value is None or empty."""
+    return {name: value for name, value in fields.items() if value}
 
 
 def _json(value: Any) -> bytes:
@@ -170,7 +177,7 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     """Compute the SHA-256 of a table's content: columns and rows in their order.
 
     It does not depend on the version of pandas or pyarrow, on the dtype backend, or on the layout
-    of a file that the table was read from. What is hashed is, in this order:
+    of a file that the table was read from. These bytes are hashed, in this order:
 
     - the line ``aatoolkit logical hash 1``;
     - a line of JSON, ``{"columns":[[name,kind],…],"rows":n}``, without spaces, in UTF-8;
@@ -184,24 +191,24 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
     - ``instant``: the microseconds since 1970 in UTC, as ``integer``;
     - ``local``, a time without a time zone, and a day, which is its midnight: the microseconds
       since 1970 by the same clock, as ``integer``;
-    - ``text``: the length of each in bytes, as ``integer``, then all of them in UTF-8. A
+    - ``text``: the length of each text in bytes, as ``integer``, then all texts in UTF-8. A
       category is its text; ``big integer`` is text too;
     - ``list<kind>``: the length of each list, as ``integer``, then the items of all lists as a
       column;
-    - ``null``: nothing, for a column without any value that would show its kind.
+    - ``null``: no bytes, for a column whose kind is not known because it has no values.
 
-    Named levels of an index count as columns before the others; an index without a name does
-    not count.
+    The named levels of the index are hashed as the first columns; levels without a name are not
+    hashed.
 
     Parameters
     ----------
     table : pandas.DataFrame or pyarrow.Table
-        The table.
+        The table to hash.
 
     Returns
     -------
     str
-        64 hexadecimal digits.
+        The hash, as 64 hexadecimal digits.
 
     Raises
     ------
@@ -237,23 +244,23 @@ def logical_hash(table: pd.DataFrame | pa.Table) -> str:
 def _as_arrow(frame: pd.DataFrame) -> pa.Table:
     """Convert a frame to Arrow, with the named levels of its index as the first columns."""
     levels = [name for name in frame.index.names if name is not None]
-    flat = frame.reset_index(levels) if levels else frame.copy(deep=False)
-    flat.attrs = {}  # of which Arrow would write the text
+    flat_frame = frame.reset_index(levels) if levels else frame.copy(deep=False)
+    flat_frame.attrs = {}  # Arrow would write the text of the attrs
     try:
-        return pa.Table.from_pandas(flat, preserve_index=False)
+        return pa.Table.from_pandas(flat_frame, preserve_index=False)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise NotWritten(f"the table has no logical hash: {error}") from None
 
 
 def _encode(values: Any) -> _Encoded:
-    """Return the kind of a column and its bytes: which values are there, then the values."""
+    """Return the kind of a column and its bytes: one per row, 0 for missing; then the values."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_string(values.type):
         values = values.cast(pa.large_string())
     array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     if pa.types.is_floating(array.type):
-        # NaN is how numpy has no number.
+        # numpy writes a missing number as NaN.
         array = array.cast(pa.float64())
         array = pc.if_else(pc.is_nan(array), pa.scalar(None, pa.float64()), array)
     kind, pieces = _encode_values(array)
@@ -261,28 +268,28 @@ def _encode(values: Any) -> _Encoded:
 
 
 def _encode_values(array: pa.Array) -> _Encoded:
-    """Return the kind of an array and the bytes of its values; NaN must be null already."""
-    arrow_type, types = array.type, pa.types
-    if types.is_null(arrow_type) or (
-        types.is_nested(arrow_type) and array.null_count == len(array)
+    """Return the kind of an array and the bytes of its values; the array has null for every NaN."""
+    arrow_type, arrow_types = array.type, pa.types
+    if arrow_types.is_null(arrow_type) or (
+        arrow_types.is_nested(arrow_type) and array.null_count == len(array)
     ):
         return "null", []  # a column of Python objects names no kind either
-    if types.is_boolean(arrow_type):
+    if arrow_types.is_boolean(arrow_type):
         return "boolean", [_encode_numbers(array, pa.uint8())]
-    if types.is_integer(arrow_type):
+    if arrow_types.is_integer(arrow_type):
         try:
             return "integer", [_encode_numbers(array, pa.int64())]
         except pa.ArrowInvalid:
             return "big integer", _encode_texts(array.cast(pa.large_string()))
-    if types.is_floating(arrow_type):
+    if arrow_types.is_floating(arrow_type):
         return "float", [_encode_numbers(pc.add(array, 0.0), pa.float64())]
-    if types.is_date(arrow_type) or types.is_timestamp(arrow_type):
-        zone = None if types.is_date(arrow_type) else arrow_type.tz
-        moments = array.cast(pa.timestamp("us", zone)).cast(pa.int64())
-        return "instant" if zone else "local", [_encode_numbers(moments, pa.int64())]
-    if types.is_large_string(arrow_type):
+    if arrow_types.is_date(arrow_type) or arrow_types.is_timestamp(arrow_type):
+        time_zone = None if arrow_types.is_date(arrow_type) else arrow_type.tz
+        moments = array.cast(pa.timestamp("us", time_zone)).cast(pa.int64())
+        return "instant" if time_zone else "local", [_encode_numbers(moments, pa.int64())]
+    if arrow_types.is_large_string(arrow_type):
         return "text", _encode_texts(array)
-    if types.is_list(arrow_type) or types.is_large_list(arrow_type):
+    if arrow_types.is_list(arrow_type) or arrow_types.is_large_list(arrow_type):
         items_array = array.flatten()
         items_kind, encoded_items = _encode(items_array if len(items_array) else pa.nulls(0))
         lengths = _encode_numbers(pc.list_value_length(array), pa.int64())
@@ -291,7 +298,7 @@ def _encode_values(array: pa.Array) -> _Encoded:
 
 
 def _encode_texts(array: pa.Array) -> list[bytes | memoryview]:
-    """Encode texts as their lengths in bytes, then their UTF-8."""
+    """Return the bytes of texts: the length of each text in bytes, then all texts in UTF-8."""
     # A null may have bytes in the buffer, which do not count.
     texts = pc.fill_null(array, "")
     _, offset_buffer, content = texts.buffers()
@@ -303,7 +310,7 @@ def _encode_texts(array: pa.Array) -> list[bytes | memoryview]:
 
 
 def _encode_numbers(array: pa.Array, arrow_type: pa.DataType) -> bytes:
-    """Encode numbers as one type, little-endian, with zero for null."""
+    """Return the bytes of numbers, cast to ``arrow_type``, little-endian, with zero for null."""
     numbers = pc.fill_null(array.cast(arrow_type), pa.scalar(0, arrow_type)).to_numpy(
         zero_copy_only=False
     )

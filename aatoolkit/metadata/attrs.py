@@ -62,10 +62,10 @@ ATTRIBUTE = "aatoolkit"
 class FrameMetadata:
     """The metadata of a frame: its columns, its key, and the responses that it was read from.
 
-    ``grains`` has by table the columns that identify its rows, if these are not the declared key.
-    ``repeated`` are the tables whose rows the frame may have more than once. The fingerprint shows
-    whether the frame still holds the values that were read. The recipe says how the frame was made:
-    see `aatoolkit.metadata.recipe`.
+    ``grains`` maps a table to the columns that identify its rows, where these differ from the
+    declared key. ``repeated`` lists the tables whose rows may occur in the frame more than once.
+    ``fingerprint`` shows whether the frame still holds the values that were read. ``recipe`` says
+    how the frame was made: see `aatoolkit.metadata.recipe`.
     """
 
     columns: Mapping[str, ColumnMetadata] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class FrameMetadata:
     recipe: Recipe | None = field(default=None, compare=False, repr=False)
 
     def grain(self, table: str) -> tuple[str, ...] | None:
-        """Return the columns of the frame that identify a row of a table; None if it has no key."""
+        """Return the frame's columns that identify a row of ``table``; None if it has no key."""
         if table in self.grains:
             return self.grains[table]
         names = {column.of: name for name, column in self.columns.items()}
@@ -89,7 +89,7 @@ class FrameMetadata:
         return bool(column.of) or column.availability.status != Status.UNKNOWN
 
     def is_lost(self, name: str) -> bool:
-        """Return whether a column was read, and its values have been changed or moved since."""
+        """Return whether the values of a column were overwritten or moved since they were read."""
         return self.columns.get(name, NOTHING).availability.reason in (MOVED, OVERWRITTEN)
 
     def dumps(self) -> str:
@@ -133,7 +133,7 @@ class FrameMetadata:
         Raises
         ------
         MetadataError
-            If it is damaged, or of a newer major version.
+            If the text is damaged, or of a newer major version.
         """
         version = None
         try:
@@ -192,7 +192,7 @@ def declared_key(table: str) -> tuple[str, ...]:
 
 
 def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[str]]:
-    """Return the names of columns by the table that declares them."""
+    """Return a dict of each table and the names of the columns that it declares."""
     tables: dict[str, list[str]] = {}
     for name, column in columns.items():
         if column.table:
@@ -201,7 +201,7 @@ def columns_of_tables(columns: Mapping[str, ColumnMetadata]) -> dict[str, list[s
 
 
 def tables_of(metadata: FrameMetadata) -> list[str]:
-    """Return the tables that declare the columns of a frame."""
+    """Return the names of the tables that declare the columns of a frame."""
     return [*columns_of_tables(metadata.columns)]
 
 
@@ -245,26 +245,26 @@ class _MetadataInMemory:
 
     @cached_property
     def metadata(self) -> FrameMetadata:
-        """The metadata."""
+        """The metadata of the frame, made at the first access."""
         return self._describe()
 
     @cached_property
     def text(self) -> _Text:
-        """The metadata as text, with the fingerprint of a sample of rows."""
+        """The metadata as text, with the fingerprint of a sample of the frame's rows."""
         text = _Text(replace(self.metadata, fingerprint=self._hash_rows(sample=True)).dumps())
         text.in_memory = self
         return text
 
     @cached_property
     def fingerprint(self) -> Fingerprint:
-        """The fingerprint of all rows."""
+        """The fingerprint of all rows of the frame."""
         return self._hash_rows(sample=False)
 
     def _hash_rows(self, *, sample: bool) -> Fingerprint:
-        """Compute the fingerprint of the columns that have metadata.
+        """Return the fingerprint of the columns that have metadata.
 
-        With ``sample`` only some rows are hashed. Columns without any value are left out if the
-        service could not measure them.
+        With ``sample`` only a sample of the rows is hashed. Columns without any value are left
+        out if the service could not measure them.
         """
         rows, columns = self.rows(), self.metadata.columns
         arrays = arrays_of(rows)
@@ -298,7 +298,7 @@ class _Text(str):
 
 
 _PENDING = FrameMetadata().dumps()
-"""The placeholder of a text that was not made yet."""
+"""The text of empty metadata: a placeholder until the text of the frame's metadata is made."""
 
 
 class LazyAttrs(dict[Any, Any]):
@@ -310,7 +310,7 @@ class LazyAttrs(dict[Any, Any]):
     Parameters
     ----------
     other_attrs : mapping
-        The other items.
+        The items of ``DataFrame.attrs`` other than the metadata.
     in_memory : _MetadataInMemory
         The metadata whose text is the value of ``aatoolkit``.
 
@@ -328,19 +328,19 @@ class LazyAttrs(dict[Any, Any]):
 
     @property
     def is_pending(self) -> bool:
-        """Whether the text was not made yet, nor replaced, nor removed."""
+        """Whether the dict still holds the placeholder of the text, i.e. the text was not made."""
         return super().get(ATTRIBUTE) is _PENDING
 
     def __iter__(self) -> Iterator[Any]:
-        # That it is defined makes `dict`, `update` and `**` ask the methods of this class.
+        # Because this is defined, `dict`, `update` and `**` call the methods of this class.
         return super().__iter__()
 
     def __reduce_ex__(self, protocol: Any) -> tuple[type[dict[Any, Any]], tuple[dict[Any, Any]]]:
         return dict, (self.copy(),)
 
 
-def _filling(method: Callable[..., Any]) -> Any:
-    """Wrap a method of dict so that the text is made before it reads values."""
+def _make_text_first(method: Callable[..., Any]) -> Any:
+    """Return a method of dict, wrapped to make the text of the metadata before it reads values."""
 
     def read(*dicts: Any) -> Any:
         for attrs in dicts:
@@ -355,13 +355,13 @@ for _name in (
     *("__getitem__", "get", "items", "values", "pop", "popitem", "setdefault", "copy"),
     *("__eq__", "__ne__", "__or__", "__ror__", "__repr__"),
 ):
-    setattr(LazyAttrs, _name, _filling(getattr(dict, _name)))
+    setattr(LazyAttrs, _name, _make_text_first(getattr(dict, _name)))
 
 
 CHECKS: ContextVar[dict[int, tuple[pd.DataFrame, FingerprintCheck]] | None] = ContextVar(
     "checks", default=None
 )
-"""The checks of frames while a verb runs, which changes no frame, so that each is checked once."""
+"""The checks by the frame's ``id``, cached while a verb runs, as a verb changes no frame."""
 
 
 def attach(
@@ -369,7 +369,7 @@ def attach(
 ) -> pd.DataFrame:
     """Attach metadata to a frame, with a fingerprint of its rows, and return the frame.
 
-    The ``responses`` are those in memory that it was read from.
+    ``responses`` are the responses in memory that the frame was read from.
     """
     other_attrs = _other_attrs(frame)
     frame.attrs = {}
@@ -383,7 +383,7 @@ def frame_with(
     metadata: Callable[[], FrameMetadata],
     responses: Iterable[HeldResponse],
 ) -> pd.DataFrame:
-    """Make a frame whose metadata and fingerprint are made when they are first needed.
+    """Return a frame whose metadata and fingerprint are made when they are first needed.
 
     ``rows`` makes the frame, and ``metadata`` its metadata. For the fingerprint ``rows`` is called
     again, as the frame may have been changed by then.
@@ -424,7 +424,7 @@ def metadata_of(frame: pd.DataFrame, *, levels: bool = False) -> FrameMetadata:
             change = fingerprint_check.change(name)
         unknown_column = ColumnMetadata(None, Availability(Status.UNKNOWN, None, change))
         columns[name] = unknown_column if change else column
-    columns = over_rows(frame, columns)
+    columns = with_row_states(frame, columns)
     for name in {*level_names} - {*names} if not levels else ():
         del columns[name]
     key = tuple(name for name in metadata.key if name in names or name in level_names)
@@ -484,21 +484,21 @@ def replace_metadata(
 
 
 def fingerprint_in(frame: pd.DataFrame, metadata: FrameMetadata) -> Fingerprint | None:
-    """Return the fingerprint of all rows of a frame, or of a sample if the frame was pickled.
+    """Return the fingerprint of all rows of a frame.
 
-    None if the metadata of a pickled frame has none.
+    A frame that was pickled has only the fingerprint of a sample of its rows, or None.
     """
     in_memory = _in_memory(frame)
     return metadata.fingerprint if in_memory is None else in_memory.fingerprint
 
 
 def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, ...]]:
-    """Return the metadata as it was attached, unchecked, and the responses in memory.
+    """Return the metadata that was attached to a frame, unchecked, and its responses in memory.
 
     Raises
     ------
     MetadataError
-        If it is damaged, or of a newer major version.
+        If the metadata is damaged, or of a newer major version.
     """
     in_memory = _in_memory(frame)
     if in_memory is not None:
@@ -508,7 +508,7 @@ def stored_of(frame: pd.DataFrame) -> tuple[FrameMetadata, tuple[HeldResponse, .
 
 
 def _put(frame: pd.DataFrame, other_attrs: Mapping[Any, Any], in_memory: _MetadataInMemory) -> None:
-    """Set the attrs of a frame, with metadata whose text is made when it is first read."""
+    """Set the attrs of a frame: the other items, and metadata whose text is made when read."""
     if not isinstance(frame, Frame):
         frame.__class__ = Frame
     # the property would copy it to a plain dict
@@ -517,14 +517,14 @@ def _put(frame: pd.DataFrame, other_attrs: Mapping[Any, Any], in_memory: _Metada
 
 def _other_attrs(frame: pd.DataFrame) -> dict[Any, Any]:
     """Return the attrs of a frame without its metadata."""
-    # past the methods of `LazyAttrs`, which would make the text
+    # the method of dict, as those of `LazyAttrs` would make the text
     return {name: value for name, value in dict.items(frame.attrs) if name != ATTRIBUTE}
 
 
-def over_rows(
+def with_row_states(
     frame: pd.DataFrame, columns: Mapping[str, ColumnMetadata]
 ) -> dict[str, ColumnMetadata]:
-    """Return the metadata of columns, with their availability computed from a frame's rows."""
+    """Return the metadata of columns, with availability computed from the rows of ``frame``."""
     if not any(column.statements or column.absent for column in columns.values()):
         return {**columns}
     rows = rows_of(frame, FrameMetadata(columns))

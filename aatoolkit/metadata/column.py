@@ -26,7 +26,10 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Source:
-    """A response that a frame was read from, with the first and last day of its window, if any."""
+    """A response that a frame was read from.
+
+    ``window_start`` and ``window_end`` are the first and last day that it covers, if any.
+    """
 
     host: str | None = None
     section: str | None = None
@@ -51,7 +54,7 @@ class ColumnMetadata:
     availability : Availability
         Whether it could be measured, in the rows that the frame has.
     statements : tuple of Statement
-        The statements about rows that match conditions.
+        The statements about some rows of the column: those that match conditions.
     other_rows : Availability, optional
         The availability of the rows that no statement is about; ``availability`` if None.
     absent : tuple of Availability
@@ -103,15 +106,15 @@ class ColumnMetadata:
         return replace(self, statements=tuple(statements))
 
     def with_absent(self, *absent: Availability) -> ColumnMetadata:
-        """Return the metadata with the availability of further rows that the frame lacks."""
+        """Return the metadata, with the availability of further rows that the frame lacks added."""
         all_absent = tuple(dict.fromkeys((*self.absent, *absent)))
         total = combine([self.availability, *absent])
         return replace(self, availability=total, other_rows=self.elsewhere, absent=all_absent)
 
     def statements_within(self, *conditions: Condition) -> tuple[Statement, ...]:
-        """Return the column's statements, limited to the rows that match some conditions.
+        """Return the column's statements, limited to the rows that match all ``conditions``.
 
-        The first is about the rows among these that no statement of the column is about.
+        An additional first statement is about the matching rows that no other statement is about.
         """
         return (
             Statement(self.elsewhere, conditions),
@@ -150,7 +153,7 @@ class RowStatus:
     def states(
         self, other_rows: Availability, statements: Sequence[Statement]
     ) -> tuple[list[Availability], Codes]:
-        """Return the distinct availabilities of rows, and for each row the position of its own.
+        """Return the distinct availabilities, and for each row the position of its availability.
 
         ``other_rows`` is the availability of the rows that no statement is about.
         """
@@ -163,10 +166,10 @@ class RowStatus:
             _, first_rows, codes = np.unique(
                 packed_rows, axis=0, return_index=True, return_inverse=True
             )
-            numbers_by_state = [np.flatnonzero(matches[row]).tolist() for row in first_rows]
+            positions_by_state = [np.flatnonzero(matches[row]).tolist() for row in first_rows]
             states = [
-                self._state(other_rows, [statements[number] for number in numbers])
-                for numbers in numbers_by_state
+                self._state(other_rows, [statements[position] for position in positions])
+                for positions in positions_by_state
             ]
             self._states[cache_key] = states, codes.reshape(-1).astype(np.int64)
         return self._states[cache_key]
@@ -179,7 +182,7 @@ class RowStatus:
         )
 
     def _match(self, statement: Statement) -> Mask:
-        """Return the mask of the rows that a statement is, or may be, about."""
+        """Return the mask of the rows that match a statement; lost columns match."""
         mask = np.ones(self._row_count, bool)
         for condition in statement.rows:
             if condition.column not in self._usable_columns:
@@ -191,17 +194,17 @@ class RowStatus:
             mask &= self._masks[condition]
         return mask
 
-    def _state(self, other_rows: Availability, matching: Sequence[Statement]) -> Availability:
-        """Return the availability of a row by the statements that match it."""
-        column_sets = [{condition.column for condition in statement.rows} for statement in matching]
+    def _state(self, other_rows: Availability, matches: Sequence[Statement]) -> Availability:
+        """Return the availability of a row, combined from the statements that match it."""
+        column_sets = [{condition.column for condition in statement.rows} for statement in matches]
         are_certain = [names <= self._usable_columns for names in column_sets]
         condition_sets = [
             {*statement.rows}
-            for statement, is_certain in zip(matching, are_certain, strict=True)
+            for statement, is_certain in zip(matches, are_certain, strict=True)
             if is_certain
         ]
         narrowest_states, possible_states = [], []
-        for statement, is_certain in zip(matching, are_certain, strict=True):
+        for statement, is_certain in zip(matches, are_certain, strict=True):
             if not is_certain:
                 possible_states.append(statement.availability)
             elif not any({*statement.rows} < conditions for conditions in condition_sets):
@@ -210,23 +213,26 @@ class RowStatus:
 
 
 def dump_state(availability: Availability) -> tuple[str | None, ...]:
-    """Convert an availability to status, cause and reason."""
+    """Return the status, cause and reason of an availability as texts."""
     cause = availability.cause
     return (str(availability.status), None if cause is None else str(cause), availability.reason)
 
 
 def load_state(state: Sequence[Any]) -> Availability:
-    """Build an availability from status, cause and reason."""
+    """Return the availability with a status, cause and reason, which are texts or None."""
     status, cause, reason = state
     return Availability(Status(status), None if cause is None else Cause(cause), reason)
 
 
-Stated = tuple[tuple[Statement, ...], Availability, tuple[Availability, ...]]
-"""The statements of a column, the availability of other rows, and that of absent rows."""
+StatementFields = tuple[tuple[Statement, ...], Availability, tuple[Availability, ...]]
+"""The statements of a column, the availability of its other rows, and that of absent rows."""
 
 
 def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
-    """Serialize the statements of columns, the status of other rows, and that of absent rows."""
+    """Serialize, by column, its statements and the availability of other and of absent rows.
+
+    Other rows are those that no statement is about; absent rows, those that the frame lacks.
+    """
     return {
         name: _dump((column.statements, column.elsewhere, column.absent))
         for name, column in columns.items()
@@ -235,7 +241,7 @@ def dump_statements(columns: Mapping[str, ColumnMetadata]) -> dict[str, Any]:
 
 
 def _dump(value: Any) -> Any:
-    """Convert statements, conditions and availabilities to lists."""
+    """Convert a statement, condition or availability, or a tuple of them, to nested lists."""
     if isinstance(value, Availability):
         return dump_state(value)
     if isinstance(value, tuple):
@@ -243,11 +249,11 @@ def _dump(value: Any) -> Any:
     return [*map(_dump, vars(value).values())] if hasattr(value, "__dict__") else value
 
 
-def load_statements(body: Mapping[str, Any]) -> dict[str, Stated]:
-    """Parse what `dump_statements` returned.
+def load_statements(body: Mapping[str, Any]) -> dict[str, StatementFields]:
+    """Parse the result of `dump_statements`.
 
-    By column, these are its statements, the availability of other rows, and that of rows that the
-    frame lacks.
+    Return for each column its statements, the availability of the rows that no statement is about,
+    and that of rows that the frame lacks.
     """
 
     def condition(body: Sequence[Any]) -> Condition:

@@ -39,19 +39,19 @@ Positions = npt.NDArray[np.intp]
 _MISSING_HASH = 0x9E3779B97F4A7C15
 
 _MANY_TEXTS = 10_000
-"""The number of texts from which on only distinct ones are hashed."""
+"""From this number of texts on, each distinct text is hashed only once."""
 
 SAMPLE_SIZE = 32
-"""The most rows that are sampled: every day of a month."""
+"""The maximum number of rows in a sample: enough for one row per day of a month."""
 
 _ROW_BITS, _CELL_BITS = 0xFFFF_FFFF, 0xFFFF
-"""The bits of the hashes of rows and of cells that a sample keeps."""
+"""Masks of the bits that a sample keeps of the hash of a row, and of a cell."""
 
 _FULL_CELL_BITS = 0xFFFF_FFFF
-"""The bits of the hashes of cells that are kept of all rows; those of rows are kept whole."""
+"""Mask of the bits of a cell's hash that are kept if all rows are hashed, not a sample."""
 
 _MIN_DIFFERENT = 3
-"""The number of different numbers, in rows with their own labels, that do not agree by chance."""
+"""This many distinct numbers of a column are not equal to the values that were read by chance."""
 
 OVERWRITTEN = "overwritten"
 MOVED = (
@@ -96,7 +96,7 @@ def _hash_present(values: Array) -> Hashes:
 
 
 def _text(value: Any) -> str:
-    """Return a value as text, a list as the texts of its items, joined."""
+    """Return a value as text; a list becomes the joined texts of its items."""
     if isinstance(value, str):
         return value
     is_list = isinstance(value, (list, tuple, np.ndarray))
@@ -104,7 +104,7 @@ def _text(value: Any) -> str:
 
 
 class HashedRows:
-    """The hashes of the rows that were read, in which other rows are looked up by their hashes."""
+    """The hashes of the rows that were read; finds the position of a row by its hash."""
 
     def __init__(self, hashes: Sequence[int] | Hashes) -> None:
         self.hashes: Hashes = np.asarray(hashes, dtype=np.uint64)
@@ -115,7 +115,7 @@ class HashedRows:
         return pd.Index(self.hashes).is_unique
 
     def positions(self, hashes: Hashes) -> Positions:
-        """Return for each hash the position of a row with this hash; -1 if there is none."""
+        """Return for each hash the position of the first row that has it; -1 if there is none."""
         if np.array_equal(hashes, self.hashes) and self.is_unique:
             return np.arange(len(hashes))
         first_positions = np.flatnonzero(~pd.Index(self.hashes).duplicated())
@@ -140,9 +140,9 @@ class Fingerprint:
     keys : tuple of int
         The hashes of the sampled rows' keys; empty if there is no key, or keys repeat.
     cells : mapping of str to tuple of int
-        By column, the number of missing values, and the hash of each sampled cell.
+        For each column, its number of missing values and the hashes of its sampled cells.
     label_columns : tuple of str
-        The columns that are hashed together with the labels, if labels alone repeat.
+        The columns that are hashed together with the labels, if labels are not unique.
     is_sample : bool
         Whether only a sample of the rows was hashed, with shorter hashes.
     """
@@ -168,17 +168,17 @@ class Fingerprint:
     def to_dict(self) -> dict[str, Any]:
         """Convert the fingerprint to JSON values, with hashes as hexadecimal text."""
 
-        def text(hashes: Any, dtype: str) -> str:
+        def to_hex(hashes: Any, dtype: str) -> str:
             return np.asarray(hashes).astype(dtype).tobytes().hex()
 
         return {
             "rows": self.rows,
             "index": list(self.index),
             "span": self.span and list(self.span),
-            "labels": text(self.labels, ">u4"),
-            "keys": text(self.keys, ">u4"),
+            "labels": to_hex(self.labels, ">u4"),
+            "keys": to_hex(self.keys, ">u4"),
             "cells": {
-                name: [missing_count, text(cells, ">u2")]
+                name: [missing_count, to_hex(cells, ">u2")]
                 for name, (missing_count, cells) in self.cells.items()
             },
         }
@@ -187,7 +187,7 @@ class Fingerprint:
     def from_dict(body: Mapping[str, Any]) -> Fingerprint:
         """Create a fingerprint from its JSON values."""
 
-        def numbers(text: str, dtype: str) -> Hashes:
+        def from_hex(text: str, dtype: str) -> Hashes:
             return np.frombuffer(bytes.fromhex(text), dtype).astype(np.uint64)
 
         span, cells = body["span"], body["cells"].items()
@@ -195,22 +195,22 @@ class Fingerprint:
             int(body["rows"]),
             tuple(body["index"]),
             span and tuple(span),
-            numbers(body["labels"], ">u4"),
-            numbers(body["keys"], ">u4"),
+            from_hex(body["labels"], ">u4"),
+            from_hex(body["keys"], ">u4"),
             {
-                name: (int(missing_count), numbers(text, ">u2"))
+                name: (int(missing_count), from_hex(text, ">u2"))
                 for name, (missing_count, text) in cells
             },
         )
 
     @cached_property
     def by_label(self) -> HashedRows:
-        """The rows, to look up by the hashes of their labels."""
+        """The rows that were read, which are looked up by the hashes of their labels."""
         return HashedRows(self.labels)
 
     @cached_property
     def by_key(self) -> HashedRows:
-        """The rows, to look up by the hashes of their keys."""
+        """The rows that were read, which are looked up by the hashes of their keys."""
         return HashedRows(self.keys)
 
 
@@ -261,7 +261,7 @@ def fingerprint_of(
 
 
 def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
-    """Return the arrays of all columns and index levels with unique names."""
+    """Return by name the arrays of the columns and index levels, if the name is unique."""
     rows = pd.DataFrame(rows)  # without attrs, which each of its columns would copy
     names = [str(name) for name in rows.columns]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}
@@ -275,14 +275,17 @@ def arrays_of(rows: pd.DataFrame) -> dict[str, Array]:
 
 
 def _sample_positions(size: int) -> Positions:
-    """Return the positions of rows to sample: all, or the first ones and evenly spaced others."""
+    """Return the positions of rows to sample: the first rows, then others at equal distances.
+
+    A frame of at most `SAMPLE_SIZE` rows is sampled as a whole.
+    """
     first_count = SAMPLE_SIZE // 2
     others = np.linspace(first_count, size - 1, first_count, dtype=np.intp)
     return np.arange(size) if size <= SAMPLE_SIZE else np.append(np.arange(first_count), others)
 
 
 def index_names(index: pd.Index) -> tuple[str | None, ...]:
-    """Return the names of the levels of an index."""
+    """Return the names of the levels of an index, as str; None for a level without a name."""
     return tuple(None if name is None else str(name) for name in index.names)
 
 
@@ -291,14 +294,14 @@ def _label_hashes(index: pd.Index) -> list[Hashes]:
 
 
 def label_span(index: pd.Index) -> tuple[int, int] | None:
-    """Return the smallest and the largest label of an index of integers without a name, or None."""
+    """Return the smallest and the largest label of an unnamed index of integers; else None."""
     if index.nlevels > 1 or index.name is not None or index.dtype.kind not in "iu" or index.empty:
         return None
     return int(index.min()), int(index.max())
 
 
 def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
-    """Combine the hashes of columns to one hash per row, which is shorter for a sample."""
+    """Return one hash per row, combined from the hashes of its cells, and shorter for a sample."""
     total = np.zeros(len(columns[0]), dtype=np.uint64)
     for hashes in columns:
         total = total * np.uint64(1_000_003) + hashes
@@ -306,18 +309,18 @@ def row_hashes(columns: list[Hashes], sample: bool = False) -> Hashes:
 
 
 def _truncate(cells: Hashes, sample: bool = False) -> Hashes:
-    """Truncate the hashes of cells to the bits that a fingerprint keeps."""
+    """Return the hashes of cells, truncated to the bits that a fingerprint keeps."""
     return cells & np.uint64(_CELL_BITS if sample else _FULL_CELL_BITS)
 
 
 def _row_counts(columns: Iterable[Hashes]) -> pd.Series:
-    """Return how often each row occurs, by its hash."""
+    """Return a Series of how often each row occurs, indexed by the hash of the row."""
     hashes = row_hashes([*map(_truncate, columns)])
     return pd.Index(hashes).value_counts()
 
 
 def has_more_rows(rows: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
-    """Return whether any row occurs more often in ``rows`` than in any of several frames.
+    """Return whether some row occurs more often in ``rows`` than in each of the ``frames``.
 
     Parameters
     ----------
@@ -332,25 +335,25 @@ def has_more_rows(rows: list[Hashes], frames: Iterable[list[Hashes]]) -> bool:
 
 
 class RowMatch(NamedTuple):
-    """The rows of a frame, matched to the rows that were hashed by label or by key."""
+    """Which of the rows that were read each row of a frame is, by its label or by its key."""
 
     hashes: Hashes
     """The hashes of the frame's rows."""
     read_rows: HashedRows
     """The rows that were read."""
     positions: Positions
-    """For each row of the frame the position among the rows that were read; -1 if there is none."""
+    """For each row of the frame its position among the rows that were read; -1 for a new row."""
     is_by_key: bool
     """Whether rows were matched by key."""
 
     @property
     def mask(self) -> Mask:
-        """The mask of the frame's rows that are among the rows that were read."""
+        """For each row of the frame, whether it is among the rows that were read."""
         return self.positions >= 0
 
 
 class FingerprintCheck:
-    """Finds which columns of a frame still hold the values that were read, by its fingerprint.
+    """Finds by a fingerprint which columns of a frame still hold the values that were read.
 
     Rows are matched by label or by key, whichever makes fewer columns differ. A column that was
     overwritten differs alone; if the labels are new ones, nearly all columns differ.
@@ -358,61 +361,63 @@ class FingerprintCheck:
 
     def __init__(self, frame: pd.DataFrame, fingerprint: Fingerprint, key: tuple[str, ...]) -> None:
         self._index, self._arrays = frame.index, arrays_of(frame)
-        self._read, self._key = fingerprint, key
+        self._origin, self._key = fingerprint, key
         self._columns = [name for name in fingerprint.cells if name in self._arrays]
         self._cell_hashes: dict[str, Hashes] = {}
 
     @property
     def hashed_columns(self) -> set[str]:
         """The columns whose cells were hashed."""
-        return {*self._read.cells}
+        return {*self._origin.cells}
 
     def original_rows(self) -> tuple[Positions, set[str]] | None:
-        """Return the original position of each row, and the unchanged columns; None if uncertain.
+        """Return for each row its position when it was read, and the names of unchanged columns.
 
-        Rows that were matched by key are certain even if their columns are not accepted, as their
-        cells are compared.
+        None if the positions are uncertain. Positions of rows that were matched by key are certain
+        even if columns were overwritten or may be sums.
         """
         if len(self._index) == 0:
             return np.empty(0, np.intp), {*self._columns}
         is_moved = MOVED in self._changes.values()
         best_match: tuple[Positions, set[str]] | None = None
-        for match, differing, _ in self._matches if self._read.is_complete else ():
+        for match, differences, _ in self._matches if self._origin.is_complete else ():
             if not (match.read_rows.is_unique and match.mask.all()) or (
                 is_moved and not match.is_by_key
             ):
                 continue
-            unchanged_columns = {*self._columns} - differing | (
+            unchanged_columns = {*self._columns} - differences | (
                 {*self._key} if match.is_by_key else set()
             )
             if best_match is None or len(unchanged_columns) > len(best_match[1]):
                 best_match = match.positions, unchanged_columns
-        is_numbered = self._read.index == (None,) and self._read.span == (0, self._read.rows - 1)
-        if self._read.is_complete or is_moved or not is_numbered or not self._is_within_span:
+        is_range = self._origin.index == (None,) and self._origin.span == (0, self._origin.rows - 1)
+        if self._origin.is_complete or is_moved or not is_range or not self._is_within_span:
             return best_match
         unchanged_columns = {name for name in self._columns if self.change(name) is None}
         return self._index.to_numpy().astype(np.intp), unchanged_columns
 
     def repeated(self, tables: Mapping[str, Sequence[str]]) -> set[str]:
-        """Return the tables of which the frame repeats a row more often than when it was read.
+        """Return the tables of which some row occurs in the frame more often than when it was read.
 
         Parameters
         ----------
         tables : mapping of str to sequence of str
-            The columns of the frame by table.
+            For each table, the names of its columns in the frame.
         """
         if not tables or not len(self._index):
             return set()
         original_rows = self.original_rows()
         if original_rows is not None:
             return {*tables} if np.bincount(original_rows[0]).max() > 1 else set()
-        if not self._read.is_complete:
-            is_repeated = len(self._index) > self._read.rows or not self._index.is_unique
+        if not self._origin.is_complete:
+            is_repeated = len(self._index) > self._origin.rows or not self._index.is_unique
             return {*tables} if is_repeated else set()
         repeated_tables = set()
         for table, columns in tables.items():
             names = [name for name in columns if self.change(name) is None]
-            if names and has_more_rows([*map(self._hashes, names)], [self._read.hashes_of(names)]):
+            if names and has_more_rows(
+                [*map(self._hashes, names)], [self._origin.hashes_of(names)]
+            ):
                 repeated_tables.add(table)
         return repeated_tables
 
@@ -423,11 +428,11 @@ class FingerprintCheck:
 
     def change(self, name: str) -> str | None:
         """Return why a column does not hold the values that were read; None if it does."""
-        return self._changes.get(name) if name in self._read.cells else MOVED
+        return self._changes.get(name) if name in self._origin.cells else MOVED
 
     @cached_property
     def _changes(self) -> dict[str, str]:
-        """The columns that do not hold the values that were read, each with the reason."""
+        """For each column that does not hold the values that were read, the reason."""
         reasons = dict.fromkeys(
             self.hashed_columns.difference(self._columns), "not one column of this name"
         )
@@ -440,23 +445,24 @@ class FingerprintCheck:
 
     @cached_property
     def _matches(self) -> list[tuple[RowMatch, set[str], dict[str, str]]]:
-        """The matches by label and by key, each with the columns that differ, and reasons.
+        """The matches of rows by label and by key.
 
-        The reasons say of each column that is not accepted why not: it differs, or may be sums.
+        Each comes with the set of columns that differ, and with a dict that has, for each column
+        that is not accepted, the reason: it differs, or its values may be sums.
         """
         matches = []
         for match in filter(None, (find() for find in (self._by_label, self._by_key))):
-            differing = {name for name in self._columns if self._differs(name, match)}
-            possible_sums = self._possible_sums(match.mask, differing)
+            differences = {name for name in self._columns if self._differs(name, match)}
+            possible_sums = self._possible_sums(match.mask, differences)
             matches.append(
-                (match, differing, dict.fromkeys(differing, OVERWRITTEN) | possible_sums)
+                (match, differences, dict.fromkeys(differences, OVERWRITTEN) | possible_sums)
             )
             if not matches[-1][-1]:
                 break
         return matches
 
-    def _possible_sums(self, is_matched: Mask, differing: set[str]) -> dict[str, str]:
-        """Return the columns that may be sums, equal to the read values by chance, with the reason.
+    def _possible_sums(self, is_matched: Mask, differences: set[str]) -> dict[str, str]:
+        """Return the columns that may hold sums, equal to the read values by chance, with reasons.
 
         The labels of groups may be numbers as well, and so equal those of rows. A frame with as
         many rows as were read is accepted if its columns of text, or all its columns, are
@@ -464,99 +470,99 @@ class FingerprintCheck:
         include text or several different numbers. Labels that count from 0 may be those of groups,
         and a sum over missing values may equal the value that was read at its label.
         """
-        equal_columns = {*self._columns} - differing
+        equal_columns = {*self._columns} - differences
         if self._key and equal_columns >= {*self._key}:
             return {}
         number_columns = [name for name in equal_columns if self._arrays[name].dtype.kind in "biuf"]
         has_text = len(number_columns) < len(equal_columns)
-        if len(self._index) == self._read.rows:
-            is_accepted = has_text or not differing
+        if len(self._index) == self._origin.rows:
+            is_accepted = has_text or not differences
             return {} if is_accepted else dict.fromkeys(self._columns, MOVED)
         zero_hashes = hash_cells(pd.array([0, None], "Int64"))
         is_varied = any(
             len(np.setdiff1d(self._hashes(name)[is_matched], zero_hashes)) >= _MIN_DIFFERENT
             for name in number_columns
         )
-        if differing or not (has_text or is_varied) or not is_matched.any():
+        if differences or not (has_text or is_varied) or not is_matched.any():
             return dict.fromkeys(self._columns, MOVED)
         if is_varied and label_span(self._index) != (0, len(self._index) - 1):
             return {}
-        return {name: MOVED for name in self._columns if self._read.cells[name][0]}
+        return {name: MOVED for name in self._columns if self._origin.cells[name][0]}
 
     def _hashes(self, name: str) -> Hashes:
-        """Return the hashes of the cells of a column, cached."""
+        """Return the hashes of the cells of a column, which are cached."""
         if name not in self._cell_hashes:
             self._cell_hashes[name] = hash_cells(self._arrays[name])
         return self._cell_hashes[name]
 
     def _differs(self, name: str, match: RowMatch) -> bool:
-        """Return whether a column differs in matched rows, or was filled or emptied elsewhere."""
+        """Return whether a column differs in matched rows, or was filled or emptied in others."""
         if not self._has_likely_missing(name):
             return True
-        (hashes,), mask = self._read.hashes_of([name]), match.mask
-        is_all = self._read.is_complete or mask.all()
-        cells = self._hashes(name)[mask] if is_all else hash_cells(self._arrays[name][mask])
-        cells = _truncate(cells, self._read.is_sample)
+        (read_hashes,), mask = self._origin.hashes_of([name]), match.mask
+        is_complete = self._origin.is_complete or mask.all()
+        hashes = self._hashes(name)[mask] if is_complete else hash_cells(self._arrays[name][mask])
+        hashes = _truncate(hashes, self._origin.is_sample)
         if match.read_rows.is_unique:
-            return not np.array_equal(hashes[match.positions[mask]], cells)
-        rows = _combine(match.read_rows.hashes, hashes)
-        return not np.isin(_combine(match.hashes[mask], cells), rows).all()
+            return not np.array_equal(read_hashes[match.positions[mask]], hashes)
+        cells_read = _combine(match.read_rows.hashes, read_hashes)
+        return not np.isin(_combine(match.hashes[mask], hashes), cells_read).all()
 
     def _has_likely_missing(self, name: str) -> bool:
         """Return whether dropping or repeating rows can explain how many values are missing.
 
         If it cannot, values of the column were filled or removed.
         """
-        if self._read.is_complete:
+        if self._origin.is_complete:
             return True
-        missing_before = self._read.cells.get(name, (0,))[0]
-        rows, rows_read = len(self._index), self._read.rows
+        missing_before = self._origin.cells.get(name, (0,))[0]
+        row_count, read_row_count = len(self._index), self._origin.rows
         missing_now = int(self._arrays[name].isna().sum())
-        if rows == rows_read:
+        if row_count == read_row_count:
             return missing_now == missing_before
-        if missing_before - missing_now > rows_read - rows > 0 and self._index.is_unique:
+        if missing_before - missing_now > read_row_count - row_count > 0 and self._index.is_unique:
             return False  # more were missing than rows are gone: some were filled
-        return missing_now * rows_read <= missing_before * max(rows, rows_read)
+        return missing_now * read_row_count <= missing_before * max(row_count, read_row_count)
 
     def _by_label(self) -> RowMatch | None:
-        """Match rows by label; None if the frame has new labels."""
-        read = self._read
-        if index_names(self._index) != read.index or not {*read.label_columns} <= {*self._arrays}:
+        """Return the match of the frame's rows by label; None if the frame has new labels."""
+        origin = self._origin
+        if index_names(self._index) != origin.index or not {*origin.label_columns} <= {
+            *self._arrays
+        }:
             return None
-        if read.span is not None and not read.is_complete and not self._is_within_span:
+        if origin.span is not None and not origin.is_complete and not self._is_within_span:
             return None
-        columns = [*_label_hashes(self._index), *map(self._hashes, read.label_columns)]
-        match = self._match(columns, read.by_label, is_by_key=False)
-        is_numbered = read.span is not None and not read.is_complete
-        return match if is_numbered or self._is_match(match) else None
+        columns = [*_label_hashes(self._index), *map(self._hashes, origin.label_columns)]
+        match = self._match(columns, origin.by_label, is_by_key=False)
+        is_sampled_range = origin.span is not None and not origin.is_complete
+        return match if is_sampled_range or self._is_match(match) else None
 
     def _by_key(self) -> RowMatch | None:
-        """Match rows by key; None if the key is gone or changed."""
-        is_filled = all(
-            name in self._arrays and self._has_likely_missing(name) for name in self._key
-        )
-        if not len(self._read.keys) or not is_filled:
+        """Return the match of the frame's rows by key; None if the key is gone or changed."""
+        has_key = all(name in self._arrays and self._has_likely_missing(name) for name in self._key)
+        if not len(self._origin.keys) or not has_key:
             return None
         columns = [self._hashes(name) for name in self._key]
-        match = self._match(columns, self._read.by_key, is_by_key=True)
+        match = self._match(columns, self._origin.by_key, is_by_key=True)
         return match if self._is_match(match) else None
 
     def _match(self, columns: list[Hashes], read_rows: HashedRows, *, is_by_key: bool) -> RowMatch:
-        """Match rows by the hashes of the columns of their labels or keys."""
-        hashes = row_hashes(columns, self._read.is_sample)
+        """Return the match of rows by ``columns``: the hashes of their labels or keys."""
+        hashes = row_hashes(columns, self._origin.is_sample)
         return RowMatch(hashes, read_rows, read_rows.positions(hashes), is_by_key)
 
     def _is_match(self, match: RowMatch) -> bool:
         """Return whether enough rows match: all if all rows were hashed, else at least one."""
-        return bool(match.mask.all() if self._read.is_complete else match.mask.any())
+        return bool(match.mask.all() if self._origin.is_complete else match.mask.any())
 
     @cached_property
     def _is_within_span(self) -> bool:
         """Whether all labels are within the span of those that were read."""
-        span, read_span = label_span(self._index), self._read.span
+        span, read_span = label_span(self._index), self._origin.span
         return bool(span and read_span and read_span[0] <= span[0] and span[1] <= read_span[1])
 
 
 def _combine(rows: Hashes, cells: Hashes) -> Hashes:
-    """Combine the hashes of rows with those of their cells."""
+    """Return one hash per cell, combined from its own hash and the hash of its row."""
     return (rows ^ (rows >> np.uint64(29))) * np.uint64(0x9E37_79B9_7F4A_7C15) + cells

@@ -3,10 +3,11 @@
 A verb is a method of ``df.aa`` or another function that makes a frame of frames.
 
 ======================================  ==========================================================
-``["read", 0, "source_domains"]``       a table of a response: the number of its source, its name
+``["read", 0, "source_domains"]``       a table of a response: the position of the response among
+                                        the sources of the frame, and the name of the table
 ``["do", verb, arguments, [inputs]]``   the result of a verb of ``df.aa``
-``["view", input, {…}]``                what plain pandas left of a frame: its ``rows``, ``columns``
-                                        and ``index``, and the ``values`` that it set
+``["view", input, {…}]``                a frame after plain pandas: the ``rows``, ``columns`` and
+                                        ``index`` that are left, and the ``values`` that were set
 ``["archived", "read", {…}]``           a frame of an archive: the method and its arguments
 ``["end", why]``                        a frame whose origin is not known
 ======================================  ==========================================================
@@ -29,13 +30,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-Numbers = npt.NDArray[np.intp]
+Positions = npt.NDArray[np.intp]
 
 PACKED = "zlib:"
 """The prefix of packed text."""
 
 _MAX_BYTES = 1 << 26
-"""The most bytes that are unpacked, more than any metadata has."""
+"""The maximum number of bytes that are unpacked, more than any metadata has."""
 
 
 def pack(text: str) -> str:
@@ -50,12 +51,12 @@ def pack(text: str) -> str:
 
 
 def unpack(text: str) -> str:
-    """Decompress a text, if it was packed.
+    """Return the text that `pack` compressed; return any other text unchanged.
 
     Raises
     ------
     ValueError
-        If it is damaged, or larger than anything that was packed.
+        If the packed text is damaged, or would unpack to more than 64 MiB.
     """
     if not text.startswith(PACKED):
         return text
@@ -68,16 +69,18 @@ def unpack(text: str) -> str:
 
 
 Recipe = list[Any]
-"""An expression: a list whose first element is the kind."""
+"""An expression: a list whose first element is its kind, such as ``"read"``."""
 
 READ, DO, VIEW, ARCHIVED, END = "read", "do", "view", "archived", "end"
 
 MAX_LENGTH = 4000
-"""The most characters of a recipe that the text of a frame's metadata holds."""
+"""The maximum number of characters of a recipe in the text of a frame's metadata."""
 
 
-def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
-    """Return a recipe with the numbers of its sources replaced; -1 for one that is not given.
+def renumbered(recipe: Recipe, new_positions: Mapping[int, int]) -> Recipe:
+    """Return a recipe with the position of each source replaced by its new position.
+
+    ``new_positions`` has the new positions by the old ones; a source that is not in it gets -1.
 
     Examples
     --------
@@ -86,14 +89,14 @@ def renumbered(recipe: Recipe, numbers: Mapping[int, int]) -> Recipe:
     """
     kind, *fields = recipe
     if kind == READ:
-        return [READ, numbers.get(fields[0], -1), fields[1]]
+        return [READ, new_positions.get(fields[0], -1), fields[1]]
     if kind == DO:
-        return [DO, fields[0], fields[1], [renumbered(child, numbers) for child in fields[2]]]
-    return [VIEW, renumbered(fields[0], numbers), fields[1]] if kind == VIEW else recipe
+        return [DO, fields[0], fields[1], [renumbered(child, new_positions) for child in fields[2]]]
+    return [VIEW, renumbered(fields[0], new_positions), fields[1]] if kind == VIEW else recipe
 
 
 def dump_recipe(recipe: Recipe) -> Recipe:
-    """Return a recipe, or the ``["end", why]`` that replaces one too long for the metadata."""
+    """Return the recipe, or ``["end", why]`` if it is too long for the text of the metadata."""
     if len(json.dumps(recipe)) <= MAX_LENGTH:
         return recipe
     return [END, "how it was made is too large for a frame to carry along"]
@@ -102,8 +105,8 @@ def dump_recipe(recipe: Recipe) -> Recipe:
 _MAX_CELLS = 4000
 
 
-def dump_rows(rows: Numbers) -> list[int]:
-    """Serialize row positions as runs: a step between positions, and how often it is repeated.
+def dump_rows(rows: Positions) -> list[int]:
+    """Serialize row positions as runs: pairs of a step between positions and its repeat count.
 
     Examples
     --------
@@ -117,7 +120,7 @@ def dump_rows(rows: Numbers) -> list[int]:
     return np.column_stack([steps[starts], repeat_counts]).ravel().tolist()
 
 
-def load_rows(runs: Sequence[int]) -> Numbers:
+def load_rows(runs: Sequence[int]) -> Positions:
     """Parse the row positions that `dump_rows` serialized.
 
     Raises
@@ -130,7 +133,9 @@ def load_rows(runs: Sequence[int]) -> Numbers:
 
 
 def dump_values(values: pd.Series) -> list[Any] | None:
-    """Serialize a column as dtype and JSON values; None if it is too long or would change.
+    """Return a column as a list of its dtype and its JSON values.
+
+    None if it has too many values, or `load_values` would not return the same column.
 
     Examples
     --------
@@ -156,7 +161,7 @@ def dump_values(values: pd.Series) -> list[Any] | None:
 
 
 def load_values(body: list[Any]) -> pd.Series:
-    """Parse a column from its dtype and JSON values."""
+    """Return the column that `dump_values` serialized as its dtype and JSON values."""
     dtype, cells = body
     values: pd.Series = pd.Series(cells, dtype=dtype)
     return values

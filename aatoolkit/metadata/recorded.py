@@ -1,6 +1,7 @@
 """Record how the result of a verb, i.e. a method of ``df.aa``, was made: its recipe.
 
-The recipe is made of the verb, its arguments and the recipes of its input frames."""
+The recipe is made of the verb, its arguments and the recipes of its input frames.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ R = TypeVar("R")
 FOREIGN = "it is a frame of other origin: nothing is known of where it comes from"
 
 VERBS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
-"""By name of a verb, its function and the parameters that are frames."""
+"""For each verb, its function and the names of the parameters that are frames."""
 
 
 def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -49,22 +50,22 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
     verb : str
         The name under which it is replayed.
     *inputs : str
-        The parameters that are frames or lists of frames.
+        The names of the parameters that are frames or lists of frames.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-            bound = _signature(function).bind(*args, **kwargs)
+            call = _signature(function).bind(*args, **kwargs)
             for name in inputs:  # an iterator is read once
-                frames = bound.arguments.get(name)
+                frames = call.arguments.get(name)
                 if isinstance(frames, Iterator):
-                    bound.arguments[name] = [*frames]
+                    call.arguments[name] = [*frames]
             with checked_once():
-                result = function(*bound.args, **bound.kwargs)
+                result = function(*call.args, **call.kwargs)
                 frame: Any = result
                 if hasattr(frame, "attrs"):
-                    record(frame, verb, bound.arguments, inputs)
+                    record(frame, verb, call.arguments, inputs)
             return result
 
         VERBS[verb] = wrapper, inputs
@@ -75,7 +76,7 @@ def recorded(verb: str, *inputs: str) -> Callable[[Callable[P, R]], Callable[P, 
 
 @contextmanager
 def checked_once() -> Iterator[None]:
-    """Compare each frame with its fingerprint once only within a ``with`` block.
+    """Within a ``with`` block, compare each frame with its fingerprint only once.
 
     No frame may be changed in the block.
     """
@@ -103,7 +104,7 @@ def record(
     verb : str
         The name of the method, such as ``aggregate``.
     arguments : mapping
-        The arguments, by name. If one cannot be serialized, the recipe says only that.
+        The arguments, by name. If one cannot be serialized, the recipe only says so.
     inputs : iterable of str
         The names of the arguments that are frames.
     """
@@ -131,7 +132,7 @@ def record(
             *(source for _, input_sources, _ in recipes for source in input_sources),
         )
     )
-    numbers = {source: number for number, source in enumerate(sources)}
+    positions = {source: position for position, source in enumerate(sources)}
     written_arguments, unwritten = {}, []
     for name, value in other_arguments.items():
         try:
@@ -139,9 +140,7 @@ def record(
         except TypeError:
             unwritten.append(name)
     input_recipes = [
-        renumbered(
-            input_recipe, {number: numbers[source] for number, source in enumerate(input_sources)}
-        )
+        renumbered(input_recipe, {i: positions[source] for i, source in enumerate(input_sources)})
         for input_recipe, input_sources, _ in recipes
     ]
     recipe: Recipe = [DO, verb, written_arguments, input_recipes]
@@ -155,7 +154,7 @@ _GROUPER_FIELDS = ("key", "closed", "label", "origin", "dropna", "sort", "conven
 
 
 def _serialize(value: Any) -> Any:
-    """Serialize an argument to a JSON value.
+    """Return an argument as a JSON value.
 
     Raises
     ------
@@ -190,21 +189,21 @@ def _serialize(value: Any) -> Any:
 def attach_changed(
     frame: pd.DataFrame, metadata: FrameMetadata, rows: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Attach new metadata to a frame, and keep its recipe or that of another frame.
+    """Attach new metadata to a frame, except the recipe, which is kept; return the frame.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        The frame.
+        The frame to which the metadata is attached.
     metadata : FrameMetadata
         The new metadata.
     rows : pandas.DataFrame, optional
-        The frame with the same rows whose recipe is kept; by default ``frame``.
+        The frame whose recipe is kept, with the same rows as ``frame``; by default ``frame``.
     """
     recipe, sources, responses = current_recipe(frame if rows is None else rows)
-    numbers = {source: number for number, source in enumerate(metadata.sources)}
+    new_positions = {source: position for position, source in enumerate(metadata.sources)}
     new_recipe = renumbered(
-        recipe, {number: numbers.get(source, -1) for number, source in enumerate(sources)}
+        recipe, {position: new_positions.get(source, -1) for position, source in enumerate(sources)}
     )
     return attach(frame, replace(metadata, recipe=new_recipe), responses=responses)
 
@@ -217,7 +216,7 @@ def serialized(frame: pd.DataFrame) -> str:
 
 
 def current_recipe(frame: pd.DataFrame) -> tuple[Recipe, tuple[Source, ...], tuple[Any, ...]]:
-    """Return the recipe of a frame as it is now, its sources, and its responses in memory."""
+    """Return a frame's recipe with the changes by plain pandas, its sources and held responses."""
     metadata, responses = stored_of(frame)
     changes: dict[str, Any] = {}
     if metadata.recipe is None:
@@ -258,9 +257,9 @@ def is_changed(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _add_values(frame: pd.DataFrame, names: Iterable[str], changes: dict[str, Any]) -> None:
-    """Add columns that plain pandas has set, with their values, to the ``changes`` of a recipe.
+    """Add to ``changes`` the values of columns that plain pandas has set.
 
-    Of a column that is too long only the name is added.
+    A column that is too long is added to ``changes`` by its name only.
     """
     arrays = arrays_of(frame)
     for name in names:
