@@ -64,7 +64,7 @@ _NO_ROWS = Availability(Status.NOT_APPLICABLE, None, "no rows")
 
 @dataclass(frozen=True)
 class PlannedCells:
-    """A plan of aggregation, i.e. a column with its rule, and the frame and groups it is for."""
+    """A plan to aggregate a column, with the frame and the groups of rows that it is for."""
 
     plan: Plan
     frame: pd.DataFrame
@@ -78,15 +78,15 @@ class PlannedCells:
 
     @cached_property
     def expected_rows(self) -> Codes:
-        """The number of rows in each group that should have a number."""
+        """For each group, the number of its rows that should have a number."""
         totals = self.plan.response_totals
         return self.groups.count(self.cells.applicable) + (
             0 if totals is None else totals.lacking_count
         )
 
     @cached_property
-    def covered(self) -> Floats:
-        """The number of used rows in each group.
+    def covered_rows(self) -> Floats:
+        """For each group, the number of its rows that are used.
 
         A row that was itself aggregated counts by its coverage: one made of two rows, one of which
         had no value, counts as half a row.
@@ -98,9 +98,9 @@ class PlannedCells:
 
     @cached_property
     def absent(self) -> list[Availability]:
-        """The availability of rows that the frame lacks; each of them may be missing in any group.
+        """The availability of the rows that the frame lacks, which may belong to any group.
 
-        Empty if groups are by host, window or filter: such rows would be in groups of their own.
+        Empty if groups are by host, window or filter: the rows would be in groups of their own.
         """
         if self.groups.by_value & {"host", *CONTEXT, *FILTERS}:
             return []  # they would be groups of their own
@@ -108,7 +108,7 @@ class PlannedCells:
         return [*dict.fromkeys(state for part in self.plan.parts for state in columns[part].absent)]
 
     def values(self) -> tuple[pd.Series, Mask]:
-        """Compute the number of each group, and the mask of groups whose denominator is 0."""
+        """Return the result of each group, and the mask of the groups whose denominator is 0."""
         plan, groups, mask = self.plan, self.groups, self.cells.has_number
         rule, values = plan.rule, self.frame[plan.parts[0]]
         is_undefined = np.zeros(len(groups), bool)
@@ -136,7 +136,7 @@ def planned_of(
     rules: Rules | None,
     observed: bool | None,
 ) -> list[PlannedCells]:
-    """Plan the aggregation of columns of a frame, one plan per column; see `plan`."""
+    """Return the plans to aggregate columns of a frame, one per column; see `plan`."""
     metadata = metadata_of(frame)
     groups = group(frame, by, observed is not False)
     plans = plan(frame, metadata, groups, columns, rules or {}, shares=True)
@@ -153,7 +153,7 @@ def aggregate(
     observed: bool,
     status: bool = False,
 ) -> pd.DataFrame:
-    """Aggregate a frame; see ``df.aa.aggregate``."""
+    """Return one row per group, with each column aggregated; see ``df.aa.aggregate``."""
     flat = flattened(frame)
     plans = planned_of(flat, by, columns, rules, observed)
     metadata, groups = plans[0].metadata, plans[0].groups
@@ -210,11 +210,11 @@ def _outcome(
     skip_missing: bool,
     is_stated: bool,
 ) -> tuple[pd.Series, Availability, dict[str, pd.Series]]:
-    """Compute a column of the result, its overall availability, and columns that describe it.
+    """Return a column of the result, its overall availability, and the columns that describe it.
 
-    The latter are its coverage, if rows or days of a period are left out, and its status, if it
-    differs between groups or ``is_stated``. ``partial_periods`` has, by group, the share of its
-    period that has days, and a description; see `part_periods`.
+    Its coverage is among these if rows or days of a period are left out; its status, if it differs
+    between groups or ``is_stated``. ``partial_periods`` has, by group, the share of the days of its
+    period that the group has, and a description; see `part_periods`.
     """
     plan, groups, cells = planned.plan, planned.groups, planned.cells
     used_rows, expected_rows = groups.count(cells.has_number), planned.expected_rows
@@ -228,11 +228,11 @@ def _outcome(
     has_number = has_number & ~is_undefined
     codes, states = groups.combined(cells)
     # A group without a used row is unavailable, even where other cells are partial.
-    unmeasured = [
+    unused_states = [
         replace(state, status=Status.UNAVAILABLE) if state.status == Status.PARTIAL else state
         for state in states
     ]
-    codes, states = np.where(used_rows > 0, codes, codes + len(states)), [*states, *unmeasured]
+    codes, states = (np.where(used_rows > 0, codes, codes + len(states)), [*states, *unused_states])
     # Further reasons for single groups: rows without a value, absent rows, partial periods.
     new_codes: dict[Availability, int] = {}
     has_no_value = np.array([state.reason == NO_VALUE.reason for state in states], bool)[codes]
@@ -267,7 +267,10 @@ def _outcome(
     partial_states = [replace(state, status=Status.PARTIAL) for state in states]
     all_states = [*states, *partial_states, _ZERO, empty_state]
     share = np.divide(
-        planned.covered, expected_rows, out=np.full(len(groups), np.nan), where=expected_rows > 0
+        planned.covered_rows,
+        expected_rows,
+        out=np.full(len(groups), np.nan),
+        where=expected_rows > 0,
     )
     for i, (period_share, _) in partial_periods.items():
         share[i] *= period_share

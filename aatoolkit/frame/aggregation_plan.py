@@ -24,42 +24,35 @@ from aatoolkit.frame.groupby import Floats, Groups, as_floats, check_columns, na
 from aatoolkit.frame.reshape import CONTEXT
 from aatoolkit.metadata.arrow_schema import declared
 from aatoolkit.metadata.attrs import FrameMetadata
-from aatoolkit.sections.aggregation import (
-    FRACTION,
-    ISO_4217,
-    NONE,
-    RANK,
-    Aggregation,
-    rule_of,
-)
+from aatoolkit.sections.aggregation import FRACTION, ISO_4217, NONE, RANK, Aggregation, rule_of
 
 Rules = Mapping[str, Aggregation | str]
 
-_OF_NUMBERS = ("sum", "mean", "ratio")
-_NO_RULE = ("none", "key")
+_NUMBER_RULES = ("sum", "mean", "ratio")
+_NO_RULES = ("none", "key")
 _ROW_RULES = ("first", "last", "mean")
-_MOST_PAIRS = 1_000_000
+_MAX_PAIRS = 1_000_000
 
 
 @dataclass(frozen=True)
 class ResponseTotals:
-    """The totals of several responses, whose sum is the denominator of a group.
+    """The totals of several responses, which are summed to the denominator of each group.
 
-    For example, the denominator of a share of all mentions is the sum of the total of each
-    response, whichever of its rows are in the group.
+    For example, the denominator of a share of all mentions is the sum of the responses' totals,
+    even if a group holds only some rows of each response.
 
     Parameters
     ----------
     responses : array of int
-        The response of each row of the frame.
+        The response of each row of the frame, as an integer code.
     groups, rows : array of int
-        Pairs of a group and the first row of a response, whose total counts in the denominator of
-        the group.
+        Pairs of a group and the first row of a response; the total of this response is part of the
+        denominator of this group.
     lacking_count : array of int
-        By group, the number of responses that have no row of the group, although its count in them
-        may be above 0.
+        For each group, the number of responses without a row of the group, in which its count may
+        nevertheless be above 0.
     count : array of int
-        By group, the number of responses.
+        For each group, the number of responses.
     """
 
     responses: Codes
@@ -69,9 +62,9 @@ class ResponseTotals:
     count: Codes
 
     def used_pairs(self, used_rows: Mask, groups: Groups) -> tuple[Codes, Codes]:
-        """Return the pairs of a group and a response all of whose rows in the group are used.
+        """Return the pairs of a group and a response of which all rows in the group are used.
 
-        They are two arrays: the groups, and the rows with the responses' totals.
+        The result is two arrays: the groups, and the rows that hold the responses' totals.
         """
         response_count = int(self.responses.max(initial=0)) + 1
         unused_pairs = groups.ids[~used_rows] * response_count + self.responses[~used_rows]
@@ -86,21 +79,21 @@ class ResponseTotals:
 
 @dataclass(frozen=True)
 class Plan:
-    """A column to aggregate and its rule, in which columns have their names in the frame.
+    """How one column of a frame is aggregated: its rule, with columns named as in the frame.
 
     Parameters
     ----------
     column : str
-        The column.
+        The name of the column.
     rule : Aggregation
-        The rule.
+        The rule by which it is aggregated.
     of : str or None
         The declared column, as ``table.column``, if the rule is the declared one.
     trials : tuple of str
-        The denominators of the column or of its parts. In rows where they are 0 the column does
-        not apply.
+        The columns with the denominators of the column or of its parts. The column does not apply
+        in rows where a denominator is 0.
     repeats : array of bool, optional
-        The mask of rows that would count twice.
+        The mask of the rows that repeat others, and would count twice.
     caution : str, optional
         Why the result is approximate.
     response_totals : ResponseTotals, optional
@@ -117,7 +110,7 @@ class Plan:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The columns that the result is computed from."""
+        """The names of the columns that the result is computed from."""
         weight = (self.rule.by,) if self.rule.by else ()
         return self.rule.over or (self.column, *weight)
 
@@ -131,9 +124,9 @@ def plan(
     *,
     shares: bool = False,
 ) -> list[Plan]:
-    """Plan the aggregation of the given columns, or of all that have a rule.
+    """Return the plans to aggregate ``columns``; by default, all columns that have a rule.
 
-    With ``shares``, rates and shares of several responses are computed anew from their counts.
+    With ``shares``, rates and shares over several responses are computed from summed counts.
 
     Raises
     ------
@@ -151,39 +144,39 @@ def plan(
     check_columns(frame, [*rules, *names])
     planner = _Planner(frame, metadata, groups, shares)
     plans: list[Plan] = []
-    refused = {}
+    refusals = {}
     for name in names:
         try:
             plans.append(planner.plan(name, rules, is_asked=bool(given_columns)))
         except Refused as refusal:
-            refused[name] = str(refusal)
+            refusals[name] = str(refusal)
     refused_columns = {
-        name: why for name, why in refused.items() if name in (*given_columns, *rules)
+        name: why for name, why in refusals.items() if name in (*given_columns, *rules)
     }
     if refused_columns or not plans:
         names_by_reason: dict[str, list[str]] = {}
-        for name, why in (refused_columns or refused).items():
+        for name, why in (refused_columns or refusals).items():
             names_by_reason.setdefault(why, []).append(name)
         reasons = "; ".join(f"{', '.join(names)}: {why}" for why, names in names_by_reason.items())
         raise AvailabilityError(
             f"these columns cannot be aggregated: {reasons or 'there are none'}",
-            columns=refused_columns or refused,
+            columns=refused_columns or refusals,
         )
-    # Columns with a rule that cannot be aggregated by it are worth a warning.
-    left_out = [f"{name}: {why}" for name, why in refused.items() if _has_rule(metadata, name)]
-    if left_out:
-        warn(f"left out: {'; '.join(left_out)}")
+    # Warn of columns that have a rule but cannot be aggregated by it.
+    omissions = [f"{name}: {why}" for name, why in refusals.items() if _has_rule(metadata, name)]
+    if omissions:
+        warn(f"left out: {'; '.join(omissions)}")
     return plans
 
 
 def _has_rule(metadata: FrameMetadata, name: str) -> bool:
     """Return whether a column has a declared rule that combines rows."""
     declaration = declared(metadata.columns[name])
-    return declaration is not None and declaration.aggregate.rule not in _NO_RULE
+    return declaration is not None and declaration.aggregate.rule not in _NO_RULES
 
 
 def _columns_of(metadata: FrameMetadata, table: str) -> dict[str, list[str]]:
-    """Return by declared column of a table the names that it has in a frame."""
+    """Return, for each declared column of a table, the names of its copies in a frame."""
     names: dict[str, list[str]] = {}
     for name, column in metadata.columns.items():
         if column.of and column.table == table:
@@ -201,12 +194,12 @@ class _Planner:
         self.duplicates = Duplicates(frame, metadata, groups)
 
     def plan(self, name: str, rules: Rules, *, is_asked: bool) -> Plan:
-        """Plan the aggregation of a column.
+        """Return the plan to aggregate the column ``name``.
 
         Raises
         ------
         Refused
-            If it has no rule, or cannot be aggregated by it.
+            If the column has no rule, or cannot be aggregated by its rule.
         """
         if name in self.groups.keys.columns:
             raise Refused("the rows are grouped by it")
@@ -233,14 +226,14 @@ class _Planner:
             check_repeats(self.frame, self.groups, name)
         return self._without_repeats(planned)
 
-    def _without_repeats(self, planned: Plan) -> Plan:
-        """Return the plan with the mask of the rows that would count twice, if there are any."""
-        table, rule = self.metadata.columns[planned.column].table, planned.rule.rule
-        if rule not in (*_OF_NUMBERS, "count") or not table:
-            return planned
-        return replace(planned, repeats=self.duplicates.repeats_of(table, planned.parts))
+    def _without_repeats(self, plan: Plan) -> Plan:
+        """Return the plan with the mask of repeated rows, which would count twice, if any."""
+        table, rule = self.metadata.columns[plan.column].table, plan.rule.rule
+        if rule not in (*_NUMBER_RULES, "count") or not table:
+            return plan
+        return replace(plan, repeats=self.duplicates.repeats_of(table, plan.parts))
 
-    def _check(self, planned: Plan) -> None:
+    def _check(self, plan: Plan) -> None:
         """Raise if the rows of the groups cannot be aggregated by the rule of a plan.
 
         Raises
@@ -248,22 +241,22 @@ class _Planner:
         Refused
             With the reason, such as values that are no numbers, or a group that mixes units.
         """
-        frame, name, rule = self.frame, planned.column, planned.rule
-        if rule.rule in _NO_RULE:
+        frame, name, rule = self.frame, plan.column, plan.rule
+        if rule.rule in _NO_RULES:
             hint = "" if rule.why else _suggested_rule(frame, self.metadata, rule, name)
             raise Refused(rule.why or f"its rule does not combine rows{hint}")
-        needed_columns = [*planned.parts, *((rule.within,) if rule.within else ())]
+        needed_columns = [*plan.parts, *((rule.within,) if rule.within else ())]
         missing_columns = [
             column.rpartition(".")[2] for column in needed_columns if column not in frame.columns
         ]
         if changed_columns := [
             column for column in missing_columns if self.metadata.is_lost(column)
         ]:
-            raise Refused(_overwritten(changed_columns))
+            raise Refused(_overwritten_reason(changed_columns))
         if missing_columns:
             raise Refused(f"its rule ({rule}) needs {', '.join(missing_columns)}")
         types = pd.api.types
-        for column in planned.parts if rule.rule in _OF_NUMBERS else ():
+        for column in plan.parts if rule.rule in _NUMBER_RULES else ():
             dtype = frame[column].dtype
             is_number = types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype)
             if not is_number and not frame[column].isna().all():
@@ -287,25 +280,25 @@ class _Planner:
             if self._is_mixed(name, texts):
                 why = f"a group holds more than one {rule.within}; add {rule.within!r} to by"
                 raise Refused(why)
-        if planned.of:
-            self._check_across(planned)
+        if plan.of:
+            self._check_across(plan)
 
     def _is_mixed(self, name: str, kinds: pd.Series) -> bool:
-        """Return whether a group mixes kinds of values, such as currencies."""
+        """Return whether some group mixes values of several kinds, such as currencies."""
         has_value = self.frame[name].notna().to_numpy(bool)
         kinds, ids = kinds[has_value], self.groups.ids[has_value]
         has_several_kinds = kinds.groupby(ids).nunique(dropna=False) > 1
         return bool((has_several_kinds | (kinds.isna().groupby(ids).sum() > 1)).any())
 
-    def _check_across(self, planned: Plan) -> None:
+    def _check_across(self, plan: Plan) -> None:
         """Raise if counts would be summed over keys or engines that their rule does not list.
 
         For example, an answer that mentions two brands would count twice in a sum over brands, and
         a product that two engines show in a sum over the responses for these engines.
         """
-        table, column = (planned.of or "").partition(".")[0], planned.column
-        added_keys = {column: planned.rule.across}
-        for part in planned.parts:  # a mean counts twice what its weight counts twice
+        table, column = (plan.of or "").partition(".")[0], plan.column
+        added_keys = {column: plan.rule.across}
+        for part in plan.parts:  # a mean counts twice what its weight counts twice
             declaration = declared(self.metadata.columns[part])
             if part != column and declaration is not None:
                 added_keys[part] = declaration.aggregate.across
@@ -323,7 +316,7 @@ class _Planner:
                 alike, added = key_values, positions if responses is None else responses
             rows = pd.DataFrame({**alike, "_group": self.groups.ids, "_added": added})
             if rows.drop_duplicates().drop(columns="_added").duplicated().any():
-                rule = planned.rule
+                rule = plan.rule
                 remedy = "'sum'" if rule.rule == "sum" else f"aa.sections.{rule!r}"
                 raise Refused(
                     f"{'it' if part == column else part} adds over {', '.join(added_keys[part])}, "
@@ -331,37 +324,37 @@ class _Planner:
                     f"rules={{{column!r}: {remedy}}}"
                 )
 
-    def _plan_of_one_kind(self, planned: Plan, is_asked: bool) -> Plan:
-        """Return a plan for a column whose rows are combined only if they are of the same metric.
+    def _plan_of_one_kind(self, plan: Plan, is_asked: bool) -> Plan:
+        """Return the plan of a column whose rows are combined only if they are of one metric.
 
-        If every group has one row, its number is taken (if ``is_asked``, i.e. the column was
-        named). Plans of other columns are returned unchanged.
+        Plans of other columns are returned unchanged. If no group has more than one row and the
+        column was asked for by name (``is_asked``), the value of that row is the result.
         """
-        rule, frame = planned.rule, self.frame
+        rule, frame = plan.rule, self.frame
         if rule.rule != "none" or not {rule.within, *(rule.counts or ())} <= {*frame.columns}:
-            return planned
+            return plan
         if is_asked and (self.groups.sizes <= 1).all():
-            return replace(planned, rule=Aggregation("first"))
+            return replace(plan, rule=Aggregation("first"))
         if frame[rule.within].nunique(dropna=False) != 1:
-            return planned
+            return plan
         if not rule.counts and not rule.otherwise:
-            return replace(planned, rule=NONE)
+            return replace(plan, rule=NONE)
         if not rule.counts:
-            mean = Aggregation("mean", by=rule.otherwise, within=rule.within)
-            return replace(planned, rule=mean)
+            mean_rule = Aggregation("mean", by=rule.otherwise, within=rule.within)
+            return replace(plan, rule=mean_rule)
         value, numerator, denominator = (
-            as_floats(frame[part]) for part in (planned.column, *rule.counts)
+            as_floats(frame[part]) for part in (plan.column, *rule.counts)
         )
         if not np.allclose(value * denominator, numerator, rtol=1e-3, equal_nan=True):
-            return planned  # a score of 0 to 100, say
-        return replace(planned, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
+            return plan  # a score of 0 to 100, say
+        return replace(plan, rule=Aggregation("ratio", over=rule.counts, within=rule.within))
 
     def _share_plan(self, name: str) -> Plan | None:
-        """Plan a rate or share of several responses; None for other columns.
+        """Return the plan of a rate or share over several responses; None for other columns.
 
-        It is also None if the total of a response is not sure. The result is the sum of the counts
-        divided by the sum of the responses' totals. The total of a response, which all its rows
-        repeat, counts once.
+        The rate is the sum of the counts, divided by the sum of the responses' totals. All rows of
+        a response repeat its total, which counts once. None is also returned if
+        a total is uncertain.
         """
         frame = self.frame
         metadata = self.metadata
@@ -397,7 +390,7 @@ class _Planner:
         if (counts[denominator].nunique(dropna=False) != 1).any():
             return None
         _, first_rows = np.unique(codes, return_index=True)
-        if len(groups) * len(first_rows) > _MOST_PAIRS:
+        if len(groups) * len(first_rows) > _MAX_PAIRS:
             return None
         key_rows = groups.keys[grouped_keys].assign(_group=np.arange(len(groups)))
         responses = frame[grouped_keys].iloc[first_rows].assign(_row=first_rows)
@@ -446,28 +439,29 @@ def _suggested_rule(
     return f"; {condition}: {rules}"
 
 
-def _approximation(frame: pd.DataFrame, planned: Plan) -> str | None:
+def _approximation(frame: pd.DataFrame, plan: Plan) -> str | None:
     """Return the reason why a planned aggregation is approximate; None if it is exact.
 
-    It is if the counts to weight by are missing, and another column is the weight.
+    An aggregate is approximate if the counts that weight it are missing, so that another column is
+    its weight.
     """
-    weight = planned.rule.otherwise
-    counts = [part for part in planned.parts if part != planned.column]
+    weight = plan.rule.otherwise
+    counts = [part for part in plan.parts if part != plan.column]
     missing_counts = [
         part for part in counts if part not in frame.columns or frame[part].isna().all()
     ]
-    if not missing_counts or weight not in frame.columns or frame[planned.column].isna().all():
+    if not missing_counts or weight not in frame.columns or frame[plan.column].isna().all():
         return None
     names = [part.rpartition(".")[2] for part in missing_counts]
     if changed_counts := [
         name for name in names if name not in missing_counts and name in frame.columns
     ]:
-        raise Refused(_overwritten(changed_counts))
+        raise Refused(_overwritten_reason(changed_counts))
     verb = "are" if len(names) > 1 else "is"
     return f"approximate: weighted by {weight}, as {' and '.join(names)} {verb} not reported"
 
 
-def _overwritten(names: list[str]) -> str:
+def _overwritten_reason(names: list[str]) -> str:
     was = "it was" if len(names) == 1 else "they were"
     return f"its rule needs {' and '.join(names)} as read, and {was} overwritten"
 
@@ -479,12 +473,12 @@ def caution(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | No
         return metadata.columns[name].caution
     try:
         return _approximation(frame, resolve(frame, metadata, name))
-    except Refused as why:
-        return str(why)
+    except Refused as refusal:
+        return str(refusal)
 
 
 def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
-    """Return the plan of a column by its declared rule, in which columns have the frame's names.
+    """Return the plan of a column by its declared rule, with columns named as in the frame.
 
     Raises
     ------
@@ -514,7 +508,7 @@ def resolve(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> Plan:
     fields = ("by", "within", "otherwise", "over", "counts")
     parts = {part: local_name(getattr(rule, part)) for part in fields}
     among = (local_name(rule.among[0]), *rule.among[1:]) if rule.among else ()
-    # The totals of which its parts are counts; for a count, the denominators of its ratios.
+    # The totals that its parts are counted among; of a count also the denominators of its ratios.
     columns = sections.table(table).columns
     declared_totals = [
         declaration.aggregate.among
@@ -562,7 +556,7 @@ def row_units(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> pd.Ser
 
 
 def common_unit(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str | None:
-    """Return the unit of a column with units by metric, if all rows of the frame have the same."""
+    """Return the one unit of all rows of a column with units by metric; None if units differ."""
     units = row_units(frame, metadata, name)
     if units is None or units.isna().any() or units.nunique() != 1:
         return None

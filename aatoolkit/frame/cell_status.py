@@ -38,16 +38,16 @@ ROW = "availability"
 """The name of the column with the status of each row."""
 
 CAUSE, REASON, COVERAGE = "_cause", "_reason", "_coverage"
-"""The endings of columns about the cells of another column, or about rows."""
+"""The endings of the names of columns that describe another column or the rows."""
 
 STATUSES = pd.CategoricalDtype([str(status) for status in Status], ordered=True)
-"""The dtype of columns of statuses."""
+"""The dtype of columns that hold statuses."""
 
 Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 NO_VALUE = Availability(Status.UNKNOWN, None, "no value is given")
-"""The availability of a missing cell without a reason."""
+"""The availability of a cell that is missing without a reason."""
 
 NO_ROW = Availability(Status.UNKNOWN, Cause.NO_ROW)
 """The availability of a row that was not reported."""
@@ -65,7 +65,7 @@ class Cells:
     states : sequence of Availability
         The distinct states.
     codes : array of int
-        The state of each row, by position in ``states``.
+        For each row, the position of its state in ``states``.
     has_number : array of bool
         The mask of rows with a number that counts, complete or partial.
     """
@@ -85,7 +85,7 @@ class Cells:
 
     @property
     def complete(self) -> Mask:
-        """The mask of rows whose number is complete, not partial."""
+        """The mask of rows with a number that counts and is not partial."""
         return self.has_number & ~self.having(Status.PARTIAL)
 
     @property
@@ -97,9 +97,9 @@ class Cells:
         return np.array(is_unreported, bool)[self.codes]
 
     def without(self, rows: Mask, why: str) -> Cells:
-        """Return the cells, with those of some rows set to not applicable.
+        """Return the cells, with those in the mask ``rows`` set to not applicable.
 
-        ``rows`` is the mask of these rows, ``why`` the reason.
+        ``why`` is the reason.
         """
         state = Availability(Status.NOT_APPLICABLE, None, why)
         codes = np.where(rows, len(self.states), self.codes)
@@ -113,7 +113,7 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
     if values.dtype.kind == "f":  # NaN is no value, also in a nullable column
         has_value = has_value & ~np.isnan(values.to_numpy(np.float64, na_value=np.nan))
     states, codes = [column.elsewhere], np.zeros(len(frame), np.int64)
-    with_value = states
+    value_states = states
     if column.statements:
         states, codes = rows_of(frame, metadata).states(column.elsewhere, column.statements)
         conditions = (condition for statement in column.statements for condition in statement.rows)
@@ -125,31 +125,31 @@ def cells_of(frame: pd.DataFrame, name: str, metadata: FrameMetadata) -> Cells:
                 for state in states
             ]
         # A cell that holds a value nevertheless was measured in part.
-        with_value = [
+        value_states = [
             replace(state, status=Status.PARTIAL) if state.status in EMPTY else state
             for state in states
         ]
-    unknown = Availability(Status.UNKNOWN)  # which gives no reason either
-    without_value = [
-        NO_VALUE if state.status == Status.AVAILABLE or state == unknown else state
+    unknown_state = Availability(Status.UNKNOWN)  # without a reason
+    missing_states = [
+        NO_VALUE if state.status == Status.AVAILABLE or state == unknown_state else state
         for state in states
     ]
     cells = Cells(
-        (*with_value, *without_value),
-        np.where(has_value, codes, codes + len(states)),
-        has_value,
+        (*value_states, *missing_states), np.where(has_value, codes, codes + len(states)), has_value
     )
     for status_column, is_of_row in ((ROW, True), (f"{name}_{ROW}", False)):
         if not _holds_statuses(frame, status_column):
             continue
-        parsed = _parse_statuses(frame, status_column, cells.has_number if is_of_row else has_value)
+        parsed_cells = _parse_statuses(
+            frame, status_column, cells.has_number if is_of_row else has_value
+        )
         # A row that is available leaves it to the column; so does a cell without a value.
-        says_nothing = parsed.having(Status.AVAILABLE) & (is_of_row | ~has_value)
+        says_nothing = parsed_cells.having(Status.AVAILABLE) & (is_of_row | ~has_value)
         has_status = frame[status_column].notna().to_numpy(bool) & ~says_nothing
         cells = Cells(
-            (*cells.states, *parsed.states),
-            np.where(has_status, parsed.codes + len(cells.states), cells.codes),
-            np.where(has_status, parsed.has_number, cells.has_number),
+            (*cells.states, *parsed_cells.states),
+            np.where(has_status, parsed_cells.codes + len(cells.states), cells.codes),
+            np.where(has_status, parsed_cells.has_number, cells.has_number),
         )
     return cells
 
@@ -165,7 +165,7 @@ def availability_of(frame: pd.DataFrame, name: str, column: ColumnMetadata) -> A
 
 
 def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW) -> pd.DataFrame:
-    """Make the columns of status, cause and reason, with one row for each code.
+    """Return a frame with the columns of status, cause and reason, and one row for each code.
 
     A code is the position of a row's state in ``states``.
     """
@@ -181,8 +181,8 @@ def status_columns(states: Sequence[Availability], codes: Codes, name: str = ROW
 def combine_cells(first: Cells, second: Cells) -> Cells:
     """Combine the cells of two columns row by row.
 
-    A combined cell has a number if both have one. If only one of them has none, it has the state of
-    that one; if either is not applicable, it is not applicable.
+    A combined cell has a number if both cells have one. If only one cell has a number, the state of
+    the other counts. If either cell is not applicable, the combined cell is not applicable.
     """
     sides = np.where(first.has_number == second.has_number, 0, np.where(first.has_number, 1, 2))
     pair_count = len(first.states) * len(second.states)
@@ -207,7 +207,7 @@ def is_status_column(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether a column holds only statuses."""
+    """Return whether a column exists and holds only statuses."""
     if name not in frame.columns:
         return False
     texts = frame[name].dropna().unique()
@@ -217,10 +217,10 @@ def _holds_statuses(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _parse_statuses(frame: pd.DataFrame, name: str, has_value: Mask) -> Cells:
-    """Parse a column of statuses, with the columns of causes and reasons beside it.
+    """Parse a column of statuses, with the columns of causes and reasons that belong to it.
 
-    A missing status is available. A cell has a number if ``has_value``, and the status is available
-    or partial.
+    A missing status counts as available. A cell has a number if ``has_value`` is True for it and
+    its status is available or partial.
     """
     texts = pd.DataFrame(
         {ending: frame.get(name + ending) for ending in ("", CAUSE, REASON)}, index=frame.index
@@ -263,7 +263,7 @@ def row_statements(
 def key_statements(
     keys: pd.DataFrame, states: Sequence[Availability], codes: Codes | int = 0
 ) -> list[Statement]:
-    """Return statements that give rows their state, with conditions on their keys.
+    """Return statements about the state of rows, with conditions that select rows by their keys.
 
     ``codes`` has for each row of ``keys`` the position of its state in ``states``.
     """
@@ -286,13 +286,13 @@ def key_statements(
 
 
 def can_list_keys(keys: pd.DataFrame, metadata: FrameMetadata) -> bool:
-    """Return whether conditions can list these keys: they are few, and none is missing."""
+    """Return whether conditions can list the keys: they are few, unchanged, and none is missing."""
     is_short = 0 < keys.size <= _MAX_KEYS and not keys.isna().to_numpy().any()
     return is_short and all(map(metadata.holds, map(str, keys)))
 
 
 _MAX_KEYS = 1000
-"""The most key values that conditions list."""
+"""The maximum number of key values that conditions list."""
 
 _ENDINGS = (f"_{ROW}", f"_{ROW}{CAUSE}", f"_{ROW}{REASON}", COVERAGE)
 """The endings of columns about the availability of another column."""
@@ -300,20 +300,20 @@ _ENDINGS = (f"_{ROW}", f"_{ROW}{CAUSE}", f"_{ROW}{REASON}", COVERAGE)
 _IN_SOME = "partial in some of the rows: "
 _ADVICE = "; skip_missing=True adds the rest"
 _MAX_REASONS = 4
-"""The most reasons of partial numbers that are listed below a table."""
+"""The maximum number of reasons of partial numbers that are listed below a table."""
 
 
 def view_of(frame: pd.DataFrame) -> ShowAs:
-    """Return how a frame of measures is shown: columns about availability last."""
+    """Return the display options of a frame of measures: columns about availability come last."""
     names = {*map(str, frame.columns)}
     details = (f"{name}{ending}" for name in names for ending in _ENDINGS)
     return ShowAs(details=tuple(sorted({*details} & names)), remarks=_partial_remarks)
 
 
 def _partial_remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return by column the mask of its partial numbers, and remarks in words.
+    """Return for each column the mask of its partial numbers; also return remarks.
 
-    The remarks say why numbers are partial or missing.
+    The remarks are texts that say why numbers are partial or missing.
     """
     try:
         metadata = metadata_of(frame)

@@ -19,14 +19,14 @@ import pandas as pd
 
 from aatoolkit._util.text import escaped
 
-_GUARDED = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{16}|$)")
+_UNSAFE = re.compile(r"(?:['=+\-@＝＋－＠﹢﹣﹦﹫−\s]|\d{16}|$)")
 _DIGITS = 10**15
 _MISSING = "\0"
 """The placeholder of missing cells; no cell has it, as control characters are escaped."""
 
 
 def guarded(text: str) -> str:
-    r"""Escape a text so that a spreadsheet reads it as text, and a terminal prints it.
+    r"""Return a text escaped for spreadsheets and terminals: no formula, no control characters.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def guarded(text: str) -> str:
     ("'=1+1", '1 + 1', "'", '\\u009b5m', 'a\\u000db')
     """
     escaped_text = escaped(text)
-    return f"'{escaped_text}" if _GUARDED.match(text) else escaped_text
+    return f"'{escaped_text}" if _UNSAFE.match(text) else escaped_text
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
@@ -53,15 +53,15 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def as_texts(values: pd.Series) -> pd.Series:
-    """Convert a column to texts: times in ISO 8601 (UTC), lists in JSON; missing stays missing."""
-    zone = ""
+    """Return a column as texts: times in ISO 8601 (UTC), lists in JSON; missing stays missing."""
+    suffix = ""
     if isinstance(values.dtype, pd.DatetimeTZDtype):
-        values, zone = values.dt.tz_convert("UTC").dt.tz_localize(None), "Z"
+        values, suffix = values.dt.tz_convert("UTC").dt.tz_localize(None), "Z"
 
     def text(value: Any) -> str:
         if isinstance(value, pd.Timestamp):
             moment = value.isoformat()
-            return f"{moment}Z" if zone else moment.removesuffix("T00:00:00")
+            return f"{moment}Z" if suffix else moment.removesuffix("T00:00:00")
         is_list = isinstance(value, (tuple, list, np.ndarray))
         return json.dumps([*value], ensure_ascii=False) if is_list else str(value)
 
@@ -69,7 +69,7 @@ def as_texts(values: pd.Series) -> pd.Series:
 
 
 def _as_csv(values: pd.Series) -> pd.Series:
-    """Convert a column to cells of CSV."""
+    """Return a column as cells of CSV: texts, except numbers that a spreadsheet does not round."""
     dtype = values.dtype
     if dtype.kind == "b":
         return values.astype("object").map({True: "true", False: "false"}, na_action="ignore")

@@ -37,7 +37,7 @@ from aatoolkit.scope import FILTERS, Scope
 from aatoolkit.sections.aggregation import COUNT, CURRENCY
 
 IN_SEVERAL = "what is in several groups"
-"""Stands for the key of a table of which a row is in several groups of an aggregate."""
+"""A placeholder for the key of a table that has rows in several groups of an aggregate."""
 
 NO_KEY = "what tells apart rows that are equal in all columns"
 
@@ -65,7 +65,10 @@ class ResponseScope:
     filters: tuple[frozenset[str], ...]
 
     def is_disjoint(self, other: ResponseScope) -> bool:
-        """Return whether two responses differ in host, days, engines, topics or categories."""
+        """Return whether two responses differ in host, days, engines, topics or categories.
+
+        Such responses have no observation in common.
+        """
         if self.host and other.host and self.host != other.host:
             return True
         windows = (self.start, self.end, other.start, other.end)
@@ -110,7 +113,7 @@ class Duplicates:
     metadata : FrameMetadata
         The metadata of the frame.
     groups : Groups
-        The groups of its rows.
+        The groups of the rows of the frame.
     """
 
     def __init__(self, frame: pd.DataFrame, metadata: FrameMetadata, groups: Groups) -> None:
@@ -121,13 +124,13 @@ class Duplicates:
     def repeats_of(self, table: str, parts: Sequence[str]) -> Mask | None:
         """Return the mask of rows that repeat an earlier row of their group; None if no row does.
 
-        ``parts`` are the columns from which a measure of the table is computed. Repeated rows must
-        have the same values in them.
+        ``parts`` are the columns from which a measure of the table is computed. In these columns
+        repeated rows must have the same values.
 
         Raises
         ------
         Refused
-            If repeated rows cannot be identified, or they differ.
+            If repeated rows cannot be identified, or if they differ.
         """
         if table not in self._seen:
             self._seen[table] = self._first_rows(table)
@@ -138,11 +141,11 @@ class Duplicates:
         for part in parts:
             cells = hash_cells(self._frame[part].array)
             if (cells != cells[first_rows]).any():
-                raise Refused(_differing(part, overlapping))
+                raise Refused(_difference(part, overlapping))
         return is_repeat
 
     def is_in_several(self, table: str) -> bool:
-        """Return whether a row of a table is in several groups, as a join repeated it."""
+        """Return whether some row of a table is in several groups, because a join repeated it."""
         grain, missing = self._grain(table)
         if table not in self._metadata.repeated or missing or grain is None:
             return False
@@ -152,9 +155,9 @@ class Duplicates:
         return len(np.unique(_first_equal([self._groups.ids, keys]))) > len(np.unique(keys))
 
     def _first_rows(self, table: str) -> tuple[Codes, list[ResponseScope]]:
-        """Return for each row the first row of its group with the same key, and responses.
+        """Return for each row the position of the first row with the same key in its group.
 
-        The responses are those that overlap; none if no two do, or no row has to be left out.
+        Also return the responses that overlap; none if no row has to be left out.
 
         Raises
         ------
@@ -193,7 +196,7 @@ class Duplicates:
         if codes is not None and not overlaps:
             first_rows = _first_equal([*columns, codes])
         elif codes is not None and len(overlaps) < len(pairs):
-            raise Refused(_differing("the key", overlapping))
+            raise Refused(_difference("the key", overlapping))
         return first_rows, overlapping
 
     def _check_without_key(
@@ -203,10 +206,10 @@ class Duplicates:
         overlapping: Sequence[ResponseScope],
         codes: Codes | None,
     ) -> None:
-        """Raise `Refused` if rows may be repeated or responses overlap: no key tells rows apart.
+        """Raise `Refused` if rows may be repeated or responses overlap, in a frame without the key.
 
-        ``missing`` are the columns of the key that the frame lacks, ``codes`` the response of each
-        row.
+        ``missing`` are the columns of the key that the frame lacks. ``codes`` has the response of
+        each row.
         """
         is_summed = is_of_several = len(self._frame) > len(self._groups)
         if codes is not None and is_summed:
@@ -215,10 +218,10 @@ class Duplicates:
         remedy = f"keep {' and '.join(missing)} in the frame" if missing else f"{table} has no key"
         row_text = f"rows of {table}"
         if is_joined(table):
-            own_columns = [
+            table_columns = [
                 name for name, column in self._metadata.columns.items() if column.table == table
             ]
-            row_text = f"rows of the frame with {own_columns[-1]}"
+            row_text = f"rows of the frame with {table_columns[-1]}"
             if not missing or missing == [NO_KEY]:
                 remedy = "no column tells which of them are the same: aggregate before the join"
         if missing == [IN_SEVERAL] and is_summed:
@@ -229,12 +232,12 @@ class Duplicates:
         if table in self._metadata.repeated and is_summed:
             raise Refused(f"{row_text} were repeated by a join or stacked twice; {remedy}")
         if overlapping and is_of_several:
-            raise Refused(f"the responses overlap: {_two(overlapping)}; {remedy}")
+            raise Refused(f"the responses overlap: {_two_of(overlapping)}; {remedy}")
 
     def _grain(self, table: str) -> tuple[list[str] | None, list[str]]:
         """Return the columns that identify a row of a table, and those that the frame lacks.
 
-        The first is None if it is not known which columns do.
+        The first result is None if the columns that identify a row are not known.
         """
         grain = self._metadata.grain(table)
         if grain is None:
@@ -306,14 +309,14 @@ def once(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_first(frame: pd.DataFrame, *others: Codes) -> Mask:
-    """Return the mask of rows that equal no earlier row, in all columns and in ``others``."""
+    """Return the mask of rows that differ from each earlier row, in a column or in ``others``."""
     columns = (values.array for _, values in frame.items())
     is_first: Mask = _first_equal([*columns, *others]) == np.arange(len(frame))
     return is_first
 
 
 def _first_equal(columns: Sequence[Any]) -> Codes:
-    """Return for each row the position of the first equal row, by hashes of 64 bits."""
+    """Return for each row the position of the first equal row; rows are compared by hashes."""
     arrays = (pd.array(column) if isinstance(column, np.ndarray) else column for column in columns)
     codes, distinct_hashes = pd.factorize(row_hashes([hash_cells(values) for values in arrays]))
     first_rows = np.empty(len(distinct_hashes), np.int64)
@@ -328,28 +331,28 @@ def _may_have(source: Source, table: str) -> bool:
     return True
 
 
-def _two(scopes: Iterable[ResponseScope]) -> str:
-    """Return a text with two of the overlapping responses."""
+def _two_of(scopes: Iterable[ResponseScope]) -> str:
+    """Return a text that names two of the responses, which overlap."""
     texts = [*dict.fromkeys(map(str, scopes))]
     return " and ".join(texts[:2]) if len(texts) > 1 else f"two of {texts[0]}"
 
 
-def _differing(name: str, overlapping: Sequence[ResponseScope]) -> str:
-    """Return the reason of a refusal: repeated rows differ in a column."""
+def _difference(name: str, overlapping: Sequence[ResponseScope]) -> str:
+    """Return the reason of a refusal: rows with the same key differ in a column."""
     if overlapping:
         return (
-            f"the responses overlap and {name} differs in them: {_two(overlapping)}; aggregate "
+            f"the responses overlap and {name} differs in them: {_two_of(overlapping)}; aggregate "
             "each alone, or by a column that tells them apart"
         )
     return f"rows with the same key differ in {name}; aggregate the frames before you join them"
 
 
 _MIN_COLUMNS = 3
-"""The number of columns of a declared table with which a frame is taken for a part of it."""
+"""A frame with this many columns of a declared table is taken for a part of the table."""
 
 
 def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
-    """Say why a column has no declared rule of aggregation, and what to do about it.
+    """Return a text that says why a column has no declared rule, and what to do about it.
 
     A rule is suggested only for columns that were never declared, or were kept by ``df.aa.merge``.
     """
@@ -362,7 +365,7 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     bare_name, *other_names = (
         other.removesuffix("_x").removesuffix("_y") for other in (name, *map(str, frame.columns))
     )
-    # A common name is that of a declared column only if other columns of its table are here.
+    # A common name may be a coincidence unless other columns of the table are here, too.
     tables = [
         {*table.names}
         for section in sections.names()
@@ -388,8 +391,8 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     )
 
 
-_WHOLE = 0.1
-"""How far a rounded rate times its denominator may be from a whole number."""
+_TOLERANCE = 0.1
+"""The maximum distance of a rounded rate times its denominator from a whole number."""
 
 
 def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
@@ -419,7 +422,7 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
         count_columns = [
             other
             for other, product in products.items()
-            if (product - product.round()).abs().max() < _WHOLE
+            if (product - product.round()).abs().max() < _TOLERANCE
         ]
     if not count_columns:
         return (
@@ -429,8 +432,8 @@ def suggested_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> s
     return f"rules={{{name!r}: aa.sections.weighted({count_columns[0]!r})}}"
 
 
-_CHANCE, _ALIKE = 0.01, 0.05
-"""Below which chance of being alike by accident values are repeats; that of two large values."""
+_MAX_CHANCE, _EQUAL_CHANCE = 0.01, 0.05
+"""Values whose chance of being equal is below the first are repeats; the second, of two values."""
 
 
 def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
@@ -443,9 +446,9 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
     Parameters
     ----------
     frame : pandas.DataFrame
-        The rows.
+        The frame.
     groups : Groups
-        The groups in which a sum would add them.
+        The groups of its rows, within which a sum would add the values.
     name : str
         A column of numbers that no table declares, so that its key is not known.
     """
@@ -464,8 +467,8 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
         if not is_repeated or pairs["key"].duplicated().any():
             continue
         shares = pairs["value"].value_counts(normalize=True)
-        chance = (shares**2).sum() if values.isin(range(10)).all() else _ALIKE
-        if chance**repeat_count < _CHANCE:
+        chance = (shares**2).sum() if values.isin(range(10)).all() else _EQUAL_CHANCE
+        if chance**repeat_count < _MAX_CHANCE:
             raise Refused(
                 f"it has one value per {column} over {len(rows):,} rows, and a sum would count it "
                 "several times: join with df.aa.merge, which counts each once; if each row has "

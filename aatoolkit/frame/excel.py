@@ -29,17 +29,17 @@ from aatoolkit.normalizer.tables import Tables
 from aatoolkit.sections.aggregation import FRACTION, FRACTION_CHANGE, PER_UNIT, PROBABILITY, SCORE
 
 _DIGITS = 10**15
-_ROWS, _CELL, _SHEET = 1_048_576, 32_767, 31
-"""The most rows of a sheet, characters of a cell, and characters of a sheet's name."""
+_MAX_ROWS, _MAX_TEXT, _MAX_NAME = 1_048_576, 32_767, 31
+"""Limits of Excel: the rows of a sheet, the characters of a cell, and of a sheet's name."""
 
-_BARS, _WORDS, _READABLE = 10, 60, 220
-"""The most bars of the chart, the width of a column of sentences, and what a page can hold."""
+_MAX_BARS, _TEXT_WIDTH, _PAGE_WIDTH = 10, 60, 220
+"""The maximum number of bars; the widths of a text column and of a page, in characters."""
 
 _FIRST_DAY = pd.Timestamp("1900-03-01")
-"""Before it spreadsheets disagree on dates."""
+"""Spreadsheets store earlier days differently, so these are written as text."""
 
-_DAY, _MOMENT = "yyyy-mm-dd", 'yyyy-mm-dd hh:mm:ss "UTC"'
-_WHOLE, _BROKEN = "#,##0", "#,##0.00##"
+_DAY_FORMAT, _MOMENT_FORMAT = "yyyy-mm-dd", 'yyyy-mm-dd hh:mm:ss "UTC"'
+_WHOLE_FORMAT, _FRACTION_FORMAT = "#,##0", "#,##0.00##"
 _FORMATS = {
     FRACTION: "0.0%",
     "fraction": "0.0%",
@@ -48,9 +48,9 @@ _FORMATS = {
     SCORE: "0.0",
     "score": "0.0",
 }
-"""How numbers of a unit are shown; the cell holds all of their digits."""
+"""The number format of each unit; the cells hold all digits."""
 
-_CUT = " … [cut here; the Parquet file has all of it]"
+_CUT_NOTE = " … [cut here; the Parquet file has all of it]"
 _LEGEND = (
     "How to read it",
     "An empty cell is no 0: the value was not measured, does not apply, or is not there. "
@@ -64,7 +64,7 @@ _LEGEND = (
 
 
 class SheetTable(NamedTuple):
-    """A table that becomes a sheet: its name, description, rows, and what could be measured."""
+    """A table to write as a sheet; ``measured`` says in words which part of it was measured."""
 
     name: str
     doc: str
@@ -73,12 +73,9 @@ class SheetTable(NamedTuple):
 
 
 def write_workbook(
-    tables: Iterable[SheetTable],
-    path: str | os.PathLike[str],
-    *,
-    created: datetime | None = None,
+    tables: Iterable[SheetTable], path: str | os.PathLike[str], *, created: datetime | None = None
 ) -> Path:
-    """Write tables to a workbook; the file is complete or not there at all.
+    """Write tables to an Excel workbook, one sheet each, and return its path.
 
     Parameters
     ----------
@@ -87,7 +84,7 @@ def write_workbook(
     path : str or path
         The file, which ends in ``.xlsx``.
     created : datetime, optional
-        The moment that the workbook says it was created at, in UTC; by default now.
+        The time of creation that is stored in the workbook, in UTC; by default now.
 
     Raises
     ------
@@ -104,14 +101,14 @@ def write_workbook(
             f"{path.name} is no name of an Excel workbook; let it end in .xlsx", path=path
         )
     for table in sheets:
-        if len(table.frame) >= _ROWS:
+        if len(table.frame) >= _MAX_ROWS:
             raise NotWritten(
-                f"{table.name} has {len(table.frame):,} rows, and a sheet takes {_ROWS - 1:,}; "
+                f"{table.name} has {len(table.frame):,} rows, and a sheet takes {_MAX_ROWS - 1:,}; "
                 "aggregate it, or write Parquet",
                 path=path,
             )
     with needed("Excel needs", "excel"):
-        import xlsxwriter  # noqa: F401  pandas writes by it
+        import xlsxwriter  # noqa: F401  pandas writes with it
     options = {"strings_to_formulas": False, "strings_to_urls": False}
     with (
         writing(path) as temporary,
@@ -119,8 +116,8 @@ def write_workbook(
         pd.ExcelWriter(
             file,
             engine="xlsxwriter",
-            date_format=_DAY,
-            datetime_format=_MOMENT,
+            date_format=_DAY_FORMAT,
+            datetime_format=_MOMENT_FORMAT,
             engine_kwargs={"options": options},
         ) as writer,
     ):
@@ -131,7 +128,7 @@ def write_workbook(
 
 
 def write_sections(sections: Mapping[str, Tables], path: str | os.PathLike[str]) -> Path:
-    """Write the tables of sections to one sheet each, and a sheet that describes their columns."""
+    """Write each table of the sections to a sheet of a workbook, and return its path."""
     sheets = []
     for tables in sections.values():
         docs = {table.name: table.doc for table in tables.declaration or ()}
@@ -179,7 +176,7 @@ class _Book:
         )
         sheet, total_width = self._writer.sheets[name], 0.0
         for index, (column, values) in enumerate(zip(map(str, frame.columns), cells, strict=True)):
-            header, number_formats = _fitted(headers[column]), formats.get(column, [])
+            header, number_formats = _fit_text(headers[column]), formats.get(column, [])
             usual_format = max({*number_formats}, key=number_formats.count, default=None)
             sheet.write_string(0, index, header, self._right if number_formats else self._bold)
             width = _width([header, *values[:200]])
@@ -193,7 +190,7 @@ class _Book:
         sheet.freeze_panes(1, 0)
         if cells:
             sheet.autofilter(0, 0, len(frame), len(cells) - 1)
-        _for_print(sheet, total_width, len(metadata_of(frame).key))
+        _set_printing(sheet, total_width, len(metadata_of(frame).key))
         sheet.repeat_rows(0)
 
     def _overview(
@@ -206,20 +203,20 @@ class _Book:
         source_lists = [metadata_of(table.frame).sources for table in tables]
         sources = [*dict.fromkeys(source for sources in source_lists for source in sources)]
         windows = dict.fromkeys(
-            ", ".join(_facts(source)[: 1 + bool(source.window_start)])
+            ", ".join(_source_texts(source)[: 1 + bool(source.window_start)])
             for source in sources
             if source.host
         )
         sheet.write(0, 0, "What AI answer engines cite, mention and show", self._title)
-        sheet.write_column(1, 0, map(_fitted, windows), self._bold)
+        sheet.write_column(1, 0, map(_fit_text, windows), self._bold)
         row = len(windows) + 2
-        figures = [*_figures([table.frame for table in tables])]
+        figures = [*_key_figures([table.frame for table in tables])]
         if figures:
             sheet.write(row, 0, "Key figure", self._bold)
             sheet.write_row(row, 1, ("Value", "Before"), self._right)
         for label, number_format, *values in figures:
             row += 1
-            sheet.write(row, 0, _fitted(label))
+            sheet.write(row, 0, _fit_text(label))
             for column, value in enumerate(values, 1):
                 sheet.write(row, column, value, self._format(number_format))
         chart = self._chart(tables, sheets)
@@ -230,28 +227,28 @@ class _Book:
         for sheet_row, (name, count, *texts) in enumerate(sheets, row + 3):
             link = "internal:'{}'!A1".format(name.replace("'", "''"))
             sheet.write_url(sheet_row, 0, link, self._link, name)
-            sheet.write_row(sheet_row, 1, [count, "", *map(_fitted, texts)], self._wrapped)
-            sheet.set_row(sheet_row, 15 * max(1, *(-(-len(text) // _WORDS) for text in texts)))
-        source_texts = [_fitted(", ".join(_facts(source))) for source in sources]
+            sheet.write_row(sheet_row, 1, [count, "", *map(_fit_text, texts)], self._wrapped)
+            sheet.set_row(sheet_row, 15 * max(1, *(-(-len(text) // _TEXT_WIDTH) for text in texts)))
+        source_texts = [_fit_text(", ".join(_source_texts(source))) for source in sources]
         sheet.write_column(row + len(sheets) + 4, 0, [*_LEGEND, "", *source_texts])
-        for column, width in enumerate((28, 11, 11, _WORDS, _WORDS)):
+        for column, width in enumerate((28, 11, 11, _TEXT_WIDTH, _TEXT_WIDTH)):
             sheet.set_column(column, column, width)
-        _for_print(sheet)
+        _set_printing(sheet)
 
     def _chart(
         self, tables: Sequence[SheetTable], sheets: Sequence[tuple[str, int, str, str]]
     ) -> Any:
-        """Return a chart of the first table that fits one; None if none does.
+        """Return a chart of the first table that can be drawn; None if there is no such table.
 
-        It is a line over days, or else bars.
+        It is a line if some table has days; otherwise it has bars.
         """
         for kind in ("line", "bar"):
             for table, (name, *_) in zip(tables, sheets, strict=False):
-                positions = _drawn(table.frame, kind)
+                positions = _chart_columns(table.frame, kind)
                 if positions is None:
                     continue
                 (x, y), end = positions, len(table.frame)
-                end = min(end, _BARS) if kind == "bar" else end
+                end = min(end, _MAX_BARS) if kind == "bar" else end
                 column = table.frame.columns[y]
                 header = plain_names(table.frame)[column]
                 number_format = _number_formats(table.frame)[column][0].replace(".0%", "%")
@@ -273,11 +270,11 @@ class _Book:
                 return chart
         return None
 
-    def _format(self, form: str | None) -> Any:
-        """Return the cell format for a number format, such as ``0.0%``; cached."""
-        if form not in self._formats:
-            self._formats[form] = self._book.add_format({"num_format": form})
-        return self._formats[form]
+    def _format(self, number_format: str | None) -> Any:
+        """Return the cell format, which is cached, with a number format such as ``0.0%``."""
+        if number_format not in self._formats:
+            self._formats[number_format] = self._book.add_format({"num_format": number_format})
+        return self._formats[number_format]
 
 
 def _codebook(table: SheetTable) -> pd.DataFrame:
@@ -289,24 +286,24 @@ def _codebook(table: SheetTable) -> pd.DataFrame:
     return book
 
 
-def _fitted(text: str) -> str:
-    """Return a text escaped as in CSV, and cut at the length limit of a cell."""
+def _fit_text(text: str) -> str:
+    """Return a text with control characters escaped, cut to the length limit of a cell."""
     text = escaped(text)
     code_units = text.encode("utf-16-le")
-    if len(code_units) <= 2 * _CELL:
+    if len(code_units) <= 2 * _MAX_TEXT:
         return text
-    return code_units[: 2 * (_CELL - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
+    return code_units[: 2 * (_MAX_TEXT - len(_CUT_NOTE))].decode("utf-16-le", "ignore") + _CUT_NOTE
 
 
-def _for_print(sheet: Any, width: float = 0.0, keys: int = 0) -> None:
-    """Set up printing on A4, landscape: on pages as wide as the sheet.
+def _set_printing(sheet: Any, width: float = 0.0, keys: int = 0) -> None:
+    """Set up a sheet to print on A4 in landscape, scaled to the width of one page.
 
-    A sheet that is too wide for that is printed on several, which repeat its first ``keys``
-    columns.
+    If ``width`` is too large for one page, several are printed side by side, and each repeats the
+    first ``keys`` columns.
     """
     sheet.set_landscape()
     sheet.set_paper(9)
-    if width > _READABLE:
+    if width > _PAGE_WIDTH:
         sheet.set_print_scale(60)
         sheet.repeat_columns(0, max(keys - 1, 0))
     else:
@@ -315,21 +312,24 @@ def _for_print(sheet: Any, width: float = 0.0, keys: int = 0) -> None:
 
 
 def _sheet_name(words: str, names: set[str]) -> str:
-    """Return a name for a sheet that is not among ``names``, and add it to them.
+    """Return a sheet name made of ``words`` that is not in ``names``, and add it to ``names``.
 
-    Case is ignored, as Excel does.
+    Names that differ only in case are the same, as in Excel.
     """
     stem = re.sub(r"[\[\]:*?/\\]", "_", words).strip("'") or "table"
-    name = stem[:_SHEET]
+    name = stem[:_MAX_NAME]
     while name.lower() in names:
-        number = f" {len(names)}"
-        name = stem[: _SHEET - len(number)] + number
+        suffix = f" {len(names)}"
+        name = stem[: _MAX_NAME - len(suffix)] + suffix
     names.add(name.lower())
     return name
 
 
-def _figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any, Any]]:
-    """Yield the key figures of the first table of metrics: label, number format, now, before."""
+def _key_figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any, Any]]:
+    """Yield the key figures of the first table of metrics.
+
+    Each is a label, a number format, the value, and the value of the period before.
+    """
     for frame in frames:
         formats = _number_formats(frame).get("value")
         if formats and metadata_of(frame).key == ("metric",):
@@ -346,7 +346,7 @@ def _figures(frames: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, Any, An
             return
 
 
-def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
+def _chart_columns(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
     """Return the positions of the two columns of a chart; None if the frame has no such columns.
 
     The first has days for a ``line``, or texts for a ``bar``. The second is the first rate, or else
@@ -368,8 +368,8 @@ def _drawn(frame: pd.DataFrame, kind: str) -> tuple[int, int] | None:
 
 
 def _as_excel(values: pd.Series) -> list[Any]:
-    """Convert the cells of a column to values that Excel can hold; missing cells to None."""
-    convert: Any = _fitted
+    """Return the cells of a column as values that Excel can hold; None for missing cells."""
+    convert: Any = _fit_text
     if values.dtype.kind == "b":
         convert = bool
     elif pd.api.types.is_numeric_dtype(values.dtype):
@@ -383,24 +383,24 @@ def _as_excel(values: pd.Series) -> list[Any]:
 
 
 def _number(value: Any) -> Any:
-    """Convert a number for Excel; to text if it is infinite, or a spreadsheet would round it."""
+    """Return a number, as text if it is infinite or Excel would round it."""
     if not np.isfinite(float(value)) or (value == int(value) and abs(value) >= _DIGITS):
         return str(value)
     return value.item() if hasattr(value, "item") else value
 
 
 def _moment(value: pd.Timestamp) -> Any:
-    """Convert a day or moment for Excel; to text if Excel would round it or has no such day."""
-    naive = value.tz_localize(None)
-    is_day = value.tz is None and naive == naive.normalize()
+    """Return a day or moment, as text if Excel would round it or cannot store it."""
+    local_time = value.tz_localize(None)
+    is_day = value.tz is None and local_time == local_time.normalize()
     is_local = value.tz is None and not is_day
-    if naive < _FIRST_DAY or value.microsecond or value.nanosecond or is_local:
+    if local_time < _FIRST_DAY or value.microsecond or value.nanosecond or is_local:
         return value.isoformat().replace("+00:00", "Z")
-    return naive.date() if is_day else naive.to_pydatetime()
+    return local_time.date() if is_day else local_time.to_pydatetime()
 
 
 def _width(cells: Sequence[Any]) -> int:
-    """Return the width of a column in characters: that of the longest cell, up to a limit."""
+    """Return the width of a column in characters: the width of its longest cell, within limits."""
     texts = (
         f"{cell:,.2f}"
         if isinstance(cell, int | float)
@@ -409,11 +409,11 @@ def _width(cells: Sequence[Any]) -> int:
         else str(cell)
         for cell in cells
     )
-    return max(8, min(2 + max(map(len, texts)), _WORDS))
+    return max(8, min(2 + max(map(len, texts)), _TEXT_WIDTH))
 
 
 def plain_names(frame: pd.DataFrame) -> dict[str, str]:
-    """Return a header for each column by name, in plain words if it is declared; no two are alike.
+    """Return a unique header for each column name; a declared column has one in plain words.
 
     Examples
     --------
@@ -434,7 +434,7 @@ def plain_names(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the number format of each cell, by column; only for declared columns of numbers."""
+    """Return the number formats of the cells of each declared column of numbers, by its name."""
     metadata = metadata_of(frame)
     formats: dict[str, list[str]] = {}
     for name, values in frame.select_dtypes("number").items():
@@ -445,9 +445,11 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
         if units is None:
             units = pd.Series(column.unit, frame.index, dtype=object)
         is_whole = (values.isna() | (values % 1 == 0)).to_numpy(bool)
-        if column.unit != PER_UNIT and not column.aggregate.within:  # else of its row alone
+        if (
+            column.unit != PER_UNIT and not column.aggregate.within
+        ):  # otherwise each row has its own unit
             is_whole[:] = is_whole.all()
-        default_formats = np.where(is_whole, _WHOLE, _BROKEN).tolist()
+        default_formats = np.where(is_whole, _WHOLE_FORMAT, _FRACTION_FORMAT).tolist()
         formats[str(name)] = [
             _FORMATS.get(unit, default_format)
             for unit, default_format in zip(units, default_formats, strict=True)
@@ -455,8 +457,8 @@ def _number_formats(frame: pd.DataFrame) -> dict[str, list[str]]:
     return formats
 
 
-def _facts(source: Source) -> list[str]:
-    """Return what identifies a response, as texts: host, window, section, filters and time."""
+def _source_texts(source: Source) -> list[str]:
+    """Return texts that identify a response: its host, window, section, filters and time."""
     window = f"{source.window_start} to {source.window_end}" if source.window_start else None
     fetched_text = f"fetched {source.fetched_at}" if source.fetched_at else None
     texts = (source.host, window, source.section, source.scope, fetched_text)

@@ -54,50 +54,51 @@ class Groups:
         return np.bincount(self.ids, minlength=len(self))
 
     def count(self, rows: Mask) -> npt.NDArray[np.int64]:
-        """Count the rows of a mask in each group."""
+        """Return for each group the number of its rows that are in a mask."""
         return np.bincount(self.ids[rows], minlength=len(self))
 
     def combined(self, cells: Cells) -> tuple[Codes, list[Availability]]:
-        """Combine the availability of cells by group.
+        """Combine the availability of the cells of each group.
 
-        Return for each group the position of its state, and the distinct states.
+        Return for each group the position of its state among the distinct states, and these.
         """
         state_count = max(len(cells.states), 1)
-        is_there = np.zeros(len(self) * state_count, bool)
-        is_there[self.ids * state_count + cells.codes] = True
-        group, code = np.divmod(np.flatnonzero(is_there), state_count)
+        has_state = np.zeros(len(self) * state_count, bool)
+        has_state[self.ids * state_count + cells.codes] = True
+        group, code = np.divmod(np.flatnonzero(has_state), state_count)
         bounds = np.searchsorted(group, np.arange(len(self) + 1)).tolist()
-        codes_in_order, set_numbers = code.tolist(), dict[tuple[int, ...], int]()
+        codes_in_order, set_positions = code.tolist(), dict[tuple[int, ...], int]()
         codes = [
-            set_numbers.setdefault(tuple(codes_in_order[start:end]), len(set_numbers))
+            set_positions.setdefault(tuple(codes_in_order[start:end]), len(set_positions))
             for start, end in pairwise(bounds)
         ]
         states = [
-            combine(cells.states[code] for code in codes_of_group) for codes_of_group in set_numbers
+            combine(cells.states[code] for code in codes_of_group)
+            for codes_of_group in set_positions
         ]
         return np.array(codes, np.int64), states
 
 
 def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
-    """Group the rows of a frame; a missing key is a group of its own.
+    """Return the groups of a frame's rows; rows with a missing key are groups of their own.
 
     Raises
     ------
     AvailabilityError
-        If there is no such column, its values are lists, or rows have no value to bin by.
+        If a column does not exist, holds lists, or lacks values that are needed for periods.
     """
     keys_by = _as_list(by)
     names = [key for key in keys_by if isinstance(key, str)]
     check_columns(frame, names)
     if not keys_by:
         return Groups(np.zeros(len(frame), np.int64), pd.DataFrame(index=range(1)))
-    zoned_names = _with_zone_by_day(keys_by, frame)  # days have no time zone
+    zoned_names = _zoned_day_columns(keys_by, frame)  # days have no time zone
     naive_columns = {name: frame[name].dt.tz_localize(None) for name in zoned_names}
     frame = frame.assign(**naive_columns)
     try:  # pandas bins no times of Arrow
         times = {
             column: numpy_times(frame[column])
-            for column in _binned(keys_by)
+            for column in _binned_columns(keys_by)
             if column in frame.columns
         }
         grouped = frame.assign(**times).groupby(
@@ -118,7 +119,7 @@ def group(frame: pd.DataFrame, by: By, observed: bool) -> Groups:
             f"{int(ids.isna().sum())} rows have no value to bin by; drop or fill them first",
             columns={str(name): "has missing values" for name in keys.columns},
         )
-    # pandas numbers groups with or without the empty ones between, by what they are made of.
+    # Depending on the keys, pandas skips the empty groups when it numbers groups, or not.
     _, rank = np.unique(ids.to_numpy(), return_inverse=True)
     group_numbers = np.flatnonzero(sizes.to_numpy() > 0)
     return Groups(group_numbers[rank], keys, frozenset(names))
@@ -129,14 +130,14 @@ def _as_list(by: By) -> list[str | pd.Grouper]:
     return [by] if isinstance(by, str | pd.Grouper) else [*(by or ())]
 
 
-def _binned(by: By) -> list[str]:
-    """Return the columns of times that are grouped into periods, such as weeks."""
+def _binned_columns(by: By) -> list[str]:
+    """Return the names of the time columns that are grouped into periods, such as weeks."""
     keys = (key for key in _as_list(by) if isinstance(key, pd.Grouper) and key.freq is not None)
     return [str(key.key) for key in keys]
 
 
-def _with_zone_by_day(by: By, frame: pd.DataFrame) -> list[str]:
-    """Return the columns of times with a zone that are grouped into days, weeks or longer."""
+def _zoned_day_columns(by: By, frame: pd.DataFrame) -> list[str]:
+    """Return the names of columns of zoned times that are grouped into days or longer periods."""
     return [
         str(key.key)
         for key in _as_list(by)
@@ -147,7 +148,10 @@ def _with_zone_by_day(by: By, frame: pd.DataFrame) -> list[str]:
 
 
 def numpy_times(values: pd.Series) -> pd.Series:
-    """Convert Arrow's days or times to NumPy's dtype, or to pandas' if they have a time zone."""
+    """Return a column with days or times of Arrow converted to a dtype of NumPy or pandas.
+
+    Times with a time zone get the dtype of pandas. Any other column is returned unchanged.
+    """
     dtype = values.dtype
     if not isinstance(dtype, pd.ArrowDtype) or dtype.kind != "M":
         return values
@@ -156,7 +160,7 @@ def numpy_times(values: pd.Series) -> pd.Series:
 
 
 def naive_times(values: pd.Series) -> pd.Series:
-    """Convert days or times to NumPy's dtype, times with a zone to UTC."""
+    """Return days or times in a dtype of NumPy without a time zone; zoned times as UTC."""
     times = numpy_times(values)
     return times if times.dt.tz is None else times.dt.tz_convert("UTC").dt.tz_localize(None)
 
@@ -168,12 +172,12 @@ def flattened(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
-    """Raise unless each name is that of exactly one column of the frame.
+    """Raise unless exactly one column of the frame has each of the names.
 
     Raises
     ------
     ItemNotFound
-        If it is no column, or several; the message has near matches.
+        If no column or several columns have a name; the message has similar names.
     """
     text_names = [name for name in frame.columns if isinstance(name, str)]
     problems = {
@@ -194,12 +198,12 @@ def as_floats(values: pd.Series) -> Floats:
 
 
 def float_sums(values: Floats, use: Mask, groups: Groups) -> Floats:
-    """Sum the values of each group as floats, over the rows of the mask ``use``."""
+    """Return the sum of each group as a float, over the rows in the mask ``use``."""
     return np.bincount(groups.ids[use], values[use], minlength=len(groups)).astype(np.float64)
 
 
 def sums(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
-    """Sum the values of each group over the rows of the mask ``use``; whole numbers exactly.
+    """Return the sum of each group, over the rows in the mask ``use``; exact for integers.
 
     Raises
     ------
@@ -213,27 +217,27 @@ def sums(values: pd.Series, use: Mask, groups: Groups, name: str) -> pd.Series:
     if (np.abs(approximate_sums) >= 2**63).any() or int(largest_value) >= 2**63:
         why = "a sum is too large for a 64-bit integer"
         raise AvailabilityError(f"{name}: {why}; convert it to Float64 first", columns={name: why})
-    # What wraps on the way is right if it fits in the end.
+    # Sums that overflow on the way are right if the result fits.
     exact_sums = np.zeros(len(groups), np.int64)
     np.add.at(exact_sums, groups.ids[use], values[use].to_numpy(np.int64))
     return as_nullable(exact_sums, values)
 
 
 def nullable(values: pd.Series) -> pd.Series:
-    """Convert a column of integers or booleans to a dtype that can hold missing values."""
+    """Return a column in a dtype that can hold missing values, if it has integers or booleans."""
     dtype = values.dtype
     is_plain = isinstance(dtype, np.dtype) and dtype.kind in "iub"
     return values.convert_dtypes() if is_plain else values
 
 
 def pick_by_group(values: pd.Series, use: Mask, groups: Groups, rule: str) -> pd.Series:
-    """Return the min, max, first or last value of each group, in the dtype of the values."""
+    """Return one value per group: its min, max, first or last, by ``rule``."""
     result = nullable(values)[use].groupby(groups.ids[use]).agg(rule)
     return result.reindex(range(len(groups)))
 
 
 def as_nullable(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
-    """Convert numbers to a nullable column, with an Arrow dtype if ``values`` has one."""
+    """Return numbers as a nullable column, in an Arrow dtype if ``values`` has an Arrow dtype."""
     is_whole = result.dtype.kind == "i"
     column = pd.Series(pd.array(result, dtype="Int64" if is_whole else "Float64"))
     if isinstance(values.dtype, pd.ArrowDtype):
@@ -242,7 +246,7 @@ def as_nullable(result: npt.NDArray[Any], values: pd.Series) -> pd.Series:
 
 
 def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
-    """Flatten arguments that are names or lists of names.
+    """Return all names in arguments that are names or lists of names, as one tuple.
 
     Examples
     --------
@@ -254,20 +258,20 @@ def names_of(columns: Iterable[str | Iterable[str]]) -> tuple[str, ...]:
 
 
 def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
-    """Return the keys to group by, preceded by a `pandas.Grouper` of the column of times.
+    """Return the keys to group by: a `pandas.Grouper` of the time column, then those in ``by``.
 
     Raises
     ------
     ArgumentError
-        If pandas knows no such frequency, or there is not one column of times of the rows.
+        If pandas does not know the frequency, or no single column has the times of the rows.
     """
-    flat, keys = flattened(frame), _as_list(by)
-    metadata = metadata_of(flat)
+    rows, keys = flattened(frame), _as_list(by)
+    metadata = metadata_of(rows)
     if not all(isinstance(key, str) for key in keys):
         raise ArgumentError("give freq=, or a pandas.Grouper in by=, not both", argument="freq")
-    times = [str(name) for name, dtype in flat.dtypes.items() if dtype.kind == "M"]
+    times = [str(name) for name, dtype in rows.dtypes.items() if dtype.kind == "M"]
     times = [name for name in times if name in metadata.key] or times
-    hint = _days_instead(metadata.columns[times[0]].of or "") if times else None
+    hint = _days_hint(metadata.columns[times[0]].of or "") if times else None
     if len(times) != 1 or hint is not None:
         why = f"needs one column of times, and there are {', '.join(times) or 'none'}; name it"
         if hint is not None:
@@ -277,7 +281,7 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
             f"freq= {why}: by=pandas.Grouper(key={example}, freq=…)", argument="freq"
         )
     with suppress(ValueError, TypeError, Warning), warnings.catch_warnings():
-        warnings.simplefilter("error")  # what pandas deprecates it will not know
+        warnings.simplefilter("error")  # pandas will drop what it deprecates
         grouper = pd.Grouper(key=times[0], freq=freq)
         if grouper.freq is not None:
             return [grouper, *(key for key in keys if key != times[0])]
@@ -289,12 +293,12 @@ def by_period(frame: pd.DataFrame, by: By, freq: str) -> list[str | pd.Grouper]:
     )
 
 
-def _days_instead(of: str) -> str | None:
-    """Say which tables have days, if the times in a column are not those of the rows; else None.
+def _days_hint(of: str) -> str | None:
+    """Return a hint at tables with days if a column's times are not those of the rows; else None.
 
-    ``of`` is the declared column. A time in the key of its table, or in a table without counts, is
-    the time of each row. Another time, such as the moment of the last run, says nothing of when the
-    counts were made.
+    ``of`` is the declared column, ``table.column``. A time in the key of its table, or in a table
+    without counts, is the time of each row. Any other time, such as that of the last run, does not
+    say when the counts were made.
     """
     name, _, field = of.partition(".")
     table = find_table(name)
@@ -310,14 +314,14 @@ def _days_instead(of: str) -> str | None:
 def part_periods(
     frame: pd.DataFrame, by: By, groups: Groups, metadata: FrameMetadata
 ) -> dict[int, tuple[float, str]]:
-    """Return the groups whose period is partial, with the share of its days and a description.
+    """Return for each group with a partial period the share of its days, and a description.
 
     If days are part of the key of the frame, a day without a row is missing: from the group if the
     rest of the key is grouped by or has one value, otherwise from the whole frame. If days are not
     part of the key, rows are events, and only days before the first and after the last event are
     missing. Rows of whole weeks or months are complete.
     """
-    time_columns, partial_periods = _binned(by), dict[int, tuple[float, str]]()
+    time_columns, partial_periods = _binned_columns(by), dict[int, tuple[float, str]]()
     if len(time_columns) != 1 or not len(frame):
         return partial_periods
     (grouper,) = (key for key in _as_list(by) if isinstance(key, pd.Grouper))
@@ -349,7 +353,7 @@ def part_periods(
 
 
 def _days(values: pd.Series) -> pd.Series | None:
-    """Convert times to days without a zone; None for other values."""
+    """Return times as days without a time zone; None for a column of other values."""
     if values.dtype.kind != "M":
         return None
     days: pd.Series = naive_times(values).dt.normalize()

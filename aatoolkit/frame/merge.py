@@ -53,17 +53,17 @@ from aatoolkit.scope import FILTERS
 FrameWithMetadata = tuple[pd.DataFrame, FrameMetadata]
 Options = Mapping[str, Any]
 
-_ROWS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
+_ROW_COLUMNS = ("_aatoolkit_left_row", "_aatoolkit_right_row")
 
 
 @recorded("merge", "left", "right")
 def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFrame:
-    """Merge two frames as pandas does, with the metadata of both."""
+    """Return two frames merged as by `pandas.merge`, with the metadata of both."""
     keys = _keys_of(left, right, options)
     _check_keys(left, right, options, keys)
     frames = [
         frame.assign(**{name: range(len(frame))})
-        for frame, name in zip((left, right), _ROWS, strict=True)
+        for frame, name in zip((left, right), _ROW_COLUMNS, strict=True)
     ]
     try:
         merged = frames[0].merge(frames[1], **options)
@@ -71,13 +71,13 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         problem = str(error).strip("'\"").partition(". If you wish")[0] or type(error).__name__
         hint = "; give the keys one dtype, by astype or pd.to_datetime" * ("trying to" in problem)
         raise ArgumentError(f"the frames cannot be merged: {problem}{hint}") from None
-    are_repeated = [bool(merged[name].dropna().duplicated().any()) for name in _ROWS]
-    unmatched_masks = [merged[name].isna().to_numpy(bool) for name in _ROWS]
-    unmatched_counts = [int(rows.sum()) for rows in unmatched_masks]
+    are_repeated = [bool(merged[name].dropna().duplicated().any()) for name in _ROW_COLUMNS]
+    unmatched_masks = [merged[name].isna().to_numpy(bool) for name in _ROW_COLUMNS]
+    unmatched_counts = [int(mask.sum()) for mask in unmatched_masks]
     is_anti = "anti" in options.get("how", "inner")
     if len(left) and len(right) and (unmatched_masks[0] | unmatched_masks[1]).all() and not is_anti:
         warn("no row of the one frame matches a row of the other; look at the spelling of the keys")
-    merged = merged.drop(columns=[*_ROWS])
+    merged = merged.drop(columns=[*_ROW_COLUMNS])
     input_metadata = [metadata_of(frame, levels=True) for frame in (left, right)]
     described_inputs = [
         _as_table(*inputs) for inputs in zip((left, right), input_metadata, keys, strict=True)
@@ -88,10 +88,10 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
     # The keys of a side whose rows may have no match are replaced by those of the other side.
     replaced_keys = {}
     if options.get("how", "inner") in ("left", "inner"):
-        pairs = zip(*keys, strict=False)
+        key_pairs = zip(*keys, strict=False)
         renamed_keys = [
             (right_key, names[0].get(left_key, left_key))
-            for left_key, right_key in pairs
+            for left_key, right_key in key_pairs
             if isinstance(left_key, str) and isinstance(right_key, str)
         ]
         replaced_keys = dict(reversed(renamed_keys))
@@ -130,25 +130,31 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
         )
         is_known = column.of or column.availability.status != Status.UNKNOWN or not new_table
         columns[name] = column if is_known else replace(column, of=f"{new_table}.{name}")
-    for side, rows in enumerate(unmatched_masks):
-        other_keys = [names[1 - side].get(key) for key in keys[1 - side] if isinstance(key, str)]
-        unmatched_keys = merged[[name for name in merged if name in other_keys]][rows]
+    for side, mask in enumerate(unmatched_masks):
+        other_keys = [
+            names[1 - side].get(side_keys)
+            for side_keys in keys[1 - side]
+            if isinstance(side_keys, str)
+        ]
+        unmatched_keys = merged[[name for name in merged if name in other_keys]][mask]
         is_named = can_list_keys(unmatched_keys, FrameMetadata(columns))
-        state = no_match(unmatched_counts[side], len(rows))
+        state = no_match(unmatched_counts[side], len(mask))
         statements = key_statements(unmatched_keys, [state]) if is_named else []
         for name in (
             described_inputs[side].columns.keys() - {*shared_keys} if unmatched_counts[side] else ()
         ):
             key_column = names[side][name]
             columns[key_column] = without_rows(columns[key_column], state, statements)
-    key = [
+    side_keys = [
         [name if name in shared_keys else names_after[name] for name in metadata.key]
         for metadata, names_after in zip(described_inputs, names, strict=True)
     ]
-    merged_key = dict.fromkeys((*key[0], *(name for name in key[1] if name not in shared_keys)))
+    merged_key = dict.fromkeys(
+        (*side_keys[0], *(name for name in side_keys[1] if name not in shared_keys))
+    )
     merged_metadata = FrameMetadata(
         columns,
-        unique_key(merged, tuple(merged_key) if key[0] else ()),
+        unique_key(merged, tuple(merged_key) if side_keys[0] else ()),
         sources_of(described_inputs),
         {
             table: grain
@@ -161,7 +167,7 @@ def merge(left: pd.DataFrame, right: pd.DataFrame, **options: Any) -> pd.DataFra
 
 
 def rename(frame: pd.DataFrame, *arguments: Any, **options: Any) -> pd.DataFrame:
-    """Rename columns as pandas does, with the metadata of each under its new name."""
+    """Return a frame with columns renamed as by pandas, each with its metadata."""
     renamed_frame: pd.DataFrame = frame.rename(*arguments, **options)
     names = dict(zip(map(str, frame.columns), map(str, renamed_frame.columns), strict=True))
     with checked_once():
@@ -186,13 +192,16 @@ VERBS["rename"] = (lambda frame, names: rename(frame, columns=names)), ("frame",
 
 @recorded("adopt", "frame", "frames")
 def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Return a frame with the metadata of other frames, for columns with the same values."""
+    """Return a copy of ``frame`` that takes over the metadata of equal columns in ``frames``.
+
+    Only columns without a declaration take over metadata.
+    """
     metadata = metadata_of(frame, levels=True)
     columns, sources, key = dict(metadata.columns), [metadata], metadata.key
-    repeated = {*metadata.repeated}
-    for other in frames:
-        other_metadata = metadata_of(other, levels=True)
-        matching_columns, repeated_tables = _matching_columns(frame, other, other_metadata)
+    all_repeats = {*metadata.repeated}
+    for donor in frames:
+        donor_metadata = metadata_of(donor, levels=True)
+        matching_columns, new_repeats = _matching_columns(frame, donor, donor_metadata)
         adopted_columns = {
             name: matching_columns[name]
             for name in columns.keys() & matching_columns
@@ -200,16 +209,16 @@ def adopt(frame: pd.DataFrame, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
         }
         if adopted_columns:
             columns |= adopted_columns
-            sources.append(other_metadata)
-            repeated |= {*other_metadata.repeated, *repeated_tables}
-            key = key or (other_metadata.key if {*other_metadata.key} <= columns.keys() else ())
+            sources.append(donor_metadata)
+            all_repeats |= {*donor_metadata.repeated, *new_repeats}
+            key = key or (donor_metadata.key if {*donor_metadata.key} <= columns.keys() else ())
     adopted_frame = frame.copy(deep=False)
     grains = {
         table: grain for source in reversed(sources) for table, grain in source.grains.items()
     }
     adopted_key = unique_key(adopted_frame, key)
     adopted_metadata = FrameMetadata(
-        columns, adopted_key, sources_of(sources), grains, tuple(sorted(repeated))
+        columns, adopted_key, sources_of(sources), grains, tuple(sorted(all_repeats))
     )
     return attach(adopted_frame, adopted_metadata)
 
@@ -222,7 +231,7 @@ def without_rows(
     ``state`` is the availability in these rows; ``new_statements`` say which rows they are.
     """
     if is_joined(column.table) and column.availability == NOTHING.availability:
-        # One's own, of which nothing is stated row by row.
+        # A column that no table declares: nothing is stated about single rows.
         total = replace(state, status=Status.PARTIAL)
         return replace(column, availability=total, other_rows=column.elsewhere)
     if column.availability.status not in (Status.AVAILABLE, Status.PARTIAL):
@@ -242,7 +251,7 @@ def no_match(unmatched_count: int, row_count: int) -> Availability:
 def columns_after(
     left: pd.DataFrame, right: pd.DataFrame, options: Options
 ) -> list[dict[str, str]]:
-    """Map the column names of each side to those after the merge."""
+    """Return for each side a dict from its column names to their names after the merge."""
     shared_names = {*map(str, left.columns.intersection(right.columns))} - {
         *_shared_keys(left, right, options)
     }
@@ -260,8 +269,9 @@ def _key_metadata(
 ) -> ColumnMetadata:
     """Return the metadata of a key column after a merge.
 
-    It is that of the side which has all its values, or of both sides combined if neither has them.
-    ``only_left`` and ``only_right`` are the numbers of rows without a match.
+    It is the metadata of the side that has all values of the key. If neither has all of them, the
+    metadata of both sides is combined. ``only_left`` and ``only_right`` are the numbers of rows
+    that only one side has.
     """
     if only_left and only_right:
         declared_name = left.of if left.of == right.of else None
@@ -271,23 +281,23 @@ def _key_metadata(
 
 
 def unique_key(frame: pd.DataFrame, key: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the key if it identifies the rows of a frame; else an empty tuple."""
+    """Return ``key`` if its columns identify each row of the frame; else an empty tuple."""
     rows = flattened(frame)
     has_key = bool(key) and {*key} <= {*rows.columns}
     return key if has_key and not rows.duplicated([*key]).any() else ()
 
 
-def sources_of(described: Iterable[FrameMetadata]) -> tuple[Any, ...]:
-    """Return the responses that several frames were read from, each once."""
-    return tuple(dict.fromkeys(chain.from_iterable(metadata.sources for metadata in described)))
+def sources_of(descriptions: Iterable[FrameMetadata]) -> tuple[Any, ...]:
+    """Return the responses that several frames were read from, without duplicates."""
+    return tuple(dict.fromkeys(chain.from_iterable(metadata.sources for metadata in descriptions)))
 
 
 def _matching_columns(
     frame: pd.DataFrame, other: pd.DataFrame, other_metadata: FrameMetadata
 ) -> tuple[dict[str, ColumnMetadata], set[str]]:
-    """Return the metadata of another frame's columns that have the same values in this frame.
+    """Return the metadata of those columns of ``other`` that have the same values in ``frame``.
 
-    Also return the tables whose rows are repeated in this frame.
+    The second result is the set of tables of which ``frame`` repeats rows.
     """
     columns = {name: column for name, column in other_metadata.columns.items() if column.of}
     empty_columns = [
@@ -320,35 +330,41 @@ def _matching_columns(
 
 
 def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any]) -> FrameMetadata:
-    """Return the metadata of a frame, in which its undeclared columns are those of one new table.
+    """Return the metadata of a frame with its undeclared columns declared by one new table.
 
     The key of the table is the smallest set of columns that identifies the rows; the columns that
     the frame is merged on (``keys``) are tried first.
     """
     arrays = arrays_of(frame)
-    undeclared = [
+    undeclared_names = [
         name
         for name, column in metadata.columns.items()
         if name in arrays
         and column.of is None
         and column.availability.reason not in (OVERWRITTEN, MOVED)
     ]
-    if not undeclared:
+    if not undeclared_names:
         return metadata
     rows = flattened(frame)
     unique_names = [
         name for name in rows.columns if isinstance(name, str) and [*rows.columns].count(name) == 1
     ]
-    labels = [name for name in unique_names if rows[name].dtype.kind != "f"]
-    merged_on = [name for name in keys if isinstance(name, str)]
-    candidates = [
-        merged_on,
+    label_columns = [name for name in unique_names if rows[name].dtype.kind != "f"]
+    merge_keys = [name for name in keys if isinstance(name, str)]
+    candidate_keys = [
+        merge_keys,
         *([metadata.key] if metadata.key else []),
-        *([*merged_on, label] for label in labels),
+        *([*merge_keys, label] for label in label_columns),
     ]
     grain: tuple[str, ...] = (NO_KEY,)
     for names in map(
-        dict.fromkeys, (*candidates, [*merged_on, *labels], [*merged_on, *undeclared], unique_names)
+        dict.fromkeys,
+        (
+            *candidate_keys,
+            [*merge_keys, *label_columns],
+            [*merge_keys, *undeclared_names],
+            unique_names,
+        ),
     ):
         with suppress(TypeError):  # lists have no hash
             if {*names} <= {*unique_names} and not (
@@ -356,16 +372,16 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
             ):
                 grain = tuple(names)
                 break
-    hashed_columns = sorted({*undeclared, *grain} & {*arrays})
+    hashed_columns = sorted({*undeclared_names, *grain} & {*arrays})
     hashes = np.sort(row_hashes([hash_cells(arrays[name]) for name in hashed_columns]))
     digest = hashlib.sha256(repr((hashed_columns, metadata.sources)).encode() + hashes.tobytes())
     table = f"{JOINED}{digest.hexdigest()[:12]}"
     columns = {
-        name: replace(column, of=f"{table}.{name}") if name in undeclared else column
+        name: replace(column, of=f"{table}.{name}") if name in undeclared_names else column
         for name, column in metadata.columns.items()
     }
     # A frame without metadata gets this key as its own.
-    is_new = len(undeclared) == len(metadata.columns) and grain != (NO_KEY,)
+    is_new = len(undeclared_names) == len(metadata.columns) and grain != (NO_KEY,)
     return replace(
         metadata,
         columns=columns,
@@ -378,7 +394,7 @@ def _as_table(frame: pd.DataFrame, metadata: FrameMetadata, keys: Sequence[Any])
 
 
 def _keys_of(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[list[Any]]:
-    """Return for each side what it is merged on: a list of columns, index levels or arrays."""
+    """Return for each side the list of its merge keys: column names, index levels or arrays."""
     if options.get("how") == "cross":
         return [[], []]
     on = options.get("on")
@@ -392,7 +408,7 @@ def _keys_of(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[
 
 
 def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> list[str]:
-    """Return the names of the columns or index levels merged on that both sides have."""
+    """Return the names of the merge keys that both sides have under the same name."""
     if options.get("left_index") or options.get("right_index"):
         names = [str(name) for name in left.index.names if name is not None]
         return [name for name in names if name in right.index.names]
@@ -408,7 +424,7 @@ def _shared_keys(left: pd.DataFrame, right: pd.DataFrame, options: Options) -> l
 def _check_keys(
     left: pd.DataFrame, right: pd.DataFrame, options: Options, keys: Sequence[Sequence[Any]]
 ) -> None:
-    """Check that keys exist, and that no measure becomes a key unless it is named as a key.
+    """Raise if a merge key does not exist, or if a measure is a key without being named.
 
     Raises
     ------
@@ -452,7 +468,7 @@ def _check_keys(
 # --- stacked frames -----------------------------------------------------------------------------
 
 _MAX_VALUES = 500
-"""The most values of a column by which the rows of frames are distinguished."""
+"""The maximum number of values that conditions on the rows of stacked frames list."""
 
 
 @recorded("concat", "frames")
@@ -558,7 +574,7 @@ def concat(
             grains[table] = (f"the key of {table} of every frame",)
         elif any(table in metadata.grains for metadata in metadata_with_table):
             grains[table] = grain
-        if is_mixed or _stacks_again(frames_with_table, table):
+        if is_mixed or _repeats_rows(frames_with_table, table):
             repeated_tables.add(table)
     if any(map(is_joined, repeated_tables)):
         joined_tables = {column.table for column in columns.values() if is_joined(column.table)}
@@ -570,22 +586,22 @@ def concat(
     )
 
 
-def _stacks_again(frames: Sequence[FrameWithMetadata], table: str) -> bool:
+def _repeats_rows(frames: Sequence[FrameWithMetadata], table: str) -> bool:
     """Return whether stacked frames repeat rows of a table.
 
-    They do if several were read from the same response, and have rows in common. Rows are compared
-    by the columns of the table that all frames have.
+    They do if several of them were read from the same response and have rows in common. Rows are
+    compared by the columns of the table that all frames have.
     """
     frames_by_response: dict[Any, list[FrameWithMetadata]] = {}
     for frame, metadata in frames:
         responses = {table} if is_joined(table) else {*map(response_scope, metadata.sources)}
         for response in responses:
             frames_by_response.setdefault(response, []).append((frame, metadata))
-    for members in frames_by_response.values():
-        if len(members) < 2:
+    for members_of_response in frames_by_response.values():
+        if len(members_of_response) < 2:
             continue
         compared_frames = []
-        for frame, metadata in members:
+        for frame, metadata in members_of_response:
             columns = metadata.columns.items()
             names = {column.of: name for name, column in columns if column.table == table}
             fingerprint = fingerprint_in(frame, metadata)
@@ -616,8 +632,8 @@ def _stacks_again(frames: Sequence[FrameWithMetadata], table: str) -> bool:
     return False
 
 
-def _texts(values: pd.Series) -> tuple[str, ...]:
-    """Return the distinct values of a column as texts; empty if too many, or if one is missing."""
+def _distinct_texts(values: pd.Series) -> tuple[str, ...]:
+    """Return the distinct values of a column as texts; empty if too many or if any is missing."""
     distinct_values = values.unique()
     if len(distinct_values) > _MAX_VALUES or values.isna().any():
         return ()
@@ -627,7 +643,7 @@ def _texts(values: pd.Series) -> tuple[str, ...]:
 def _conditions_of_frames(
     frames: Sequence[FrameWithMetadata],
 ) -> list[tuple[Condition, ...]] | None:
-    """Return conditions that select the rows of each frame; None if no columns distinguish them.
+    """Return for each frame conditions that select its rows; None if no columns distinguish them.
 
     The conditions list values that no two frames share: values of one column of the context (host,
     window, filters) or of the key. If there is no such column, they list host and window together,
@@ -641,7 +657,9 @@ def _conditions_of_frames(
             {*columns} <= {*frame.columns} & metadata.columns.keys() for frame, metadata in frames
         ):
             continue
-        texts_of_frames = [[_texts(frame[name]) for name in columns] for frame, _ in frames]
+        texts_of_frames = [
+            [_distinct_texts(frame[name]) for name in columns] for frame, _ in frames
+        ]
         rows = [row for texts in texts_of_frames for row in product(*texts)]
         is_sure = all(map(all, texts_of_frames)) and len(rows) <= _MAX_VALUES
         if is_sure and len(rows) == len({*rows}):
@@ -661,13 +679,13 @@ def _stacked_column(
     inputs: Sequence[FrameWithMetadata],
     conditions_by_frame: Sequence[tuple[Condition, ...]] | None,
 ) -> ColumnMetadata:
-    """Return the metadata of a column of stacked frames, combined from those that have or lack it.
+    """Return the metadata of a column of stacked frames, combined from all of them.
 
-    ``with_rows`` are the frames that have rows; the others count only if none of these has the
-    column. ``conditions_by_frame`` select the rows of each, if it is known how.
+    ``with_rows`` are the frames that have rows; frames without rows are used only if none of these
+    has the column. ``conditions_by_frame`` select the rows of each frame; None if none do.
     """
-    is_held = any(name in metadata.columns for _, metadata in with_rows)
-    frames, conditions_by_frame = (with_rows, conditions_by_frame) if is_held else (inputs, None)
+    has_column = any(name in metadata.columns for _, metadata in with_rows)
+    frames, conditions_by_frame = (with_rows, conditions_by_frame) if has_column else (inputs, None)
     columns = [metadata.columns[name] for _, metadata in frames if name in metadata.columns]
     declared_names = {column.of for column in columns}
     tables = sorted({column.table for column in columns})
@@ -693,8 +711,8 @@ def _stacked_column(
             column, statements=columns[0].statements, other_rows=combine([*other_states])
         )
     if conditions_by_frame is None:
-        is_there = column.availability.status in (Status.AVAILABLE, Status.PARTIAL)
-        return column.combined(absent_state) if lacking_count and is_there else column
+        is_measured = column.availability.status in (Status.AVAILABLE, Status.PARTIAL)
+        return column.combined(absent_state) if lacking_count and is_measured else column
     statements = chain.from_iterable(
         metadata.columns.get(name, ColumnMetadata(None, absent_state)).statements_within(
             *conditions
@@ -705,7 +723,10 @@ def _stacked_column(
 
 
 def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) -> list[pd.DataFrame]:
-    """Cast columns of frames to common dtypes; with ``all_columns`` each frame gets all columns."""
+    """Return the frames with each column cast to one dtype.
+
+    With ``all_columns`` each frame gets the columns that it lacks, without values.
+    """
     if not all(frame.columns.is_unique for frame in frames):
         return [*frames]
     columns_of_frames: list[dict[Hashable, Any]] = [{} for _ in frames]
@@ -728,9 +749,9 @@ def _with_common_dtypes(frames: Sequence[pd.DataFrame], *, all_columns: bool) ->
 
 
 def _common_dtype(dtypes: Sequence[Any]) -> Any:
-    """Return a dtype for columns that are stacked; None if pandas may choose.
+    """Return the dtype to cast columns to before they are stacked; None if pandas may choose.
 
-    A None among the dtypes stands for a column without values.
+    ``dtypes`` has the dtype of each column, and None for a column without values.
     """
     distinct_dtypes = [*dict.fromkeys(dtype for dtype in dtypes if dtype is not None)]
     plain_dtypes = [

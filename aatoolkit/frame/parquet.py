@@ -74,7 +74,7 @@ def write_arrow(table: pa.Table, path: str | os.PathLike[str]) -> None:
 
 
 def _write(table: pa.Table, path: str | os.PathLike[str], keys: Mapping[bytes, bytes]) -> None:
-    """Write a table to Parquet; ``keys`` and the checksums of both become the file's metadata."""
+    """Write a table to Parquet, with ``keys`` and checksums as the key-value metadata."""
     data = table.replace_schema_metadata(None)
     options = {"compression": "zstd", "store_schema": False}
     if data.num_rows < 1000:  # of few rows statistics are larger than they are
@@ -85,7 +85,7 @@ def _write(table: pa.Table, path: str | os.PathLike[str], keys: Mapping[bytes, b
 
 
 def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
-    """Convert a frame to an Arrow table with the metadata in its schema.
+    """Return a frame as an Arrow table that has the metadata in its schema.
 
     Raises
     ------
@@ -93,14 +93,14 @@ def arrow_table(frame: pd.DataFrame, path: Path) -> pa.Table:
         If a column cannot be written to Parquet.
     """
     metadata = FrameMetadata.loads(serialized(frame))
-    copy = frame.copy(deep=False)
-    copy.attrs = {}
+    bare_frame = frame.copy(deep=False)
+    bare_frame.attrs = {}
     try:
-        table = pa.Table.from_pandas(copy)
+        table = pa.Table.from_pandas(bare_frame)
     except (pa.ArrowException, TypeError, ValueError) as error:
         problem = f"{path.name} cannot be written as Parquet: {error}"
         raise NotWritten(problem, path=path) from None
-    table = table.replace_schema_metadata(_readable(table.schema.metadata))
+    table = table.replace_schema_metadata(_with_known_dtypes(table.schema.metadata))
     return table.cast(with_metadata(_with_lists(table.schema, metadata), metadata))
 
 
@@ -108,8 +108,8 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read a Parquet file with the metadata of its columns.
 
     Any Parquet file can be read; columns without metadata are unknown. Metadata is read from the
-    key ``aatoolkit`` of the file, or else from the ``attrs`` that pandas wrote. Fields that this
-    version does not know are ignored.
+    key ``PANDAS_ATTRS`` of the file, which plain pandas keeps, too. Fields that this version does
+    not know are ignored.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def read_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
         schema, keys = file.schema_arrow, _keys(file)
         table = read_arrow(file)
         metadata = read_keys(keys, schema.names)
-        table = table.cast(schema).replace_schema_metadata(_readable(keys))
+        table = table.cast(schema).replace_schema_metadata(_with_known_dtypes(keys))
         frame: pd.DataFrame = table.to_pandas()
         pandas_metadata = json.loads(table.schema.metadata.get(b"pandas", b'{"columns": []}'))
         dtype_by_name = {
@@ -209,12 +209,12 @@ def read_arrow(file: pq.ParquetFile) -> pa.Table:
 def _checksums(table: pa.Table | None, keys: Mapping[bytes, bytes]) -> bytes:
     """Return two checksums in base64: of a file's key-value metadata, and of its rows.
 
-    The latter is made of the logical hash of the table. It is empty without a table, or if the
-    table has no logical hash.
+    The checksum of the rows is made of the logical hash of ``table``. It is empty if ``table`` is
+    None or has no logical hash.
     """
     row_hash = None
     with suppress(NotWritten):
-        if table is not None:  # with the levels that no row has
+        if table is not None:  # including levels that no row has
             categories = [
                 column
                 for column in table.columns
@@ -236,7 +236,7 @@ def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
     keys = dict(file.metadata.metadata or {})
     stored_checksums = keys.pop(CHECKSUMS, None)
     if (stored_checksums is None and KEY not in keys) or {ARROW, PANDAS} <= {*keys}:
-        return  # as pyarrow writes a file of ours anew; we write one of these keys
+        return  # pyarrow rewrote a file of ours, which has one of these keys
     checksums = _checksums(table, keys)
     if table is None:  # the keys alone
         stored_checksums, checksums = (
@@ -250,7 +250,7 @@ def _check(file: pq.ParquetFile, table: pa.Table | None = None) -> None:
 
 
 def _keys(file: pq.ParquetFile) -> dict[bytes, bytes]:
-    """Return the key-value metadata of a file, overridden by that of its Arrow schema."""
+    """Return the key-value metadata of a file, updated with that of its Arrow schema."""
     return {**(file.metadata.metadata or {}), **(file.schema_arrow.metadata or {})}
 
 
@@ -270,7 +270,7 @@ def write_tables(tables: Tables, folder: str | os.PathLike[str]) -> Iterator[Pat
 
 
 def write_section(tables: Tables, folder: Path) -> Iterator[Path]:
-    """Write the files of `write_tables` straight into a folder; yield the path of each."""
+    """Write the same files as `write_tables`, but into ``folder`` itself; yield each path."""
     for name in tables:
         yield write_parquet(tables[name], folder / f"{name}.parquet")
     for name, frame in (
@@ -322,20 +322,20 @@ def rebuild(tables: Tables | str | os.PathLike[str]) -> Any:
         return tables.rebuild()
     folder = Path(tables)
     frames = {path.stem: read_parquet(path) for path in folder.glob("*.parquet")}
-    placed = {}
+    placements = {}
     for path in folder.glob("_placement/*.parquet"):
         with opened(path) as file:
-            placed[path.stem] = read_arrow(file)
-    if "_extra" not in frames or not placed:
+            placements[path.stem] = read_arrow(file)
+    if "_extra" not in frames or not placements:
         raise PayloadError(
             f"{folder} holds no tables of one section that to_parquet wrote; give the folder of "
             "one, or read all with aa.read_dataset"
         )
-    return provenance.rebuild(frames, frames["_extra"], placed)
+    return provenance.rebuild(frames, frames["_extra"], placements)
 
 
-def _readable(keys: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return the key-value metadata of a file, in which pandas can parse all names of dtypes.
+def _with_known_dtypes(keys: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """Return the key-value metadata of a file, with names of dtypes that pandas can parse.
 
     pandas writes names of dtypes such as ``list<item: string>[pyarrow]``, but cannot read them
     back. Such a dtype is replaced by ``object``, and its name is kept in another field.
@@ -354,7 +354,7 @@ def _readable(keys: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def _with_lists(schema: pa.Schema, metadata: FrameMetadata) -> pa.Schema:
-    """Return a schema in which declared lists have their type even if they have no items."""
+    """Return a schema in which columns declared as lists of texts have that type, even if empty."""
     for i, field in enumerate(schema):
         column = declared(metadata.columns.get(field.name, NOTHING))
         is_list = column is not None and column.dtype == "list<string>"
@@ -370,9 +370,9 @@ def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
     Raises
     ------
     FileMissing
-        If there is none.
+        If the file does not exist.
     NotRead
-        If it is no Parquet file, is damaged, or cannot be read.
+        If the file is not Parquet, is damaged, or cannot be read.
     """
     name = os.fspath(path)
     error: NotRead | None = None
@@ -393,7 +393,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:
-    """Raise `NotWritten` if the path of a folder is that of a file."""
+    """Raise `NotWritten` if the path of a folder ends like a file's name, such as ``.csv``."""
     path = Path(folder)
     if path.suffix.lower() in (".parquet", ".csv", ".xlsx"):
         raise NotWritten(

@@ -28,19 +28,13 @@ from aatoolkit.frame.cell_status import (
 from aatoolkit.frame.groupby import check_columns, flattened, names_of, nullable
 from aatoolkit.jsontree.decode import EXACT_FLOAT
 from aatoolkit.metadata.arrow_schema import declared
-from aatoolkit.metadata.attrs import (
-    EMPTY,
-    FrameMetadata,
-    attach,
-    metadata_of,
-    with_row_states,
-)
+from aatoolkit.metadata.attrs import EMPTY, FrameMetadata, attach, metadata_of, with_row_states
 from aatoolkit.metadata.column import load_state
 from aatoolkit.metadata.recorded import recorded
 from aatoolkit.scope import FILTERS, Scope
 
 _STATUS_COLUMNS = (ROW, ROW + CAUSE, ROW + REASON)
-_ADDED = ("variable", "value", "unit", *_STATUS_COLUMNS)
+_NEW_COLUMNS = ("variable", "value", "unit", *_STATUS_COLUMNS)
 _WINDOW = ("window_start", "window_end")
 CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "fetched_at")
 """The columns that say which response rows were read from."""
@@ -48,7 +42,7 @@ CONTEXT = ("host", "days", *_WINDOW, *(f"filter_{name}" for name in FILTERS), "f
 
 @recorded("to_long", "frame")
 def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.DataFrame:
-    """Return one row per number of a frame; see ``df.aa.to_long``."""
+    """Return a frame with one row per number of ``frame``; see ``df.aa.to_long``."""
     flat = flattened(frame)
     flat = flat.set_axis([str(name) for name in flat.columns], axis=1)
     check_columns(flat, flat.columns)
@@ -70,15 +64,15 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     is_whole = all(flat[name].dtype.kind in "iu" for name in number_columns)
     value_dtype = "Int64" if number_columns and is_whole else "Float64"
     new_names = {
-        name: f"{name}_" if name in _ADDED else name
+        name: f"{name}_" if name in _NEW_COLUMNS else name
         for name in flat.columns
         if name not in number_columns and not is_status_column(flat, name)
     }
-    _check_free(new_names.values(), _ADDED)
+    _check_free(new_names.values(), _NEW_COLUMNS)
     rows = flat[[*new_names]].rename(columns=new_names).reset_index(drop=True)
     dtypes: dict[str, Any] = {"value": value_dtype, ROW: STATUSES}
-    no_rows = {name: pd.Series(dtype=dtypes.get(name, "string")) for name in _ADDED}
-    blocks = [] if number_columns else [rows.iloc[:0].assign(**no_rows)]
+    empty_columns = {name: pd.Series(dtype=dtypes.get(name, "string")) for name in _NEW_COLUMNS}
+    blocks = [] if number_columns else [rows.iloc[:0].assign(**empty_columns)]
     for name in number_columns:
         cells, declaration = cells_of(flat, name, metadata), declared(metadata.columns[name])
         block = rows.assign(
@@ -92,26 +86,26 @@ def to_long(frame: pd.DataFrame, columns: str | Iterable[str] | None) -> pd.Data
     column_metadata = {
         new_name: metadata.columns[name].renamed(new_names) for name, new_name in new_names.items()
     }
-    column_metadata |= dict.fromkeys((name for name in _ADDED if name != "value"), MEASURED)
+    column_metadata |= dict.fromkeys((name for name in _NEW_COLUMNS if name != "value"), MEASURED)
     key = (*(new_names[name] for name in metadata.key if name in new_names), "variable")
     long_frame = pd.concat(blocks, ignore_index=True)
     return attach(long_frame, FrameMetadata(column_metadata, key, metadata.sources))
 
 
 def _cast_exactly(values: pd.Series, kind: Any) -> pd.Series:
-    """Cast numbers to a 64-bit dtype; raise if this would change one."""
+    """Return numbers cast to a 64-bit dtype; raise if the cast would change a number."""
     is_whole = values.dtype.kind in "iu"
     if kind == "Float64" and is_whole and (values.abs() > EXACT_FLOAT).any():
         raise NotWritten(
             f"{values.name} holds whole numbers beyond 2**53, which do not fit beside "
-            "fractions; name whole-number columns alone",
+            "fractions; name whole-number columns alone"
         )
     return values.astype(kind)
 
 
 @recorded("with_context", "frame")
 def with_context(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add the columns of `CONTEXT` to a frame; see ``df.aa.with_context``."""
+    """Return a frame with the columns of `CONTEXT` added; see ``df.aa.with_context``."""
     metadata = metadata_of(frame)
     if len(metadata.sources) != 1:
         why = f"the frame was read from {len(metadata.sources) or 'no known'} responses"
@@ -149,16 +143,16 @@ def with_context(frame: pd.DataFrame) -> pd.DataFrame:
 
 @recorded("with_constant", "frame")
 def with_constant(frame: pd.DataFrame, name: str, value: str) -> pd.DataFrame:
-    """Add a first column with the same text in all rows."""
+    """Return a frame with a new first column ``name``, which has the text ``value`` in all rows."""
     metadata = metadata_of(frame)
     column = pd.Series([value], dtype="string").repeat(len(frame)).set_axis(frame.index)
     result = pd.concat([column.rename(name), frame], axis=1)
     return attach(result, replace(metadata, columns={name: MEASURED, **metadata.columns}))
 
 
-def _check_free(existing: Iterable[str], added: Iterable[str]) -> None:
-    """Raise if a frame already has one of the columns that are added."""
-    existing_names = sorted({*existing} & {*added})
+def _check_free(columns: Iterable[str], new_columns: Iterable[str]) -> None:
+    """Raise if a column that would be added exists already."""
+    existing_names = sorted({*columns} & {*new_columns})
     if existing_names:
         raise AvailabilityError(
             f"the frame already has {', '.join(existing_names)}; rename it first",
@@ -173,7 +167,7 @@ def _check_free(existing: Iterable[str], added: Iterable[str]) -> None:
 def complete(
     frame: pd.DataFrame, levels: Mapping[str, object], availability: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Add the rows that a frame lacks; see ``df.aa.complete``."""
+    """Return a frame with the rows added that it lacks; see ``df.aa.complete``."""
     flat = flattened(frame)
     flat = flat.astype({name: nullable(values).dtype for name, values in flat.items()})
     check_columns(flat, levels)
@@ -245,7 +239,7 @@ def _levels(frame: pd.DataFrame, name: str, values: object) -> pd.Series:
 def _missing_rows(
     frame: pd.DataFrame, metadata: FrameMetadata, levels: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
-    """Return a row for each combination of levels and other keys that a frame lacks."""
+    """Return the new rows: one for each combination of levels and keys that a frame lacks."""
     keys = [name for name in metadata.key if name not in levels]
     combinations = frame[keys].drop_duplicates() if keys else pd.DataFrame(index=range(1))
     for values in levels.values():
@@ -268,8 +262,8 @@ def _row_states(
 ) -> pd.DataFrame:
     """Return the status, cause and reason of each row.
 
-    A row has the state of its engine in ``states_by_engine``, or else ``default``. Rows that were
-    reported (not added), and have a measurement, have ``default``.
+    A row has the state of its engine in ``states_by_engine``; if that is not there, ``default``. A
+    reported row that has a measurement always has ``default``.
     """
     columns = [
         name

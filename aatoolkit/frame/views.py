@@ -51,7 +51,7 @@ def codebook_of(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def words(values: Iterable[object]) -> pd.Index:
-    """Return texts as a pandas index of dtype string; None becomes a missing value."""
+    """Return texts as a pandas index of dtype ``string``; None becomes a missing value."""
     return pd.Index([*values], dtype="string")
 
 
@@ -59,7 +59,7 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     """Return the frame; raise if a required column was not measured; see ``df.aa.require``."""
     check_columns(frame, columns)
     metadata = metadata_of(frame)
-    unmeasured = {}
+    unmeasured_columns = {}
     problem, advice = "these columns hold no measurement", ""
     for name in columns:
         state = availability_of(frame, name, metadata.columns[name])
@@ -74,18 +74,18 @@ def require(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
             is_partial = state.status == Status.PARTIAL and len(frame) > 0
             is_refused = state.status in EMPTY or (is_partial and is_silent)
         if is_refused:
-            unmeasured[name] = str(state)
+            unmeasured_columns[name] = str(state)
             if not is_silent and not is_lost:
                 problem = "these columns were not measured in every row"
                 advice = "; df.aa.measured() takes the rows in which they were"
-    if unmeasured:
-        reasons = "; ".join(f"{name}: {why}" for name, why in unmeasured.items())
-        raise AvailabilityError(f"{problem}: {reasons}{advice}", columns=unmeasured)
+    if unmeasured_columns:
+        reasons = "; ".join(f"{name}: {why}" for name, why in unmeasured_columns.items())
+        raise AvailabilityError(f"{problem}: {reasons}{advice}", columns=unmeasured_columns)
     return frame
 
 
 def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.DataFrame:
-    """Select the rows with a measurement; see ``df.aa.measured``."""
+    """Return the rows that have a measurement; see ``df.aa.measured``."""
     check_columns(frame, columns)
     metadata = metadata_of(frame)
     number_columns = [
@@ -107,7 +107,7 @@ def measured(frame: pd.DataFrame, columns: tuple[str, ...], drop: bool) -> pd.Da
 
 
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """Convert a frame to NumPy dtypes; see ``df.aa.plain``."""
+    """Return a frame with columns in NumPy dtypes; see ``df.aa.plain``."""
     flat = flattened(frame)
     columns = [_plain(flat.iloc[:, i]) for i in range(flat.shape[1])]
     table = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(len(flat)))
@@ -115,7 +115,7 @@ def plain(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _plain(values: pd.Series) -> pd.Series:
-    """Convert a column to NumPy numbers, booleans or times; others to Python texts and None."""
+    """Return numbers, booleans or times in a NumPy dtype; any other column as texts and None."""
     is_missing = values.isna().to_numpy(bool)
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(values.dtype.categories.dtype)
