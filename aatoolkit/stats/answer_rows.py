@@ -37,7 +37,7 @@ _KINDS = {
     "mentioned_only": (False, True),
     "neither": (False, False),
 }
-"""By kind of answer, whether it cites own pages and mentions the brand."""
+"""For each kind of answer, whether it cites own pages, and whether it mentions the brand."""
 
 _RATES = {
     "mentioned_if_cited": ("both", "cited_only"),
@@ -51,7 +51,7 @@ _TABLES = {
     "chat_mentions": ("chat_id", "brand", "own", "position"),
     "chat_citations": ("chat_id", "domain_type"),
 }
-"""The columns that are needed of each table of the section ``chats``."""
+"""For each table of the section ``chats``, the columns that are needed."""
 
 
 def answers(chats: Mapping[str, pd.DataFrame], brand: str | None = None) -> pd.DataFrame:
@@ -211,7 +211,7 @@ def cited_and_mentioned(
 
 @statistic("cited_and_mentioned", "rows")
 def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
-    """Compute the association of citations and mentions from one row per answer."""
+    """Return the association of citations and mentions; ``rows`` has one row per answer."""
     usable_rows = np.flatnonzero(rows[["cited", "prompt_id"]].notna().all(axis=1).to_numpy(bool))
     prompt_codes, prompts = pd.factorize(rows["prompt_id"].iloc[usable_rows])
     cited, mentioned = (
@@ -219,7 +219,7 @@ def cited_and_mentioned_of(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     )
 
     def count(kind: str) -> Any:
-        """Count the answers of one kind to each prompt, traced to their rows."""
+        """Return how many answers of one kind each prompt has, traced to their rows."""
         is_cited, is_mentioned = _KINDS[kind]
         mask = (cited == is_cited) & (mentioned == is_mentioned)
         counts = np.bincount(prompt_codes[mask], minlength=len(prompts)).astype(np.float64)

@@ -29,7 +29,7 @@ from aatoolkit.stats.trace import (
 RATES, COUNTS, MEANS = "binomial", "Poisson", "normal"
 _WORDS = {RATES: "rate", COUNTS: "count", MEANS: "mean"}
 MAX_DAYS = 1_100
-_SHUFFLED = (
+_P_TEXT = (
     "the share of this series and those of its days shuffled in blocks (seed 0) that "
     "gain as much from a change"
 )
@@ -38,10 +38,10 @@ _MIN_SEGMENT = 5
 _PERMUTATIONS = 499
 _TINY = 1e-9
 _MIN_DISPERSION = 0.3
-_CLEAR_P = 0.0045
-"""A p-value that autocorrelation of days alone hardly ever gives."""
+_CERTAIN_P = 0.0045
+"""Autocorrelation of days alone hardly ever gives a p-value as low as this."""
 _SHORT_SERIES, _SHORT_P, _SHORT_AUTOCORRELATION = 150, 0.015, -0.05
-"""Of fewer days the autocorrelation is uncertain: it takes a lower p-value and autocorrelation."""
+"""In series with fewer days, p-value and autocorrelation must be below the other two numbers."""
 
 
 @statistic("changes", "frame")
@@ -73,7 +73,7 @@ def changes(
             scale = np.sqrt(max(float((centred**2 / y_and_n[1]).mean()), _TINY))
             y_and_n = centred / scale, y_and_n[1]
         starts, p_value, dispersion = _change_points(*y_and_n, level, kind)
-        p = drawn("p", p_value, _SHUFFLED, y, n)
+        p = drawn("p", p_value, _P_TEXT, y, n)
         before = total_of(y) / size
         name_variables()
         row |= {"p": p, "before": before, "after": alias("after", before)}
@@ -128,7 +128,7 @@ def _change_row(y: Any, n: Any, low: int, start: int, high: int, is_rate: bool) 
 
 
 def _cost(y: Numbers, n: Numbers, kind: str) -> Numbers:
-    """Compute -2 log likelihood of a constant level, from sums of numerators and denominators."""
+    """Return -2 log likelihood of a constant level, from sums of numerators and denominators."""
     miss_count = n - y
     if kind == MEANS:
         return -np.where(n > 0, y**2 / n, 0.0)
@@ -139,9 +139,9 @@ def _cost(y: Numbers, n: Numbers, kind: str) -> Numbers:
 
 
 def _split(y: Numbers, n: Numbers, start: Integers, kind: str) -> tuple[Numbers, Integers]:
-    """Find for each series the best day to split one of its two segments.
+    """Return for each series the gain and the day of the best split of one of its two segments.
 
-    Return the gain, i.e. the decrease of -2 log likelihood, and the day. The segments are the days
+    The gain is the decrease of -2 log likelihood. The segments are the days
     before ``start`` and the days from ``start`` on; the first is empty if ``start`` is 0.
     """
     rows, day_count = np.arange(len(y)), y.shape[1]
@@ -163,7 +163,7 @@ def _split(y: Numbers, n: Numbers, start: Integers, kind: str) -> tuple[Numbers,
 
 
 def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
-    """Return for each day the mean level of its segment; a series is split at its ``starts``."""
+    """Return for each day the mean level of its segment; ``starts`` split each series."""
     segment = sum(np.arange(y.shape[1]) >= start[:, None] for start in starts)
     levels = np.zeros_like(y)
     for position in range(len(starts) + 1):
@@ -174,7 +174,7 @@ def _levels_between(y: Numbers, n: Numbers, *starts: Integers) -> Numbers:
 
 
 def _best_splits(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbers]]:
-    """Return gain and daily levels of the best split in two, and those of the best in three."""
+    """Return the gain and daily levels of the best split into two segments, then into three."""
     first_gain, first_day = _split(y, n, np.zeros(len(y), np.int64), kind)
     second_gain, second_day = _split(y, n, first_day, kind)
     two_levels = _levels_between(y, n, first_day, np.where(second_gain > 0, second_day, first_day))
@@ -182,8 +182,8 @@ def _best_splits(y: Numbers, n: Numbers, kind: str) -> list[tuple[Numbers, Numbe
 
 
 def _reason_of_doubt(y: Numbers, n: Numbers, p: float, kind: str) -> str:
-    """Say why changes may be due to autocorrelation of days; return "" if they are not."""
-    if p <= _CLEAR_P:
+    """Return why changes may be due to autocorrelation of days; "" if they are not."""
+    if p <= _CERTAIN_P:
         return ""
     # The autocorrelation of residuals about the levels of the best two splits.
     days, ((_, levels),) = len(y), _best_splits(y[None], n[None], kind)[1:]
@@ -206,7 +206,7 @@ def _reason_of_doubt(y: Numbers, n: Numbers, p: float, kind: str) -> str:
 
 
 def _dispersion(y: Numbers, n: Numbers, levels: Numbers, kind: str) -> Numbers:
-    """Estimate the long-run dispersion of each series, relative to independent answers.
+    """Return the long-run dispersion of each series, relative to independent answers.
 
     Pearson's dispersion about the rates, times 1 + 2Σ(1-l/(L+1))·r_l with the autocorrelations r
     of the residuals (Newey & West, *Econometrica* 55, 1987). The factor is needed because a flat
@@ -221,8 +221,8 @@ def _dispersion(y: Numbers, n: Numbers, levels: Numbers, kind: str) -> Numbers:
 
 
 @lru_cache(maxsize=4)
-def _shuffled(days: int) -> Integers:
-    """Return permutations of days, moved in blocks, so that most neighbours stay neighbours."""
+def _shuffled_days(days: int) -> Integers:
+    """Return permutations of the days as rows of an array; days are moved in blocks."""
     rng = np.random.default_rng(0)
     block_length = max(2, round(days ** (1 / 3)))
     order = np.empty((_PERMUTATIONS, days), np.int64)
@@ -248,7 +248,7 @@ def _change_points(
     variance. For each number of segments, the best segmentation is found exactly (Auger & Lawrence,
     *Bulletin of Mathematical Biology* 51, 1989).
     """
-    order = _shuffled(len(y))
+    order = _shuffled_days(len(y))
     numerators, denominators = (np.concatenate([values[None], values[order]]) for values in (y, n))
     one_split, two_splits = (
         gain / _dispersion(numerators, denominators, levels, kind)
@@ -299,7 +299,7 @@ def _segmentations(y: Numbers, n: Numbers, kind: str) -> Iterator[tuple[list[int
 def _day_interval(
     y: Numbers, n: Numbers, low: int, high: int, dispersion: float, level: float, kind: str
 ) -> tuple[int, int]:
-    """Compute the credible interval of the day of a change, with a flat prior; return its two ends.
+    """Return the two ends of the credible interval of the day of a change, with a flat prior.
 
     ``low`` and ``high`` are the days of the changes before and after it. The likelihood is
     flattened by the dispersion of days relative to independent answers. The coverage of the

@@ -134,7 +134,7 @@ def compare(
 def _constant_keys(
     frames: Sequence[pd.DataFrame], key: Sequence[str], by: Sequence[str]
 ) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the key columns in which each frame has one text, and the frames different ones.
+    """Yield the key columns that have one text in each frame, which differs between the frames.
 
     Each is yielded with its two texts, such as ``("brand", ("Acme", "Globex"))``.
     """
@@ -197,7 +197,7 @@ def compare_measure(
 
 
 def _unpooled_key(metadata: FrameMetadata, measure: str) -> str:
-    """Return the key column whose rows cannot be pooled, such as the metric; else an empty text."""
+    """Return the key column that rows cannot be pooled over, such as the metric; else ""."""
     if measure not in metadata.columns or declared(metadata.columns[measure]) is None:
         return ""
     rule = rule_of(metadata, measure)[0]
@@ -212,12 +212,12 @@ def _compare_rows(
     refusal: str,
     error: AvailabilityError,
 ) -> Iterator[ComparedRow]:
-    """Yield comparisons of single rows; they have no test, as a row has a value and no counts.
+    """Yield comparisons of single rows, without a test, as a row has a value but no counts.
 
     Raises
     ------
     AvailabilityError
-        The given error, if a group has several rows, or the column is not there or was changed.
+        ``error`` itself, if a group has several rows, or the column is missing or was changed.
     """
     flat_frames = [trace_frame(flattened(frame), frame) for frame in frames]
     rows_by_key: list[dict[Any, int]] = []
@@ -329,7 +329,7 @@ def _compare_group(
 
 
 def _why_untested(change: Change, count: int, name: str, min_count: int = MIN_CLUSTERS) -> str:
-    """Say why a change has no interval and p-value; return an empty text if it has both."""
+    """Return why a change has no interval and p-value; an empty text if it has both."""
     if count < min_count:
         return (
             f"{count} {name} on one side or both; at least {min_count} are needed to test a change"
@@ -373,9 +373,10 @@ def comparison_result(
     names: tuple[str, str],
     kind: str = "host",
 ) -> pd.DataFrame:
-    """Make the result of comparisons: p-values adjusted over all of them, and verdicts.
+    """Return the result of comparisons as a frame, with p-values adjusted over all, and verdicts.
 
-    If one was planned, it comes first, then those with a verdict by size.
+    A planned comparison comes first. The others are then sorted by verdict, and by the size of the
+    change.
     """
     is_plain = names == WINDOWS
     side, baseline, n_baseline = (

@@ -54,7 +54,7 @@ CORRECTIONS = {"holm": "Holm's", "bh": "Benjamini and Hochberg's", None: "no"}
 POWER = 0.8
 NAN = float("nan")
 MIN_CLUSTERS = 5
-"""The fewest clusters from which the variance between clusters is estimated."""
+"""The minimum number of clusters from which the variance between clusters is estimated."""
 
 _ROUNDING = 1e-12
 """A standard error below this fraction of its estimate is a rounding error."""
@@ -68,7 +68,7 @@ def check_level(level: float) -> None:
     Raises
     ------
     ArgumentError
-        If it is not.
+        If the level is 0 or less, or 1 or more.
     """
     if not 0 < level < 1:
         raise ArgumentError(f"level={level!r} is not between 0 and 1")
@@ -210,12 +210,12 @@ UNKNOWN_CHANGE = Change()
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A change, with what its verdict needs: method, reason, and the words of the verdict.
+    """A change with the texts that its verdict needs, such as the method of its test.
 
     Parameters
     ----------
     change : Change
-        The change.
+        The change, with its standard error and p-value.
     text : str
         The change in words.
     method : str
@@ -284,7 +284,7 @@ def _ratio(y: Any, n: Any, name: str) -> tuple[Any, Any]:
 
 
 def _variances(k: Any, z: Any, leave_one_out: Any) -> tuple[Any, Any]:
-    """Return two variances: the linearised one, from residuals, and that of the jackknife."""
+    """Return the linearised variance, from residuals ``z``, and the variance by the jackknife."""
     return k / (k - 1) * total_of(z**2), (k - 1) / k * total_of(leave_one_out**2)
 
 
@@ -392,7 +392,7 @@ def two_rate_change(y1: Any, n1: Any, y0: Any, n0: Any, level: Any, deff: Any, d
 def degrees_of_freedom(m: Any, z: Any) -> Any:
     """Compute the degrees of freedom of a variance over clusters, at least 1, or NaN.
 
-    The result is the smaller of two effective numbers of clusters, each (Σx)²/Σx²: by answers
+    They are the smaller of two effective numbers of clusters, each (Σx)²/Σx²: by answers
     (x = m), less 1, and by variance (x = z²; Satterthwaite). If clusters have very unequal numbers
     of runs, a test at 5 % raises up to 11 % false alarms with k-1, and 5 % at most with this. If
     one cluster has most of the answers, the result is NaN: the residual of that cluster is near 0,
@@ -457,7 +457,7 @@ def detectable_change(error: Any, df: Any, level: Any, tests: Any, heterogeneity
 
 
 def adjust_p_values(p: Sequence[Any], method: str | None) -> list[Any]:
-    """Adjust p-values for the number of those that are not missing.
+    """Return p-values adjusted for the number of tests, i.e. of p-values that are not missing.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ COMPLETE = "complete"
 _COLUMNS: dict[str, list[tuple[str, list[str]]]] = json.loads(
     Path(__file__).with_name("stages.json").read_bytes()
 )
-"""By stage, the sections that count it, and the names of their columns."""
+"""For each stage, the sections that count it, and the names of the columns with the counts."""
 
 _NOUNS = {"crawled": "requests", "cited": "answers that cite a page", "visited": "visits"}
 _NOT_LISTED = "the response does not list the page, which does not mean 0"
@@ -49,9 +49,9 @@ _MISSING_PART = "a part of it has no number, so that the sum is not known"
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of the funnel: its number for each path, and the availability of these.
+    """One stage of the funnel: its count for each path, and the availability of the counts.
 
-    ``why`` says why the stage has no numbers at all; it is empty if it has some.
+    ``why`` says why the stage has no counts at all; it is empty if the stage has counts.
     """
 
     paths: pd.Index
@@ -60,7 +60,7 @@ class Stage:
     why: str = ""
 
     def numbers_of(self, paths: pd.Index) -> Any:
-        """Return the numbers for the given paths; NaN for paths that the stage does not have."""
+        """Return the counts of some paths as an array; NaN for a path without a count."""
         if not len(self.paths):
             return np.full(len(paths), np.nan)
         positions = self.paths.get_indexer(paths)
@@ -90,7 +90,7 @@ def funnel(data: Mapping[str, Any], errors: Mapping[str, object], level: float) 
 
 
 def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
-    """Return the column of numbers that is called by one of the names, in any spelling; else None.
+    """Return the column of numbers that has one of ``names``, in any spelling; None without one.
 
     The names are tried in order. Columns with values of the window before are left out.
     """
@@ -106,12 +106,9 @@ def _column(frame: pd.DataFrame, names: Sequence[str]) -> str | None:
 
 @statistic("funnel", "frames")
 def funnel_of(
-    frames: Sequence[pd.DataFrame],
-    names: Sequence[str],
-    errors: Mapping[str, str],
-    level: float,
+    frames: Sequence[pd.DataFrame], names: Sequence[str], errors: Mapping[str, str], level: float
 ) -> pd.DataFrame:
-    """Build the funnel from the tables that were read."""
+    """Return the funnel, with one row per path, from the tables that were read."""
     tables = dict(zip(names, frames, strict=True))
     stages = {
         stage: _combined_stage(
@@ -173,12 +170,12 @@ def funnel_of(
 
 
 def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
-    """Check that the tables are of the same host, window and filters.
+    """Raise unless the tables are of the same host, window and filters.
 
     Raises
     ------
     AvailabilityError
-        If they are not.
+        If a host, window or filter differs.
     """
     windows = {
         (source.host, source.scope, source.window_start, source.window_end): source.section
@@ -196,7 +193,7 @@ def _check_windows(frames: Sequence[pd.DataFrame]) -> None:
 def _verdict(
     path: object, values: Mapping[str, float], converted: float, stages: Mapping[str, Stage]
 ) -> str:
-    """Say which stages of a page have no number and why, or that all of them are measured."""
+    """Return a text that says which stages of a page were not measured, and why."""
     stages_by_reason: dict[str, list[str]] = {}
     for name, value in values.items():
         if np.isnan(value):
@@ -220,7 +217,7 @@ def _count_by_path(
     section: str,
     names: Sequence[str],
 ) -> Stage:
-    """Sum a count of a section's table by path; the sum is missing if a number in it is."""
+    """Return a stage with the sums by path of a count; a sum over a missing count is missing."""
     frame = tables.get(section)
     column = _column(frame, names) if frame is not None else None
     if frame is None or column is None:
@@ -244,16 +241,16 @@ def _count_by_path(
 
 
 def _combined_stage(stages: Sequence[Stage]) -> Stage:
-    """Combine the stages of several tables; a path in several has the number of the first."""
-    combined, *other_stages = [stage for stage in stages if len(stage.paths)] or stages[:1]
-    for other in other_stages:
-        paths = combined.paths.append(other.paths).unique()
+    """Return one stage made of those of several tables; the first table with a path counts."""
+    stage, *other_stages = [stage for stage in stages if len(stage.paths)] or stages[:1]
+    for other_stage in other_stages:
+        paths = stage.paths.append(other_stage.paths).unique()
         numbers = np.where(
-            paths.isin(combined.paths), combined.numbers_of(paths), other.numbers_of(paths)
+            paths.isin(stage.paths), stage.numbers_of(paths), other_stage.numbers_of(paths)
         )
-        why = combined.why if other.why else ""
-        combined = Stage(paths, numbers, combine([combined.state, other.state]), why)
-    return combined
+        why = stage.why if other_stage.why else ""
+        stage = Stage(paths, numbers, combine([stage.state, other_stage.state]), why)
+    return stage
 
 
 _STAGES_OF = {
@@ -262,11 +259,11 @@ _STAGES_OF = {
     "n": ("visited",),
     **dict.fromkeys([f"conversion_rate{end}" for end in ("", "_low", "_high")], STAGES[2:]),
 }
-"""By column, the stages that it is computed from."""
+"""For each column of the result, the stages that it is computed from."""
 
 
 NOT_SET = "(not set)"
-"""The landing page of a visit for which none was recorded."""
+"""The text in place of a landing page if none was recorded for a visit."""
 
 _SAFE = "/-._~!$&'()*+,;=:@"
 

@@ -35,7 +35,7 @@ _GROUPS = ("engine", "topic", "brand")
 _ROLES: dict[str, tuple[str, list[str], list[str]]] = json.loads(
     Path(__file__).with_name("roles.json").read_bytes()
 )
-"""By role of a table: its section, columns that it must have, and its key if that matters."""
+"""For each role of a table: its section, the columns that it must have, and its required key."""
 
 
 class HeadlineQuestion(NamedTuple):
@@ -92,7 +92,7 @@ def headline(
 
 
 def _tables(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
-    """Return the tables of a dataset with the section, columns and key of a role in `_ROLES`."""
+    """Return the tables of a dataset that have the section, columns and key of a role."""
     section, columns, key = _ROLES[role]
     if section not in data:
         return []
@@ -108,7 +108,7 @@ def _tables(data: Mapping[str, Any], role: str) -> list[pd.DataFrame]:
 
 
 def _standard_names(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rename the columns that are recognised to the standard names, such as ``mention_rate``."""
+    """Return a frame with recognised columns under standard names, such as ``mention_rate``."""
     columns: dict[str, list[str]] = {}
     for name, column in metadata_of(frame).columns.items():
         columns.setdefault(_standard_name(name, declared(column)), []).append(name)
@@ -121,7 +121,7 @@ def _standard_names(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _standard_name(name: str, column: Column | None) -> str:
-    """Return the standard name of a column, found by its counts or words; else its own name."""
+    """Return the standard name of a column, found by its counts or words; else ``name``."""
     rule = column.aggregate if column else NONE
     stem, total_stem = (
         stem_of(count_name)[1] for count_name in rule.over or rule.counts or (rule.by or "", "")
@@ -136,7 +136,7 @@ def _standard_name(name: str, column: Column | None) -> str:
 def headline_of(
     frames: Sequence[pd.DataFrame], names: Sequence[str], has_before: bool, level: float
 ) -> pd.DataFrame:
-    """Compare the headline measures of the tables that were read."""
+    """Return the comparison of the headline measures, from the tables that were read."""
     tables = dict(zip(names, frames, strict=True))
     metadata_of_sides = [
         [metadata_of(frame) for name, frame in tables.items() if name.startswith(f"{side}.")]
@@ -173,7 +173,7 @@ def _answer(
     effect_and_df: tuple[Any, Any],
     names: Sequence[str],
 ) -> list[ComparedRow] | str:
-    """Return the comparisons that answer a question of the headline; else the reason why not."""
+    """Return the comparisons that answer a question of the headline; else a reason as text."""
     subject, measure, role, by, cluster, is_total = question
     section = _ROLES[role][0]
     frames = []
@@ -214,7 +214,7 @@ def _answer(
 
 
 def _own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
-    """Return the rows of the project's own brands that are in all frames."""
+    """Return each frame with the rows of those own brands of the project that all frames have."""
     brands = [{*frame["brand"]} for frame in frames]
     for side in WINDOWS[: len(frames)]:
         leaders = tables.get(f"{side}.leaders", pd.DataFrame({"brand": [], "own": []}))
@@ -227,14 +227,14 @@ def _own_brands(tables: Tables, frames: Sequence[pd.DataFrame]) -> list[pd.DataF
 
 
 def _as_total(row: ComparedRow, rows: Sequence[ComparedRow]) -> ComparedRow:
-    """Return the comparison of a total; without a verdict if the planned comparison has none."""
+    """Return the comparison of a total, without a verdict if the planned one has no verdict."""
     if not rows[0].why or row.why:
         return row
     return replace(row, why=f"nothing says how prompts differ: {rows[0].why}", method="")
 
 
 def _is_repeated(row: ComparedRow, planned: ComparedRow) -> bool:
-    """Return whether the row of a brand repeats the planned comparison."""
+    """Return whether a row is about a brand's rate, and has the values of the planned row."""
     return (row.key[0], row.measure) == ("brand", RATE) and all(
         getattr(row.change, side) == getattr(planned.change, side) for side in ("after", "before")
     )
@@ -258,7 +258,7 @@ def _key_figures(
     level: float,
     names: Sequence[str],
 ) -> list[ComparedRow]:
-    """Return the key figures whose measure is not compared yet: their values, without a test."""
+    """Return comparisons, without a test, of the key figures that ``rows`` do not compare yet."""
     compared_rows = _answer(tables, _KEY_FIGURES, has_before, level, INDEPENDENT, names)
     if isinstance(compared_rows, str):
         return []

@@ -202,10 +202,7 @@ class Bounds:
 
 
 def bounds(
-    frame: pd.DataFrame,
-    column: str,
-    rows: pd.DataFrame | None = None,
-    by: Sequence[str] = (),
+    frame: pd.DataFrame, column: str, rows: pd.DataFrame | None = None, by: Sequence[str] = ()
 ) -> Bounds:
     """Return the confidence interval of each row of a frame, for its error bar.
 
@@ -243,9 +240,9 @@ def bounds(
     keys = list(dict.fromkeys(by))
     try:
         if rows is not None and PROMPT in rows.columns and PROMPT not in keys:
-            over_prompts = _over_prompts(frame, column, rows, keys)
-            if over_prompts is not None:
-                return over_prompts
+            prompt_bounds = _prompt_bounds(frame, column, rows, keys)
+            if prompt_bounds is not None:
+                return prompt_bounds
         intervals = interval(frame, column)
     except AvailabilityError:
         no_bounds = np.full(len(frame), np.nan)
@@ -258,21 +255,21 @@ def bounds(
     )
 
 
-def _over_prompts(
+def _prompt_bounds(
     frame: pd.DataFrame, column: str, rows: pd.DataFrame, keys: list[str]
 ) -> Bounds | None:
-    """Compute the intervals of a column from its values by prompt, which are in ``rows``.
+    """Return the intervals of a column over prompts, from its values by prompt in ``rows``.
 
-    Return None if these, pooled, do not give the values of the frame.
+    Return None if the pooled values of the prompts differ from the values in ``frame``.
     """
-    pooled = interval(rows, column, by=keys or None, cluster=PROMPT)
-    merged = frame[keys].merge(pooled, how="left" if keys else "cross", on=keys or None)
+    intervals = interval(rows, column, by=keys or None, cluster=PROMPT)
+    merged = frame[keys].merge(intervals, how="left" if keys else "cross", on=keys or None)
     pooled_value, frame_value = as_floats(merged[column]), as_floats(frame[column])
     is_same = np.isclose(pooled_value, frame_value, rtol=1e-6, atol=1e-12)
     if (np.isfinite(frame_value) & ~is_same).any():  # one picture has one kind of interval
         return None
     low, high = (np.where(is_same, bound, np.nan) for bound in _bounds_of(merged, column))
-    return Bounds(low, high, OVER_PROMPTS, pooled)
+    return Bounds(low, high, OVER_PROMPTS, intervals)
 
 
 def _bounds_of(frame: pd.DataFrame, column: str) -> tuple[Numbers, Numbers]:
@@ -348,7 +345,10 @@ def stability(
 
 
 def _icc(y: Any, n: Any) -> Any:
-    """Estimate the intra-class correlation (Ridout, Demétrio & Firth, *Biometrics* 55, 1999)."""
+    """Return the estimated intra-class correlation of the answers to one combination.
+
+    See Ridout, Demétrio & Firth, *Biometrics* 55, 1999.
+    """
     k, size = count_of(n), total_of(n)
     mean = total_of(y) / size
     between = (total_of(n * (y / n) ** 2) - size * mean**2) / (k - 1)
@@ -359,7 +359,7 @@ def _icc(y: Any, n: Any) -> Any:
 
 
 def _icc_interval(y: Numbers, n: Numbers, clusters: Integers, level: float) -> list[float]:
-    """Compute the interval of the intra-class correlation ρ, by jackknife over clusters.
+    """Return the two ends of the interval of the intra-class correlation ρ, by jackknife.
 
     With Student's t on the scale of ½·log((1+(m-1)ρ)/(1-ρ)), for m answers to a combination (Fisher
     1925, §38). On this scale the standard error does not depend on ρ. A bootstrap over clusters,
@@ -388,7 +388,7 @@ def samples(
     runs: int | Iterable[int] = (1, 2, 3, 5, 10, 20, 30),
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """Compute the number of prompts that a margin of error takes, for some numbers of runs of each.
+    """Compute how many prompts a margin of error takes, for different numbers of runs per prompt.
 
     With deff = 1 + (runs-1)·icc (Kish, *Survey Sampling*, 1965), k prompts of so many runs give the
     half width t·√(rate(1-rate)·deff/(k·runs)), where t has k-1 degrees of freedom. More runs of the

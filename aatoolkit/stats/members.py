@@ -209,8 +209,8 @@ def _scaled_differences(
 MIN_COUNT, _MAX_COUNTED = 20, 2**53
 """The smallest count whose concentration is estimated; the largest that a float holds exactly."""
 
-_RESAMPLES, _MAX_HALVES, _CELLS = 499, 49, 500_000
-"""The number of bootstrap samples, and the most random halves, within a number of cells."""
+_RESAMPLES, _MAX_HALVES, _MAX_CELLS = 499, 49, 500_000
+"""The number of bootstrap samples; the maximum number of random halves, and of their cells."""
 
 
 @statistic("concentration", "frame")
@@ -313,13 +313,13 @@ def _concentration_of(c: Any, n: Any, top: int, level: float) -> dict[str, Any]:
 
 
 def _top_share_low(counts: Numbers, top: int, rng: np.random.Generator, level: float) -> float:
-    """Compute the lower bound of the share of the largest members.
+    """Return the lower bound of the share of the largest members.
 
     The largest members of a sample are partly the largest by chance, the more so the closer their
     counts are. So the largest members are found in a random half of the sample, and their share is
     taken in the other half, where chance does not favour them. This is repeated for many halves.
     """
-    repeat_count = min(max(_CELLS // (8 * len(counts)), 20), _MAX_HALVES)
+    repeat_count = min(max(_MAX_CELLS // (8 * len(counts)), 20), _MAX_HALVES)
     halves = rng.binomial(counts.astype(np.int64), 0.5, (repeat_count, len(counts)))
     other_halves = counts - halves
     leaders = np.argsort(-halves, axis=1, kind="stable")[:, :top]
@@ -330,7 +330,7 @@ def _top_share_low(counts: Numbers, top: int, rng: np.random.Generator, level: f
 # --- overlap ----------------------------------------------------------------------------------
 
 MAX_REPEATS = 20
-"""The most answers of one engine to one prompt that are compared."""
+"""The maximum number of answers of one engine to one prompt that are compared."""
 
 MAX_LISTS = 40
 
@@ -371,12 +371,12 @@ def overlap(
 def _overlap_of_answers(
     flat: pd.DataFrame, column: str, between: str, cluster: str, repeat: str, level: float
 ) -> list[dict[str, Any]]:
-    """Compute for each two members the overlap of their answers, as rows of the result.
+    """Return one row of the result for each pair of members: the overlap of their answers.
 
-    A row has also the overlap of repeats of one member, and the gap between both; all are means
-    over prompts.
+    A row also has the overlap of repeated answers of one member, and the gap between these
+    overlaps. All three are means over prompts.
     """
-    codes, members, prompts = _encoded(flat, column, between, cluster, repeat)
+    codes, members, prompts = _encode_answers(flat, column, between, cluster, repeat)
     if len(members) > MAX_LISTS:
         why = f"{len(members)} different ones; {MAX_LISTS} are the most: choose some first"
         raise refusal(between, "overlap", why)
@@ -393,7 +393,7 @@ def _overlap_of_answers(
         def over_prompts(
             name: str, values: Any, mask: Any, noun: str, pair: Any = (members[a], members[b])
         ) -> Any:
-            """Select the values of some prompts, each traced to the rows of its prompt."""
+            """Return the values of the prompts in a mask, each traced to the rows of its prompt."""
             numbers = np.flatnonzero(mask)
 
             def rows_of(position: int) -> Any:
@@ -449,9 +449,9 @@ def _overlap_of_answers(
 
 
 def mean_of(values: Any, level: Any, name: str) -> Change:
-    """Compute the mean over k prompts, with Student's t and k-1 degrees of freedom.
+    """Return the mean over k prompts as a `Change`, with Student's t and k-1 degrees of freedom.
 
-    It is returned as a `Change`, without error and p-value if there are too few prompts.
+    With too few prompts it has no standard error and no p-value.
     """
     sample, numbers = estimate_sample(values, values * 0 + 1, name), plain_value(values)
     error, k = np.sqrt(sample.variance), sample.clusters
@@ -460,12 +460,12 @@ def mean_of(values: Any, level: Any, name: str) -> Change:
     return change_by_student_t(sample.value, error, k - 1, level, clusters=k)
 
 
-def _encoded(
+def _encode_answers(
     flat: pd.DataFrame, column: str, between: str, cluster: str, repeat: str
 ) -> tuple[pd.DataFrame, list[str], list[Any]]:
-    """Return the answers as a frame of integer codes, then the members and the prompts.
+    """Return the answers as a frame of integer codes, the list of members, and that of prompts.
 
-    A value that an answer repeats is kept once.
+    If an answer repeats a value, it is kept once.
     """
     rows = flat.loc[flat[column].notna(), [cluster, between, repeat, column]]
     for name in (between, cluster, repeat):
@@ -482,10 +482,10 @@ def _encoded(
 def _overlap_of_prompt(
     answer: pd.Series, member: pd.Series, value: pd.Series, members: int
 ) -> tuple[Numbers, Integers]:
-    """Compute for one prompt the mean Jaccard index of pairs of answers, by pair of members.
+    """Return the mean Jaccard index of pairs of answers to one prompt, by pair of members.
 
-    ``members`` is the number of members. Return a square array, and the number of answers of each
-    member.
+    ``members`` is the number of members. The indices are a square array; also return the number of
+    answers of each member.
     """
     _, first_rows, rows = np.unique(answer, return_index=True, return_inverse=True)
     values, columns = np.unique(value, return_inverse=True)

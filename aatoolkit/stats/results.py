@@ -77,7 +77,7 @@ _UNITS = {
     "requests": REQUESTS,
     "refer": "requests a visit",
 }
-"""Units by their words in the tables below; other words are units, and ``-`` is none."""
+"""The unit for each word in the tables below; any other word is the unit, and ``-`` is none."""
 
 _DECLARED = """
 interval
@@ -270,17 +270,17 @@ def result(
     order: Any = None,
     **words: Any,
 ) -> pd.DataFrame:
-    """Make the frame of a result: the columns of the key, then those declared for the verb.
+    """Return the frame of a result: the columns of the key, then those declared for the verb.
 
     Parameters
     ----------
     verb : str
         The name of the statistic; `TABLES` declares the columns of its result.
     values : mapping, or sequence of mapping
-        The values of each column, or one value for all rows. Or the rows, one mapping each: the
-        columns are those that any row has, or all declared ones if there are no rows.
+        By column, its values or one value for all rows; or a sequence of rows, each a mapping.
+        Rows give the columns that any of them has; if there are no rows, all declared columns.
     inputs : sequence of FrameMetadata
-        The metadata of the frames that it was computed from; that of the first describes the
+        The metadata of the frames that the result was computed from. The first describes the
         columns of the key.
     state : Availability
         The availability of the numbers that it was computed from.
@@ -295,7 +295,7 @@ def result(
         numbers is ``NO_ROW``, not ``INSUFFICIENT_SAMPLE``, unless an availability has a cause of
         its own.
     order : sequence of int, optional
-        The positions of the rows in the result, if they are to be put in another order.
+        The positions of the rows in the order of the result; by default they stay in order.
     **words
         The texts that replace the placeholders in the declared names and meanings.
     """
@@ -353,13 +353,13 @@ _DETAILS = (
 """The columns about how a result was computed, which are shown only if there is room."""
 
 _MAX_REASONS = 4
-"""The most reasons that are listed below the table."""
+"""The maximum number of reasons that are listed below the table of a result."""
 
 
 def view_of(frame: pd.DataFrame) -> ShowAs:
-    """Return how a result is shown in a notebook.
+    """Return the display options of a result.
 
-    That is, which columns come first and last, and the remarks below it.
+    They say which columns come first and last, and which remarks stand below the table.
     """
     names = [*map(str, frame.columns)]
     endings = tuple(f"_{name}" for name in (*_DETAILS, "n"))
@@ -371,9 +371,9 @@ def view_of(frame: pd.DataFrame) -> ShowAs:
 
 
 def _remarks(frame: pd.DataFrame, names: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return no marks, and remarks that say why rows have no verdict.
+    """Return remarks that say why rows have no verdict, to be shown below a result.
 
-    They are shown below a result.
+    Before these return an empty dict, as no cell is marked.
     """
     notes = []
     if {"verdict", "why"} <= {*frame} and "why" not in names:
@@ -396,7 +396,7 @@ def _is_column(values: object) -> bool:
 
 
 def _key_column(values: Any) -> Any:
-    """Convert a list to a column, with an inferred dtype; return any other column unchanged."""
+    """Return a list as a column with an inferred dtype; return anything else unchanged."""
     if not isinstance(values, list):
         return values
     column = pd.Series(values, dtype=object)
@@ -405,7 +405,7 @@ def _key_column(values: Any) -> Any:
 
 
 def column_of(values: Iterable[Any], dtype: str) -> pd.Series:
-    """Make a column of one of the types in `TABLES`.
+    """Return values as a column of one of the types in `TABLES`.
 
     ``day`` gives dates, ``text`` texts, ``whole`` whole numbers, and any other type numbers.
     """
@@ -421,8 +421,8 @@ def column_of(values: Iterable[Any], dtype: str) -> pd.Series:
 def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability:
     """Return the availability of a result's column.
 
-    It is unavailable if all values are missing, partial if some are, and otherwise that of the
-    input. ``cause`` is the cause of missing values.
+    It is unavailable if all values are missing, and partial if some are. Otherwise it is ``state``,
+    the availability of the input. ``cause`` is the cause of missing values.
     """
     has_value = values.notna()
     if not len(values) or has_value.all():
@@ -432,12 +432,12 @@ def _state(values: pd.Series, state: Availability, cause: Cause) -> Availability
 
 
 def refusal(column: str, verb: str, why: str) -> AvailabilityError:
-    """Return the error for a statistic that cannot be computed for a column, with the reason."""
+    """Return the error that says why a statistic cannot be computed for a column."""
     return AvailabilityError(f"{column} has no {verb}: {why}", columns={column: why})
 
 
 def percent(value: Any) -> str:
-    """Format a fraction as a percentage; small ones with more digits.
+    """Return a fraction as a percentage in text; a small fraction has more digits.
 
     Examples
     --------
@@ -449,12 +449,12 @@ def percent(value: Any) -> str:
 
 
 def amount(value: Any, is_fraction: bool) -> str:
-    """Format a value for a sentence: a fraction as a percentage, another number as it is."""
+    """Return a value as text: a fraction as a percentage, another number with three digits."""
     return percent(value) if is_fraction else f"{value:.3g}"
 
 
 def points(value: Any, is_fraction: bool) -> str:
-    """Format a change with its sign: of a fraction in percentage points, else as a number.
+    """Return a change as text with its sign; that of a fraction in percentage points.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """Numerators and denominators by group and cluster, of one frame or of both sides of a change.
 
-The window before may also be in columns of the same frame, such as ``previous_rank``.
+A cluster is a set of rows that resemble each other, such as the answers to one prompt. The window
+before may also be in columns of the same frame, such as ``previous_rank``.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ Rules = Mapping[str, Aggregation | str]
 
 PROMPT = "prompt_id"
 WINDOWS = ("now", "before")
-"""The names of the two sides, unless each has one host, and these differ."""
+"""The names of the two sides of a change, unless their hosts name them: see `side_names`."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class ClusterSums:
     is_rate : bool
         Whether the numerator is a part of the denominator.
     used_rows : array of int
-        The number of rows with a number, by group.
+        For each group, how many of its rows have a number.
     states : list of Availability
         The availability of the column in each group.
     rows, pair : array of int
@@ -100,7 +101,7 @@ class ClusterSums:
 
     @property
     def unit(self) -> str | None:
-        """The declared unit; a rate without one is a fraction."""
+        """The declared unit of the column; a rate without a declared unit is a fraction."""
         unit = self.column.unit if self.column else None
         return unit or (FRACTION if self.is_rate else None)
 
@@ -116,20 +117,21 @@ class ClusterSums:
 
     @cached_property
     def keys(self) -> dict[tuple[Any, ...], int]:
-        """The number of the group with each key, by key; a missing value in a key is None."""
+        """The position of each group, by its key; a missing value in a key is None."""
         rows = self.groups.keys.astype(object).where(self.groups.keys.notna(), None)
         return {
-            tuple(row): number for number, row in enumerate(rows.itertuples(index=False, name=None))
+            tuple(row): position
+            for position, row in enumerate(rows.itertuples(index=False, name=None))
         }
 
     def row(self, pair: int) -> dict[str, Any]:
-        """Return the values, by column, that identify a pair: its cluster, or its group's key."""
+        """Return a dict that identifies a pair: its cluster; without clusters, its group's key."""
         if self.cluster_column:
             return {self.cluster_column: self.labels[self.cluster[pair]]}
         return self.group_row(self.group[pair])
 
     def group_row(self, group: int) -> dict[str, Any]:
-        """Return the key of a group, by column."""
+        """Return the key of a group as a dict of column names and values."""
         return {str(name): value for name, value in self.groups.keys.iloc[group].items()}
 
     @property
@@ -138,29 +140,29 @@ class ClusterSums:
         return GroupSums(self.group, len(self.groups), self.group_row)
 
     def pairs(self, group: int) -> dict[Any, int]:
-        """Return the numbers of a group's pairs by the names of their clusters."""
+        """Return the positions of a group's pairs, by the label of their cluster."""
         start, end = np.searchsorted(self.group, [group, group + 1]).tolist()
         names = self.labels[self.cluster[start:end]].tolist()
         return dict(zip(names, range(start, end), strict=True))
 
     def parts(self, pairs: Iterable[int] | None = None, suffix: str = "") -> tuple[Any, Any]:
-        """Return the numerators and the denominators of some pairs, or of all, as traced numbers.
+        """Return the numerators and denominators of ``pairs``, by default all, as traced numbers.
 
         In formulas they are called y and n, followed by the suffix.
         """
-        numbers = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
+        positions = np.arange(len(self.y)) if pairs is None else np.array([*pairs], np.int64)
 
         def part(values: Numbers, name: str, is_denominator: bool) -> Any:
             def explain(tracer: Any, position: int) -> Any:
-                return tracer.total(self, name, int(numbers[position]), is_denominator)
+                return tracer.total(self, name, int(positions[position]), is_denominator)
 
-            return leaf(name, values[numbers], explain)
+            return leaf(name, values[positions], explain)
 
         return part(self.y, f"y{suffix}", False), part(self.n, f"n{suffix}", True)
 
 
 def pairs_of_both(sides: Sequence[Mapping[Any, int]]) -> list[list[int]]:
-    """Return for each side a list of the pairs of those clusters that both sides have."""
+    """Return for each side the positions of its pairs, for the clusters that both sides have."""
     return [[pairs[name] for name in sides[0] if name in sides[1]] for pairs in sides]
 
 
@@ -173,11 +175,11 @@ def cluster_sums(
     *,
     counts: bool = False,
 ) -> ClusterSums:
-    """Sum the numerator and denominator of a column by group and cluster.
+    """Return the sums of the numerator and denominator of a column, by group and cluster.
 
     Without ``cluster`` each row is a cluster. With ``counts`` the column may be a count: then its
     sums by group and cluster are the numerators (by group, without ``cluster``), and all
-    denominators are 1. If the count of a row is missing, the sum is not known, and is left out.
+    denominators are 1. If the count of a row is missing, the sum that it belongs to is left out.
 
     Raises
     ------
@@ -198,7 +200,7 @@ def cluster_sums(
     rule, response_totals = planned.rule, planned.response_totals
     is_count = counts and rule.rule == "sum" and not (rule.counts and cluster is None)
     if rule.rule not in ("ratio", "mean") and not is_count:
-        raise refusal(column, "interval", _not_pooled(rule, metadata, column))
+        raise refusal(column, "interval", _why_not_pooled(rule, metadata, column))
     cells = cells_of_plan(planned, flat, metadata, groups)
     values = [as_floats(flat[part]) for part in planned.parts]
     y, n = values[0], values[1] if len(values) > 1 else np.ones(len(flat))
@@ -251,7 +253,7 @@ def refuse_missing(column: str, is_missing: Any) -> None:
     Raises
     ------
     AvailabilityError
-        If there are such rows.
+        If some rows with a value have none in the column.
     """
     if count := int(is_missing.sum()):
         why = f"{count} rows with a value have no {column}; drop them, or name another column"
@@ -288,12 +290,12 @@ SEVERAL = "one answer can hold several of what it is a share of, so nothing says
 
 
 def without_counts(rule: Aggregation) -> str:
-    """Say why a column has no interval: its rule names no counts."""
+    """Return the reason why a column has no interval: its rule names no counts."""
     return f"its rule ({rule}) has no numerator and denominator"
 
 
-def _not_pooled(rule: Aggregation, metadata: FrameMetadata, name: str) -> str:
-    """Say why the rows of a column cannot be pooled."""
+def _why_not_pooled(rule: Aggregation, metadata: FrameMetadata, name: str) -> str:
+    """Return the reason why the rows of a column cannot be pooled."""
     column = declared(metadata.columns[name])
     if column is None or column.aggregate.counts is None:
         return without_counts(rule)
@@ -302,15 +304,15 @@ def _not_pooled(rule: Aggregation, metadata: FrameMetadata, name: str) -> str:
 
 # --- both sides -------------------------------------------------------------------------------
 
-_COUNTING = frozenset(("count", "number", "num", "total"))
-_NOW = frozenset(("after", "now", "current"))
+_COUNT_WORDS = frozenset(("count", "number", "num", "total"))
+_NOW_WORDS = frozenset(("after", "now", "current"))
 
 
 def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
-    """Return whether a column name is about the previous window, and what it counts.
+    """Return whether a column name is about the previous window, and the stem of the name.
 
-    The latter are its words without those of a window or of counting, such as ``count``, and
-    without a final s.
+    The stem is a tuple of its words, without a final s. Words for a window or for counting, such as
+    ``count``, are left out.
 
     Examples
     --------
@@ -318,14 +320,14 @@ def stem_of(name: str) -> tuple[bool, tuple[str, ...]]:
     ((True, ('citation',)), (False, ('citation',)))
     """
     previous_words, name_words = words("previous"), tokens(name)
-    ignored_words = previous_words | _COUNTING | _NOW
+    ignored_words = previous_words | _COUNT_WORDS | _NOW_WORDS
     return not previous_words.isdisjoint(name_words), tuple(
         word.removesuffix("s") for word in name_words if word not in ignored_words
     )
 
 
 def previous_names(frame: pd.DataFrame) -> dict[str, str]:
-    """Map the columns with values of the window before to those of this window, by name.
+    """Return a dict of columns with values of the window before, and their columns of this window.
 
     They are recognised by the words of their declared names, in any language of the lexicon.
 
@@ -361,7 +363,7 @@ def window_before(
 ) -> tuple[pd.DataFrame, Rules | None, str]:
     """Return the frame of the window before, its rules, and why the sides cannot be compared.
 
-    The reason is empty if they can.
+    The reason is an empty text if they can be compared.
     Without ``before`` the frame is made of the columns of ``now`` that hold values of the window
     before, such as ``previous_rank``. These have the rules of the columns of ``now``, as their own
     rules may differ: the responses that a profile was drafted from may have proved more about one
@@ -432,7 +434,7 @@ def grouping_columns(by: By) -> list[str]:
     Raises
     ------
     ArgumentError
-        If one is given as a `pandas.Grouper`.
+        If ``by`` has a `pandas.Grouper`.
     """
     keys = [by] if isinstance(by, str | pd.Grouper) else list(by or ())
     names = [name for name in keys if isinstance(name, str)]
@@ -451,7 +453,7 @@ def pairing(
 ) -> tuple[str | None, str | None]:
     """Return the column that pairs the rows of both frames, and the column of clusters.
 
-    One of them is None, or both. By default the frames are paired by prompt (``by``) if they share
+    At least one of them is None. By default the frames are paired by prompt (``by``) if they share
     prompts; otherwise prompts are the clusters, if both frames have the column.
     """
     frames, column = [flattened(frame) for frame in (now, before)], pair or cluster
@@ -481,7 +483,7 @@ def side_names(now: Iterable[FrameMetadata], before: Iterable[FrameMetadata]) ->
 
 
 def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> str:
-    """Say why two frames that share answers cannot be compared; empty if they share none."""
+    """Return why two frames cannot be compared: they share answers; empty if they do not."""
     sides = [metadata_of(frame, levels=True) for frame in (now, before)]
     is_same_in_rows = _is_of_same_answers(sides[0], measure)
     overlaps = [
@@ -513,7 +515,7 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
 
 
 def _is_of_same_answers(metadata: FrameMetadata, measure: str) -> bool:
-    """Whether a rate has the same answers in every row of a response, such as those of brands."""
+    """Return whether all rows of a rate are about the same answers, as the rows of brands are."""
     if measure not in metadata.columns:
         return False
     denominator = metadata.columns.get(rule_of(metadata, measure)[1][-1], ColumnMetadata())

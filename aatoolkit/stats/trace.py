@@ -2,7 +2,7 @@
 
 Formulas are functions of arrays. To explain a result its statistic runs once more while `TRACER`
 is set. Then `leaf`, `column_values` and `setting` return `Traced` numbers, each of which stands for
-cells of a frame or for an argument; the formulas return the tree of what they were computed from;
+cells of a frame or for an argument; the formulas return trees of such numbers;
 and `plain_columns` hands the columns of the result to the tracer. Without a tracer all of them
 return plain numbers.
 
@@ -46,7 +46,7 @@ ALIAS, TAKEN, STACKED, COUNTED = "same", "taken", "stacked", "counted"
 """The operations that give a number another name, take elements, sum by group, count by group."""
 
 TRACER: ContextVar[Any] = ContextVar("tracer", default=None)
-"""Records the numbers of the statistic that runs, if it runs to be explained."""
+"""The object that records the numbers of a statistic which is run to be explained; else None."""
 
 
 def statistic(verb: str, *inputs: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -64,7 +64,7 @@ def statistic(verb: str, *inputs: str) -> Callable[[Callable[P, T]], Callable[P,
 
 @dataclass(eq=False, repr=False)
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
-    """A number, or an array of one number per cluster, and what it was computed from.
+    """A number, or an array with a number per cluster, with the operation that computed it.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     name : str
         Its name in the formulas that use it.
     cells : callable, optional
-        A function of a position. For a leaf it explains the element at the position, or the number
-        itself. For sums by group it returns the key of a group.
+        A function of a position. For a leaf it explains the element at this position, or the number
+        if it is a single one. For sums by group it returns the key of the group.
     description : str
         For a random number: how it was drawn.
     index : array of int, optional
@@ -127,7 +127,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def is_vector(self) -> bool:
-        """Whether it is an array of one number per cluster."""
+        """Whether the value is an array, with one number per cluster, and not a single number."""
         return np.ndim(self.value) > 0
 
 
@@ -142,7 +142,7 @@ def number(value: Any) -> float:
 
 
 def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function of numbers: its result is traced if an argument is."""
+    """Decorate a function of numbers so that its result is traced if an argument is traced."""
 
     @wraps(function)
     def call(*args: Any) -> Any:
@@ -158,7 +158,7 @@ def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def named(result: T, suffix: str = "") -> T:
-    """Name the traced fields of a dataclass like the fields, if they have no name; return it."""
+    """Name the traced numbers in a dataclass after its fields, if they have no name; return it."""
     name_all(**{f"{name}{suffix}": value for name, value in vars(result).items()})
     return result
 
@@ -171,21 +171,21 @@ def name_all(**values: Any) -> None:
 
 
 def name_variables() -> None:
-    """Name the traced numbers of the calling function like the variables that hold them."""
+    """Name the traced numbers of the calling function after the variables that hold them."""
     if TRACER.get() is not None:
         name_all(**sys._getframe(1).f_locals)
 
 
 def setting(name: str, value: Any) -> Any:
-    """Return an argument of a statistic, or a constant; traced if there is a tracer."""
+    """Return ``value``, an argument of a statistic or a constant, traced if there is a tracer."""
     return value if TRACER.get() is None else Traced(value, SETTING, name=name)
 
 
 def drawn(name: str, value: Any, description: str, *inputs: Any) -> Any:
     """Return numbers from random draws, traced if there is a tracer.
 
-    ``description`` says how they were drawn, with the seed; ``inputs`` are the numbers they depend
-    on.
+    ``description`` says how they were drawn, and with which seed. ``inputs`` are the numbers that
+    they depend on.
     """
     if TRACER.get() is None:
         return value
@@ -217,8 +217,8 @@ def traced_to_rows(
 ) -> Any:
     """Return numbers, traced to rows and columns of a frame if there is a tracer.
 
-    ``rows_of(position)`` returns for one number the positions of the rows it was computed from, how
-    it was computed in words, and the values, by column, that identify it.
+    ``rows_of(position)`` returns, for the number at a position, the positions of the rows that it
+    was computed from, a text that says how, and a dict of the values that identify it.
     """
 
     def explain(tracer: Any, position: int) -> Any:
@@ -243,10 +243,10 @@ def trace_frame(
     rows: Any = None,
     names: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Return a frame, after tracing its cells to those of ``source``, which it was made of.
+    """Return ``frame`` itself; if there is a tracer, it traces the cells to those of ``source``.
 
-    They are traced if there is a tracer. ``rows`` are the positions of its rows in ``source``;
-    ``names`` are the columns of ``source`` by new name.
+    ``rows`` are the positions in ``source`` of the rows of ``frame``. ``names`` has the names of
+    columns in ``source`` by their names in ``frame``.
     """
     tracer = TRACER.get()
     if tracer is not None:
@@ -257,21 +257,21 @@ def trace_frame(
 def plain_columns(values: Mapping[str, Any], order: Any = None) -> Mapping[str, Any]:
     """Hand the columns of a result to the tracer, and return them as plain numbers.
 
-    ``order`` are the positions of the columns' rows in the result, if the result has another order.
+    ``order`` has the positions of rows in the order of the result, if it differs.
     """
     tracer = TRACER.get()
     return values if tracer is None else tracer.keep(values, order)
 
 
 def take(values: Any, index: Any) -> Any:
-    """Return some elements of an array, or one, as ``values[index]``."""
+    """Return ``values[index]``, traced if ``values`` is traced."""
     if not isinstance(values, Traced):
         return values[index]
     return Traced(values.value[index], TAKEN, (values,), index=np.atleast_1d(index))
 
 
 def total_of(values: Any) -> Any:
-    """Return the sum of the values of one group, which has one value for each cluster."""
+    """Return the sum of ``values``, the numbers of the clusters of one group."""
     plain_values = np.atleast_1d(plain_value(values))
     is_safe = np.isfinite(np.abs(plain_values).sum())  # else fsum raises
     total = np.float64(math.fsum(plain_values.tolist()) if is_safe else plain_values.sum())
@@ -279,8 +279,8 @@ def total_of(values: Any) -> Any:
 
 
 def count_of(values: Any) -> Any:
-    """Return how many clusters one group has, as a float; ``values`` has one number for each."""
-    size = np.float64(np.size(plain_value(values)))  # of which one less may be 0
+    """Return the number of clusters of one group as a float: the length of ``values``."""
+    size = np.float64(np.size(plain_value(values)))  # as one less may be 0, and a divisor
     return Traced(size, COUNT, (values,)) if isinstance(values, Traced) else size
 
 
@@ -292,7 +292,7 @@ class SingleGroup:
 
     @staticmethod
     def spread(value: Any) -> Any:
-        """Return a number of the group, such as its mean, unchanged: it is that of each cluster."""
+        """Return a number of the group, such as its mean, unchanged: all clusters share it."""
         return value
 
 
@@ -303,11 +303,11 @@ class GroupSums:
     Parameters
     ----------
     group : array of int
-        The group of each cluster, by number.
+        For each cluster, the position of its group.
     size : int
         The number of groups.
     key_of : callable, optional
-        A function that returns the key of a group, by the number of the group.
+        A function that returns the key of the group at a position.
     """
 
     group: Integers
@@ -328,7 +328,7 @@ class GroupSums:
         return self._traced(values, counts, COUNTED)
 
     def spread(self, values: Any) -> Any:
-        """Return for each cluster the number of its group, such as the mean."""
+        """Return for each cluster the value of its group, such as the mean of the group."""
         return take(values, self.group)
 
     def _traced(self, values: Any, sums: Numbers, op: str) -> Any:
@@ -338,9 +338,9 @@ class GroupSums:
 
 
 def parts_of(node: Traced, position: int | None = None) -> Iterator[tuple[Traced, int | None]]:
-    """Yield each named number in the formula of a number once, and its position in an array.
+    """Yield once each named number that the formula of a number uses, with a position.
 
-    The position is None if all elements of the array are meant.
+    The position is that of an element, or None if the formula uses all elements of an array.
     """
     seen: set[tuple[int, int | None]] = set()
     pending = [*reversed(_operands(node, position))]
@@ -372,7 +372,7 @@ def _operands(node: Traced, position: int | None) -> list[tuple[Any, int | None]
 
 
 def _used_operands(node: Traced, position: int | None) -> tuple[Any, ...]:
-    """Return the operands of a number; for ``where`` only that of the branch that was taken."""
+    """Return the operands of a number; for ``where`` only the operand of the branch taken."""
     if node.op != "where":
         return node.args
     condition = np.asarray(plain_value(node.args[0]))
@@ -388,7 +388,7 @@ def formula_text(node: Traced, position: int | None = None, *, in_numbers: bool 
     return _write_formula(node, position, in_numbers=in_numbers, is_outermost=True)[0]
 
 
-def _short(value: Any) -> str:
+def _short_text(value: Any) -> str:
     """Return a number as text with twelve digits, as equal sums may differ in further ones."""
     rounded = float(f"{float(value):.12g}")
     is_whole = rounded.is_integer() and abs(rounded) < 1e15
@@ -403,7 +403,7 @@ def _write_formula(
     is_sum = op in (TOTAL, COUNT, STACKED, COUNTED)
     is_atom = not op or (node.name and not is_outermost)
     if is_atom or (is_sum and in_numbers):
-        text = node.name if op and not in_numbers else _short(_element(node, position))
+        text = node.name if op and not in_numbers else _short_text(_element(node, position))
         return text, 3 if text.startswith("-") else 9
     args = node.args
 
@@ -430,7 +430,7 @@ def _write_formula(
 
 
 def _element(node: Any, position: int | None) -> Any:
-    """Return the element of an array at a position; a number that is no array itself."""
+    """Return the element of an array at a position; a single number is returned as it is."""
     value = plain_value(node)
     return value if position is None or np.ndim(value) == 0 else value[position]
 
@@ -438,7 +438,7 @@ def _element(node: Any, position: int | None) -> Any:
 # --- distributions ----------------------------------------------------------------------------
 
 _NORMAL = NormalDist()
-_AS_NORMAL = 1e15
+_NORMAL_DF = 1e15
 """The degrees of freedom above which Student's t is taken for the normal distribution."""
 
 _DECAY = 40.0
@@ -485,13 +485,13 @@ def two_sided(t: float, df: float) -> float:
     t = abs(t)
     if math.isnan(t + df) or math.isinf(t):
         return math.nan if math.isnan(t + df) else 0.0
-    tail, _ = _tails(np.array(min(t, 1e100)), np.array(min(df, _AS_NORMAL)))
+    tail, _ = _tails(np.array(min(t, 1e100)), np.array(min(df, _NORMAL_DF)))
     return min(2 * float(tail), 1.0)
 
 
 def _quantiles(probability: float, df: Numbers) -> Numbers:
     """Compute quantiles of Student's t above the median, by Newton's method."""
-    finite_df, z = np.minimum(df, _AS_NORMAL), _NORMAL.inv_cdf(probability)
+    finite_df, z = np.minimum(df, _NORMAL_DF), _NORMAL.inv_cdf(probability)
     t = z + (z**3 + z) / (4 * finite_df)
     for _ in range(_MAX_STEPS):
         # The tail is convex, and Cornish and Fisher's first term too near: no step goes too far.

@@ -51,7 +51,7 @@ _TREND_LEVEL = 0.9
 """The one-sided level of the test that an effect is more than a continued trend."""
 
 _MIN_DAYS = 4
-"""The fewest days before the action with which it is checked."""
+"""The minimum number of days before the action for checks of the effect."""
 
 GROUPS = ("treated", "control")
 Selection = str | Iterable[object] | Mapping[str, object]
@@ -258,7 +258,7 @@ def _comparison_of(estimate: DoubleDifference, cluster: str, is_rate: bool) -> C
 def _selected_prompts(
     flat: pd.DataFrame, cluster: str, selection: Selection, group: str
 ) -> set[Any]:
-    """Return the prompts that a selection names; raise if it has some rows of a prompt only."""
+    """Return the prompts that a selection names; raise if it names only some rows of a prompt."""
     conditions = selection if isinstance(selection, Mapping) else {cluster: selection}
     check_columns(flat, [str(name) for name in conditions])
     mask = np.ones(len(flat), bool)
@@ -282,7 +282,7 @@ def _day_of_action(since: object) -> pd.Timestamp:
     Raises
     ------
     ArgumentError
-        If it is no day, or a text that is not in ISO 8601, such as ``2026-11-05``.
+        If ``since`` is no day; a text must be in ISO 8601, such as ``2026-11-05``.
     """
     day = parse_moment(since) if isinstance(since, str) else since
     if not isinstance(day, calendar_date | np.datetime64) or pd.isna(day):
@@ -297,7 +297,7 @@ def _day_of_action(since: object) -> pd.Timestamp:
 
 @dataclass(frozen=True)
 class PromptDays:
-    """Numerators y and denominators n by prompt and day: one entry for each that has answers."""
+    """Numerators y and denominators n of a group: one entry per prompt and day with answers."""
 
     group: str
     prompt: Integers
@@ -351,7 +351,7 @@ class DoubleDifference:
 def _sums_of_group(
     sums: ClusterSums, group: str, names: set[Any], dates: pd.Series, day: pd.Timestamp
 ) -> PromptDays:
-    """Return the sums of the prompts ``names`` by prompt and day; days count from ``day``."""
+    """Return the sums of the prompts ``names`` by prompt and day; ``day`` is counted as day 0."""
     codes = sums.labels.get_indexer(pd.Index(list(names)))
     pairs = np.flatnonzero(np.isin(sums.cluster, codes))
     days_from_action = (dates - day).dt.days.to_numpy(np.float64)[sums.group[pairs]]
@@ -368,7 +368,7 @@ def _sums_of_group(
 def _difference(
     kind: str, day: pd.Timestamp | None, groups: Sequence[GroupChange], level: Any
 ) -> DoubleDifference:
-    """Compute the difference between two groups' changes, with Welch's degrees of freedom."""
+    """Return the difference between the changes of two groups, with Welch's test."""
     sides = dict(zip(GROUPS, groups, strict=True))
     for name, side in sides.items():
         name_all(
@@ -386,7 +386,7 @@ def _difference(
 
 
 def change_within(panel: PromptDays, day: float) -> GroupChange:
-    """Compute the mean change within prompts that have answers before and after a day."""
+    """Return the mean change within prompts that have answers before ``day`` and from it on."""
     sides = [panel.select(panel.days >= day), panel.select(panel.days < day)]
     sums = [side.by_prompt(values) for side in sides for values in (side.y, side.n)]
     has_late, has_early = (plain_value(sums[i]) > 0 for i in (1, 3))
@@ -407,7 +407,7 @@ def change_within(panel: PromptDays, day: float) -> GroupChange:
 def _placebo_checks(
     panels: Sequence[PromptDays], day: pd.Timestamp, level: Any
 ) -> list[DoubleDifference]:
-    """Compute the checks that use the days before alone: the pre-trend and placebo effects."""
+    """Return the checks, which use only the days before: the pre-trend and placebo effects."""
     panels_before = [panel.select(panel.days < 0) for panel in panels]
     days = np.unique(np.concatenate([panel.days for panel in panels]))
     days_before, days_after = days[days < 0], days[days >= 0]
@@ -429,10 +429,10 @@ def _placebo_checks(
 
 
 def slope_within(panels: Sequence[PromptDays], span: Any) -> GroupChange:
-    """Compute the linear trend within prompts, as the change over a number of days.
+    """Return the linear trend within prompts, as the change over ``span`` days.
 
-    With several panels of the same prompts, such as two periods, it is the common trend within each
-    panel.
+    With several panels of the same prompts, such as two periods, it is the trend that all panels
+    have in common.
     """
     sums = []
     for panel in panels:
@@ -468,9 +468,9 @@ def _reason_to_doubt(
     is_rate: bool,
     level: float,
 ) -> str:
-    """Say why an effect is doubtful; return "" if it is not.
+    """Return why an effect is doubtful; "" if it is not.
 
-    It is if the groups differed before already, or if a trend that went on explains it.
+    It is doubtful if the groups differed before already, or if a continued trend explains it.
     """
     effect_estimate, *checks = estimates
     failed_checks = [

@@ -372,12 +372,7 @@ def explain_sum(
     )
 
 
-_RULES = {
-    "min": "the smallest",
-    "max": "the largest",
-    "first": "the first",
-    "last": "the last",
-}
+_RULES = {"min": "the smallest", "max": "the largest", "first": "the first", "last": "the last"}
 
 
 class AggregateCells(Result):
