@@ -39,9 +39,9 @@ from aatoolkit.stats.explain.responses import ResponseFinder, TableCells, TrailE
 
 
 class Replayed(Protocol):
-    """A frame that was made again, and can explain its cells.
+    """A frame that was made again by its recipe, and can explain its cells.
 
-    It is made by its recipe, which says how the frame was made; see `aatoolkit.metadata.recipe`.
+    The recipe says how the frame was made; see `aatoolkit.metadata.recipe`.
     """
 
     frame: pd.DataFrame
@@ -79,7 +79,7 @@ class View:
     changes : mapping
         The changes that a recipe records.
     foreign : str
-        The reason why the frame before these steps is not known; empty if it is.
+        The reason why the frame before these steps is not known; empty if it is known.
 
     Raises
     ------
@@ -169,10 +169,10 @@ class Result:
 
     @cached_property
     def sides(self) -> list[tuple[str, Replayed, pd.Series, dict[str, str]]]:
-        """The left and the right side of a merge: name, frame, row index, and column names.
+        """The two sides of a merge, each with its name, frame, row index, and column names.
 
-        The row index has the side's row for each row of the result; it is missing for rows without
-        a match. The column names are those of the side, by their names in the result.
+        The row index has, for each row of the result, the position of the side's row; it is missing
+        for rows without a match. The names in the result are mapped to the side's names.
         """
         options = {
             name: value for name, value in self.arguments.items() if name not in ("left", "right")
@@ -194,9 +194,9 @@ class Result:
         return replace(cell, operation=self.verb, notes=notes, **facts)
 
     def copy_cell(self, cell: Explanation, position: int, column: str, note: str) -> Explanation:
-        """Return the explanation of an input's cell as that of its copy in the result.
+        """Return the explanation of a cell of the result that was copied from an input.
 
-        ``note`` says where the copy is from.
+        ``cell`` explains the cell of the input, and ``note`` says where that is.
         """
         row = self.describe(position, column).row or cell.row
         rename_note = (f"{column} was {cell.column} before",) if column != cell.column else ()
@@ -211,16 +211,16 @@ def _explain_rename(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_unchanged(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell that the verb did not change, or one in a row or column that it added."""
+    """Explain a cell that the verb took over unchanged, or added with a row or column."""
     is_added = position >= len(result.first)
     if column in result.first.columns and not is_added:
         return result.inputs[0].explain(position, column)
-    cell = result.describe(position, column, _ADDED[is_added or result.verb])
+    cell = result.describe(position, column, _NOTES[is_added or result.verb])
     is_missing = is_added and cell.value is None and not is_status_column(result.frame, column)
     return replace(cell, missing="no response has this row") if is_missing else cell
 
 
-_ADDED = {
+_NOTES = {
     "with_context": "from the request that was sent, or the window it is of",
     "with_constant": "the same in all rows of its frame",
     "complete": "by complete: the row was reported",
@@ -231,10 +231,10 @@ _ADDED = {
 def _explain_concat(result: Result, position: int, column: str) -> Explanation:
     """Explain a cell of ``concat`` by the cell of the stacked frame that it was copied from."""
     end_rows = np.cumsum([len(replayed.frame) for replayed in result.inputs])
-    number = int(np.searchsorted(end_rows, position, side="right"))
-    replayed = result.inputs[number]
-    source_row = position - int(end_rows[number] - len(replayed.frame))
-    note = f"by concat: row {source_row + 1} of frame {number + 1} of {len(result.inputs)}"
+    frame_position = int(np.searchsorted(end_rows, position, side="right"))
+    replayed = result.inputs[frame_position]
+    source_row = position - int(end_rows[frame_position] - len(replayed.frame))
+    note = f"by concat: row {source_row + 1} of frame {frame_position + 1} of {len(result.inputs)}"
     if column in flattened(replayed.frame).columns:
         return result.copy_cell(replayed.explain(source_row, column), position, column, note)
     if column in result.frame.columns:
@@ -281,7 +281,7 @@ def _explain_to_long(result: Result, position: int, column: str) -> Explanation:
 
 
 def _explain_answers(result: Result, position: int, column: str) -> Explanation:
-    """Explain a cell of ``answers`` by the rows of chats, mentions and citations it is made of."""
+    """Explain a cell of ``answers`` by the chats, mentions and citations that it is made of."""
     chats, mentions, citations = result.inputs
     brand, chat = result.arguments.get("brand"), result.frame["chat_id"].iloc[position]
     replayed, source_column, missing_text = {
@@ -321,7 +321,7 @@ CELLS_OF: dict[str, Callable[[Result, int, str], Explanation]] = {
     "answers": _explain_answers,
     **dict.fromkeys(("adopt", "complete", "with_context", "with_constant"), _explain_unchanged),
 }
-"""By verb, the function that explains a cell of its result."""
+"""For each verb, the function that explains a cell of its result."""
 
 
 def explain_sum(
@@ -473,8 +473,8 @@ class AggregateCells(Result):
         )
 
 
-_MAX_TRIED = 50
-"""The most responses in which an archived value is looked for."""
+_MAX_SEARCHED = 50
+"""The maximum number of responses that are searched for an archived value."""
 
 
 class ArchivedCells(Result):
@@ -483,7 +483,7 @@ class ArchivedCells(Result):
     Parameters
     ----------
     frame : pandas.DataFrame
-        The frame, read again.
+        The frame, read from the archive again.
     sources : sequence of Source
         The responses that it was read from.
     finder : ResponseFinder
@@ -503,7 +503,7 @@ class ArchivedCells(Result):
             return self.describe(position, column, "from the responses in which the row was seen")
         cell, why = self.describe(position, column), "the archive names no response for this row"
         table, _, name = declared_name.rpartition(":")[2].partition(".")
-        for source in islice(self._responses(position), _MAX_TRIED):
+        for source in islice(self._responses(position), _MAX_SEARCHED):
             try:
                 response = self._finder.find(source)
             except TrailEnd as end:
@@ -538,7 +538,7 @@ class ArchivedCells(Result):
                 yield source
 
     def _rows_like(self, position: int, table: str, cells: TableCells) -> list[int]:
-        """Return the rows of a response's table that have the key of a row of the frame."""
+        """Return the positions of a table's rows that have the key of the row at ``position``."""
         frame_columns = {
             (column.of or "").rpartition(":")[2]: name
             for name, column in self.metadata.columns.items()

@@ -56,7 +56,7 @@ from aatoolkit.stats.explain.statistics import StatisticCells, Tracer
 T = TypeVar("T")
 
 _MAX_READ = 200
-"""The most missing values that are explained to list their causes."""
+"""The maximum number of missing values that are explained to list their causes."""
 
 _MAX_CAUSES = 8
 
@@ -140,7 +140,7 @@ class Explainer:
 
     @staticmethod
     def rows_with(frame: pd.DataFrame, row: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
-        """Return the mask of the rows that have the given values.
+        """Return the mask of the rows whose columns have the values in ``row``.
 
         Raises
         ------
@@ -154,7 +154,7 @@ class Explainer:
         return mask
 
     def _cached(self, function: Callable[[pd.DataFrame], T], frame: pd.DataFrame) -> T:
-        """Return the result of a function of a frame, which is called once for each frame."""
+        """Return ``function(frame)``, which is computed once for each frame."""
         key = function, id(frame)
         if key not in self._results:
             self._results[key] = frame, function(frame)
@@ -162,7 +162,7 @@ class Explainer:
         return result
 
     def _explain_cell(self, frame: pd.DataFrame, position: int, column: str) -> Explanation:
-        """Explain a cell by the same cell of the frame that was made again by its recipe.
+        """Explain a cell by the same cell of the frame as made again by its recipe.
 
         If their values differ, the cell was changed since, and the explanation says so.
         """
@@ -188,10 +188,10 @@ class Explainer:
     def _matching_row(
         self, frame: pd.DataFrame, position: int, replayed: Replayed, column: str
     ) -> int:
-        """Return the row of a replayed frame that is the same as a row of the frame.
+        """Return the position in a replayed frame of the row that is at ``position`` in ``frame``.
 
-        Rows are the same if their keys are equal; without a key, if all shared columns but the one
-        to be explained are equal. Of several such rows the one with the same label is taken.
+        Rows are the same if their keys are equal; without a key, if all shared columns are
+        equal, except the one to be explained. Of several such rows that with the same label counts.
 
         Raises
         ------
@@ -203,21 +203,22 @@ class Explainer:
         )
         if column not in replayed_arrays:
             raise TrailEnd(f"{column} was added or renamed by a plain pandas step")
-        labels = np.zeros(0, np.intp)
+        label_positions = np.zeros(0, np.intp)
         if frame.index.names == replayed.frame.index.names:
-            labels = _positions_with_label(replayed.frame, frame.index[position])
+            label_positions = _positions_with_label(replayed.frame, frame.index[position])
         key = [*replayed.metadata.key]
         is_keyed = bool(key) and {*key} <= {*arrays} & {*replayed_arrays}
         names = [name for name in arrays if name in replayed_arrays and name != column]
-        if not names and not is_keyed and len(labels) != 1:
+        if not names and not is_keyed and len(label_positions) != 1:
             raise TrailEnd("no column identifies its row any longer")
         positions = np.arange(len(replayed.frame))
         for columns in [key, names] if is_keyed else [names]:
-            label = labels[0] if len(labels) == 1 else -1
-            if label in positions and all(
-                same(replayed_arrays[name][label], arrays[name][position]) for name in columns
+            label_position = label_positions[0] if len(label_positions) == 1 else -1
+            if label_position in positions and all(
+                same(replayed_arrays[name][label_position], arrays[name][position])
+                for name in columns
             ):
-                return int(label)
+                return int(label_position)
             for name in columns:
                 cells = replayed_arrays[name].take(positions).astype(object)
                 positions = positions[[same(cell, arrays[name][position]) for cell in cells]]
@@ -231,14 +232,14 @@ class Explainer:
         raise TrailEnd("no row that was read is like this one: its row was changed since")
 
     def _replay_of(self, frame: pd.DataFrame) -> Replayed:
-        """Return the replayed frame; raise `TrailEnd` if it cannot be made again."""
+        """Return the frame as made again by its recipe; raise `TrailEnd` if that is impossible."""
         replayed = self._cached(self._replay, frame)
         if isinstance(replayed, str):
             raise TrailEnd(replayed)
         return replayed
 
     def _replay(self, frame: pd.DataFrame) -> Replayed | str:
-        """Return the replayed frame, or the reason why it cannot be made again."""
+        """Return the frame as made again by its recipe, or the reason why that is impossible."""
         stored, responses = stored_of(frame)
         self.evidence.hold(responses)
         if stored.recipe is None:
@@ -347,21 +348,21 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
     recipe : list
         The recipe.
     sources : sequence of Source
-        The responses that the recipe refers to by number.
+        The responses that the recipe refers to by position.
     finder : ResponseFinder
         Finds responses.
 
     Raises
     ------
     TrailEnd
-        If it cannot be made again, with the reason.
+        If the frame cannot be made again, with the reason.
     """
     kind, *details = recipe
     if kind == READ:
-        number, name = details
-        if not 0 <= number < len(sources):
+        position, name = details
+        if not 0 <= position < len(sources):
             raise TrailEnd("its metadata does not name the response it was read from")
-        response = finder.find(sources[number])
+        response = finder.find(sources[position])
         table = name.rpartition(":")[2]
         if table not in response.tables:
             raise TrailEnd(f"the response has no table {table} as it is declared now")
@@ -402,14 +403,14 @@ def replay(recipe: Recipe, sources: Sequence[Source], finder: ResponseFinder) ->
 
 
 def _frames(value: Any, inputs: Sequence[Replayed]) -> Any:
-    """Return the frame, or list of frames, that an argument refers to by number; None for None."""
+    """Return the frame or frames at the positions in ``inputs`` that an argument holds, or None."""
     if isinstance(value, list):
-        return [inputs[number].frame for number in value]
+        return [inputs[position].frame for position in value]
     return None if value is None else inputs[value].frame
 
 
 def _argument(value: Any) -> Any:
-    """Restore an argument of a verb from the JSON value that it was recorded as."""
+    """Return an argument of a verb, restored from the JSON value that it was recorded as."""
     if isinstance(value, list):
         return [_argument(item) for item in value]
     if not isinstance(value, dict):

@@ -18,12 +18,12 @@ import pandas as pd
 from aatoolkit._util.text import clipped, joined, markup, wrapped_in_ipython
 from aatoolkit.metadata.column import Source
 
-_IN_TREE, _ON_PAGE = 8, 200
-"""How many parts of one number are written."""
+_MAX_IN_TEXT, _MAX_IN_HTML = 8, 200
+"""The maximum number of parts of one number that are written, as text and as HTML."""
 
 
 def plain(value: Any) -> Any:
-    """Convert a cell to a JSON value: text, number, list or dict; a missing cell becomes None.
+    """Return a cell as a JSON value: text, number, list or dict; None for a missing cell.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def matching(values: pd.Series, value: Any) -> npt.NDArray[np.bool_]:
 
 
 def sum_in_words(values: list[object]) -> str:
-    """Write numbers as a sum, without the middle ones if they are many.
+    """Return numbers as a sum in text; if they are many, the middle ones are left out.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class CitedResponse(Source):
     found_in : str, optional
         Where the bytes were found; None if they were not.
     checked : bool
-        Whether the bytes were hashed now and have this SHA-256.
+        Whether the SHA-256 of the bytes was computed again and is the same.
     """
 
     status: int | None = None
@@ -301,12 +301,12 @@ class Explanation:
 
     @property
     def sources(self) -> tuple[CitedResponse, ...]:
-        """The responses that the number was computed from, each once."""
+        """The responses that the number was computed from, without duplicates."""
         return tuple(dict.fromkeys(part.response for part in self.walk() if part.response))
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The reasons why parts are not traced to the bytes of a response, each once."""
+        """The reasons why parts are not traced to the bytes of a response, without duplicates."""
         return tuple(dict.fromkeys(part.end for part in self.walk() if part.end))
 
     @property
@@ -343,12 +343,12 @@ class Explanation:
         return f"{name}: {in_words(self.value)}{unit_note}"
 
     def __repr__(self) -> str:
-        return "\n".join(_lines(_tree(self, _IN_TREE, {})))
+        return "\n".join(_lines(_tree(self, _MAX_IN_TEXT, {})))
 
     _repr_pretty_ = wrapped_in_ipython
 
     def _repr_html_(self) -> str:
-        folds = _folds(_tree(self, _ON_PAGE, {}), " open")
+        folds = _tree_html(_tree(self, _MAX_IN_HTML, {}), " open")
         return f'<div class="tex2jax_ignore aatoolkit-explanation">{folds}</div>'
 
 
@@ -371,26 +371,28 @@ def _as_json(value: Any) -> Any:
 
 
 Tree = tuple[str, list[str], list[Any]]
-"""A headline, the facts below it, and the parts below these."""
+"""The first line of an explanation, its further lines, and the trees of its parts."""
 
 
 def _tree(
     part: Explanation, max_parts: int, seen: dict[str, Any], parent: Explanation | None = None
 ) -> Tree:
-    """Lay out an explanation as a tree, in which nothing is said twice.
+    """Return an explanation as a tree of lines of text, in which no line is repeated.
 
     The tree is a tuple of its first line, further lines, and the trees of at most ``max_parts``
-    parts. ``seen`` collects what was said already.
+    parts. ``seen`` collects the lines that were written before.
     """
-    lines = [*_facts(part, seen, parent)]
+    lines = [*_lines_about(part, seen, parent)]
     trees_of_parts = [_tree(child, max_parts, seen, part) for child in part.children[:max_parts]]
     if len(part.children) > max_parts:
         trees_of_parts.append((f"… {len(part.children) - max_parts:,} more", [], []))
     return part.headline, lines, trees_of_parts
 
 
-def _facts(part: Explanation, seen: dict[str, Any], parent: Explanation | None) -> Iterator[str]:
-    """Yield what is known of one number, a line each, except what ``seen`` has already."""
+def _lines_about(
+    part: Explanation, seen: dict[str, Any], parent: Explanation | None
+) -> Iterator[str]:
+    """Yield lines of text about one number, except lines that ``seen`` has already."""
     if part.meaning and seen.setdefault(part.meaning, part) is part:
         yield clipped(part.meaning)
     if part.formula:
@@ -429,7 +431,7 @@ def _facts(part: Explanation, seen: dict[str, Any], parent: Explanation | None) 
 
 
 def _lines(tree: Tree, indent: str = "") -> Iterator[str]:
-    """Yield the lines of a tree as text, each part with more indent than what it is a part of."""
+    """Yield the lines of a tree as text, with each part indented below its number."""
     headline, lines, trees_of_parts = tree
     yield indent + headline
     yield from (f"{indent}  {line}" for line in lines)
@@ -437,12 +439,12 @@ def _lines(tree: Tree, indent: str = "") -> Iterator[str]:
         yield from _lines(tree_of_part, indent + "  ")
 
 
-def _folds(tree: Tree, attribute: str = "") -> str:
-    """Return a tree as HTML, in which each part with parts of its own folds."""
+def _tree_html(tree: Tree, attribute: str = "") -> str:
+    """Return a tree as HTML, in which each number with lines or parts below it can be folded."""
     headline, lines, trees_of_parts = tree
     if not lines and not trees_of_parts:
         return markup(headline)
     items = "".join(
-        f"<li>{item}</li>" for item in (*map(markup, lines), *map(_folds, trees_of_parts))
+        f"<li>{item}</li>" for item in (*map(markup, lines), *map(_tree_html, trees_of_parts))
     )
     return f"<details{attribute}><summary>{markup(headline)}</summary>\n<ul>{items}</ul></details>"

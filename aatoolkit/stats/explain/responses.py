@@ -73,7 +73,7 @@ class ReadResponse:
 
     @cached_property
     def cited(self) -> CitedResponse:
-        """The response as explanations cite it."""
+        """The response as a `CitedResponse`, i.e. as explanations show it."""
         payload = self.tables.payload
         digest = hashlib.sha256(self.body).hexdigest()
         return CitedResponse(
@@ -96,7 +96,7 @@ class ReadResponse:
 
     @cached_property
     def extra(self) -> Mapping[str, tuple[str, str]]:
-        """The values that no column has, by JSON path: each as JSON text, with the reason."""
+        """The values that are in no column, by JSON path: each as JSON text, and the reason."""
         rows = self.tables.extra[["path", "value", "why"]].itertuples(index=False, name=None)
         return {path: (value, why) for path, value, why in rows}
 
@@ -116,7 +116,7 @@ class ResponseFinder:
         self._read: dict[Source, ReadResponse] = {}
 
     def hold(self, responses: Iterable[HeldResponse]) -> None:
-        """Add responses in memory to those among which `find` looks."""
+        """Add responses in memory to those that `find` searches."""
         self._held |= dict.fromkeys(responses)
 
     def find(self, source: Source) -> ReadResponse:
@@ -125,14 +125,14 @@ class ResponseFinder:
         Raises
         ------
         TrailEnd
-            If it is in no store, or is damaged.
+            If the response is in no store, or is damaged.
         """
         if source not in self._read:
             self._read[source] = self._search(source)
         return self._read[source]
 
     def _search(self, source: Source) -> ReadResponse:
-        """Find the response that a source names, and read it again; else raise `TrailEnd`."""
+        """Return the response that a source names, read again; else raise `TrailEnd`."""
         why = ""
         for store in (*self._stores, self._held):
             try:
@@ -157,7 +157,7 @@ class ResponseFinder:
         Raises
         ------
         TrailEnd
-            If there is no archive among them, or it cannot be read.
+            If no store is an archive, or the archive cannot be read.
         """
         for store in self._stores:
             if hasattr(store, "_archived_frame"):
@@ -170,7 +170,7 @@ class ResponseFinder:
 
 
 def _stores(within: Any) -> Iterator[Any]:
-    """Yield where to look for responses: studies, archives, and responses of tables in memory."""
+    """Yield the stores of responses in ``within``: studies, archives, and responses in memory."""
     if isinstance(within, Tables):
         yield within._parts.held
     elif hasattr(within, "_stored_responses"):
@@ -209,7 +209,7 @@ _WHY_NOT_TAKEN = {
     "null": "",
     "no value": ", which is no {dtype}",
 }
-"""By reason in ``tables.extra``, why a value of the response is not in its column."""
+"""For each reason in ``tables.extra``, the text on why a value is not in its column."""
 _REASON_COLUMNS = re.compile(
     r"(?:^|_)(?:state|status|reason|cause|why|because)(?:_|$)", re.IGNORECASE
 )
@@ -347,10 +347,10 @@ class TableCells:
     ) -> tuple[StatedAvailability, ...]:
         """Return the statements about a cell; about the whole column if ``position`` is None.
 
-        ``place`` is where the response has the cell's value.
+        ``place`` is the place of the cell's value in the response.
         """
         return tuple(
-            _stated(signal)
+            _as_statement(signal)
             for signal, extent in cells.signals
             if (extent == "all" or _is_about(signal, place)) and self._concerns(signal, position)
         )
@@ -364,7 +364,7 @@ class TableCells:
         )
 
     def _why_missing(self, position: int, column: str, place: ValuePlace | None, state: str) -> str:
-        """Say why a cell has no value: what the response has in its place, or states about it."""
+        """Return why a cell has no value, by what the response holds there and states about it."""
         cells = self.column(column)
         if cells.declared is None:
             why = f"it is no column of the table {self.name}"
@@ -381,7 +381,7 @@ class TableCells:
             why = f"the response holds {in_words(place.text)} here{text}"
         if not state.startswith(("available", "unknown")):
             why += f"; it is {state}"
-        # What the row's own state or reason says, if rows with a value never say it.
+        # Add the row's own state or reason, unless rows with a value have it, too.
         rows_with_value = self.rows[self.rows[column].notna()]
         for name in filter(_REASON_COLUMNS.search, self.rows.columns):
             text = self.value(position, name)
@@ -395,12 +395,12 @@ class TableCells:
 
 
 def _is_about(signal: Signal, place: ValuePlace | None) -> bool:
-    """Return whether a statement about some values of a column is about the one at a place."""
+    """Return whether a statement about some values of a column concerns the value at a place."""
     target = format_json_path(target_steps(signal.target or ""))
     return place is not None and bool(narrowest_path(place.path, {target: signal.availability}))
 
 
-def _stated(signal: Signal) -> StatedAvailability:
+def _as_statement(signal: Signal) -> StatedAvailability:
     state = signal.availability
     return StatedAvailability(
         str(state.status),
@@ -417,7 +417,7 @@ def _stated(signal: Signal) -> StatedAvailability:
 
 
 _MAX_CELLS = 500
-"""The most cells that are explained one by one."""
+"""The maximum number of cells that are explained one by one."""
 
 
 def explain_path(tables: Tables, path: str) -> Explanation:
@@ -440,7 +440,7 @@ def explain_path(tables: Tables, path: str) -> Explanation:
         place=place,
         response=response.cited if response else None,
         statements=tuple(
-            _stated(signal)
+            _as_statement(signal)
             for signal in tables._parts.signals
             if signal.path and is_within(signal.path, target)
         ),

@@ -31,7 +31,7 @@ from aatoolkit.stats.trace import (
 )
 
 _MAX_CELLS = 5000
-"""The most cells of one result that are explained one by one."""
+"""The maximum number of cells of one result that are explained one by one."""
 
 _TOO_MANY_ROWS = "these are too many rows to list them all here"
 
@@ -65,8 +65,8 @@ class Tracer:
     ) -> None:
         """Register a frame, whose cells are explained by those of the frame ``source``.
 
-        ``rows`` are the positions of its rows in ``source``; None if they are the same. ``names``
-        are the columns of ``source`` by their names in the frame.
+        ``rows`` are the positions in ``source`` of the rows of ``frame``, or None if equal.
+        ``names`` has the names of columns in ``source`` by their names in ``frame``.
         """
         explain = self._frames[id(source)][1]
 
@@ -107,7 +107,7 @@ class Tracer:
     ) -> Explanation:
         """Explain a number by the cells of some columns and rows of a frame.
 
-        Without ``row``, it is the value of a single cell, and is identified as that cell is.
+        Without ``row`` the number is the value of a single cell, whose key identifies it.
         """
         explain = self._explain(frame)
         cells = tuple(
@@ -175,7 +175,7 @@ class StatisticCells(Result):
     *arguments
         As for `Result`.
     tracer : Tracer
-        What recorded the computation.
+        The tracer that recorded how the numbers were computed.
     """
 
     def __init__(self, *arguments: Any, tracer: Tracer) -> None:
@@ -264,7 +264,7 @@ class ExplanationMaker:
 def _key_of(node: Traced, position: int) -> dict[str, Any]:
     """Return the values, by column, that identify the element of an array at a position.
 
-    They are the key of its group, or those of the row that its first operand was read from.
+    They are the key of its group, or the key of the row that its first operand was read from.
     """
     if node.cells is not None:
         cell = node.cells(position)
