@@ -1,10 +1,10 @@
-"""Ask a service what a draft needs: the requests, planned within a budget, and the responses.
+"""Ask a service for the responses that a draft is made from, within a budget of requests.
 
-First come the requests that any reader sends: the scope options, each section and the combined
-view. Then follow requests for each single engine that ran, which show which numbers can be summed,
-and for one engine that never ran, which show how the service describes what it did not measure.
-Where the combined view contains the complete responses of sections, one request for it replaces
-requests for each of them; the other sections are requested one by one.
+The first requests are those that any client sends: the scope options, each section and the combined
+view. Further requests filter the sections by one engine each. Engines that ran show which numbers
+can be summed. An engine that never ran shows how the service marks data that it did not measure.
+If the combined view contains the complete responses of some sections, one request for it replaces
+the requests for these sections. The other sections are requested one by one.
 """
 
 from __future__ import annotations
@@ -37,28 +37,29 @@ if TYPE_CHECKING:
     from aatoolkit.client.client import Project
 
 BUDGET = 60
-"""How many requests a draft may send unless another number is given."""
+"""The greatest number of requests that a draft sends by default."""
 
-_OPTIONS, _SAME, _DEEPEST = "scope-options", 0.95, 6
+_OPTIONS, _MIN_OVERLAP, _MAX_DEPTH = "scope-options", 0.95, 6
 _IDS = ("id", "key", "slug", "", "code", "value", "name")
-_ALONE, _EMPTY = "one engine alone", "what is stated where nothing was measured"
-_OF_HOST = "the same of another host"
+_FOR_ONE_ENGINE, _FOR_UNMEASURED = "one engine alone", "what is stated where nothing was measured"
+_FOR_OTHER_HOST = "the same of another host"
 
 
 @dataclass(frozen=True)
 class PlannedRequest:
-    """One request of a draft, and what it is for.
+    """A request that a draft sends, and its purpose.
 
     Attributes
     ----------
     section : str or None
-        The section; None for the combined view, ``scope-options`` for the scope options.
+        The name of the section; None for the combined view, ``scope-options`` for the scope
+        options.
     scope : Scope
-        The filters.
+        The filters of the request.
     purpose : str
-        What is learnt from the response.
+        What the draft learns from the response, in words.
     host : str
-        The host of another project; empty for the project that is drafted.
+        The host of the project, if it is not the drafted project; else empty.
     """
 
     section: str | None
@@ -74,30 +75,31 @@ class Responses:
     Attributes
     ----------
     options : object
-        The decoded scope options; None if they could not be read. If the profile declares where
-        they list the values of filters, these values by filter, and the decoded scope options as
-        ``response``.
+        The decoded scope options; None if they could not be read. With a profile that declares
+        the scope options, it is a dict instead: the list of values of each filter, and the decoded
+        scope options under the key ``response``.
     scope_options : Section or None
         The declaration of the scope options in the project's profile.
     documents, payloads : dict of str to object
-        Each section's response without filters: decoded, and as it was received.
+        By section, its response without filters: ``documents`` has it decoded, ``payloads`` as it
+        was received.
     by_engines : dict of str to dict
         By section and tuple of engines, the decoded response filtered to these engines.
     errors : dict of str to AAToolkitError
         The error by section, for each section that could not be read.
     unmeasured : dict of str to object
-        Each section's response where nothing was measured, such as that of an engine that never
-        ran.
+        By section, its decoded response for an engine for which nothing was measured, because the
+        engine never ran.
     by_host : dict of str to dict
         By host and section, the decoded responses of other hosts, without filters.
     options_by_host : dict of str to object
-        The decoded scope options of other hosts.
+        By other host, its decoded scope options.
     requests : list of PlannedRequest
-        The requests, in order.
+        All planned requests, in the order of sending.
     unanswered : int
-        How many of them had no response when the asking was stopped.
+        The number of requests that had no response when sending was stopped.
     stopped : str
-        ``interrupted`` or ``out of time`` if the asking was stopped, else empty.
+        ``interrupted`` or ``out of time`` if sending was stopped, else empty.
     """
 
     options: Any = None
@@ -118,34 +120,37 @@ def ask(
     project: Project,
     *,
     requests: int = BUDGET,
-    names: Iterable[str] | None = None,
+    section_names: Iterable[str] | None = None,
     hosts: Iterable[str] = (),
     seconds: float | None = None,
     progress: bool | None = None,
 ) -> Responses:
-    """Send the requests that a draft needs, within a budget of requests and of time.
+    """Send the requests that a draft needs, and return the responses.
 
-    After an interrupt, or at the end of the time, nothing more is asked, and the responses
-    received by then are returned.
+    At most ``requests`` requests are sent, for at most ``seconds`` seconds. An interrupt (Ctrl-C)
+    ends the sending early; the responses received by then are returned.
 
     Raises
     ------
     NotAuthorized, NotVisible
-        If nothing can be read for this reason.
+        If the service refuses all of the first requests.
     KeyboardInterrupt
-        If it is interrupted before any response was received.
+        If an interrupt comes before the first response.
     """
     profile = project.client._profile
     responses = Responses(scope_options=None if profile is None else profile.get(SCOPE_OPTIONS))
     deadline = None if seconds is None else time.monotonic() + seconds
-    no_filters, names = Scope(), sections.names() if names is None else names
-    first = [
+    no_filters = Scope()
+    section_names = sections.names() if section_names is None else section_names
+    first_requests = [
         PlannedRequest(_OPTIONS, no_filters, "the vocabulary of the project"),
-        *(PlannedRequest(name, no_filters, "the section as it is") for name in names),
+        *(PlannedRequest(name, no_filters, "the section as it is") for name in section_names),
         PlannedRequest(None, no_filters, "whether it responds for all sections at once"),
     ][:requests]
-    combined = None
-    for request, outcome in _fetched(project, first, responses, progress, deadline).items():
+    combined_view = None
+    for request, outcome in _fetched(
+        project, first_requests, responses, progress, deadline
+    ).items():
         if isinstance(outcome, AAToolkitError):
             responses.errors[request.section or "combined"] = outcome
         elif request.section == _OPTIONS:
@@ -153,41 +158,46 @@ def ask(
             if responses.scope_options is not None:
                 responses.options = _declared_values(project, outcome)
         elif request.section is None:
-            combined = outcome.json
+            combined_view = outcome.json
         else:
             responses.documents[request.section] = outcome.json
             responses.payloads[request.section] = outcome
-    refused = [
+    refusals = [
         error
         for error in responses.errors.values()
         if isinstance(error, NotAuthorized | NotVisible)
     ]
-    if first and len(refused) == len(first):
-        raise refused[0]
-    places = _places(combined, responses.documents)
-    requests_left = 0 if responses.stopped else requests - len(first)
-    follow_up = _follow_up(responses, places, hosts, requests_left)
-    _read_more(_fetched(project, follow_up, responses, progress, deadline), responses, places)
+    if first_requests and len(refusals) == len(first_requests):
+        raise refusals[0]
+    section_paths = _section_paths(combined_view, responses.documents)
+    requests_left = 0 if responses.stopped else requests - len(first_requests)
+    further_requests = _further_requests(responses, section_paths, hosts, requests_left)
+    _read_more(
+        _fetched(project, further_requests, responses, progress, deadline), responses, section_paths
+    )
     # Sections that a host's combined view leaves out, such as `crawl`, are requested one by one.
-    asked_sections = {(request.host, request.section) for request in follow_up}
-    rest_of_hosts = [
-        PlannedRequest(name, no_filters, _OF_HOST, host)
+    requested_sections = {(request.host, request.section) for request in further_requests}
+    missing_requests = [
+        PlannedRequest(name, no_filters, _FOR_OTHER_HOST, host)
         for host in dict.fromkeys(hosts)
         for name in responses.documents
-        if name not in responses.by_host.get(host, {}) and (host, name) not in asked_sections
-    ][: 0 if responses.stopped else max(requests_left - len(follow_up), 0)]
-    _read_more(_fetched(project, rest_of_hosts, responses, progress, deadline), responses, places)
+        if name not in responses.by_host.get(host, {}) and (host, name) not in requested_sections
+    ][: 0 if responses.stopped else max(requests_left - len(further_requests), 0)]
+    _read_more(
+        _fetched(project, missing_requests, responses, progress, deadline), responses, section_paths
+    )
     return responses
 
 
 def _read_more(
     outcomes: Mapping[PlannedRequest, Any],
     responses: Responses,
-    places: Mapping[str, tuple[str, ...]],
+    section_paths: Mapping[str, tuple[str, ...]],
 ) -> None:
-    """Store responses for other hosts and for single engines in ``responses``, by section.
+    """Add the outcomes of further requests to ``responses``, except errors.
 
-    ``places`` has the path of each section in the combined view.
+    A combined view is split into its sections: ``section_paths`` has the path of each section in
+    the combined view.
     """
     for request, outcome in outcomes.items():
         if isinstance(outcome, AAToolkitError) or outcome.status >= 400:
@@ -198,14 +208,15 @@ def _read_more(
             continue
         if request.section is None:
             document_by_section = {
-                name: value_at(outcome.json, [*map(Field, path)]) for name, path in places.items()
+                name: value_at(outcome.json, [*map(Field, path)])
+                for name, path in section_paths.items()
             }
         for name, document in document_by_section.items():
             if document is None or name is None:
                 continue
             if request.host:
                 responses.by_host.setdefault(request.host, {}).setdefault(name, document)
-            elif request.purpose == _EMPTY:
+            elif request.purpose == _FOR_UNMEASURED:
                 responses.unmeasured.setdefault(name, document)
             else:
                 responses.by_engines.setdefault(name, {})[request.scope.engine] = document
@@ -218,7 +229,10 @@ def _fetched(
     progress: bool | None,
     deadline: float | None,
 ) -> dict[PlannedRequest, Any]:
-    """Send requests; return the payload or the error of each that was answered."""
+    """Send requests in parallel; return the payload or error of each answered request.
+
+    The requests are also added to ``responses.requests``.
+    """
     responses.requests += requests
     results: dict[PlannedRequest, Payload | AAToolkitError] = {}
 
@@ -255,45 +269,55 @@ def _fetched(
 # --- the combined view ------------------------------------------------------------------------
 
 
-def _places(combined: Any, documents: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return, by section, the path in the combined view at which its complete response is."""
-    places: dict[str, tuple[str, ...]] = {}
-    for path, value in _objects(combined, ()):
+def _section_paths(combined_view: Any, documents: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return, by section, the path of its complete response in the combined view."""
+    paths: dict[str, tuple[str, ...]] = {}
+    for path, value in _containers(combined_view, ()):
         name = next((word for word in reversed(path) if word in documents), None)
-        if name is not None and name not in places and _alike(value, documents[name]) >= _SAME:
-            places[name] = path
-    return places
+        if (
+            name is not None
+            and name not in paths
+            and _overlap(value, documents[name]) >= _MIN_OVERLAP
+        ):
+            paths[name] = path
+    return paths
 
 
-def _objects(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the path and value of each object and list in a document, except those in lists."""
-    for key, item in value.items() if isinstance(value, dict) and len(path) < _DEEPEST else ():
+def _containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield path and value of the objects and lists in a document; lists are not searched."""
+    for key, item in value.items() if isinstance(value, dict) and len(path) < _MAX_DEPTH else ():
         if isinstance(item, dict | list):
             yield (*path, key), item
-            yield from _objects(item, (*path, key))
+            yield from _containers(item, (*path, key))
 
 
-def _alike(first: Any, second: Any) -> float:
-    """Return the share of leaves (0 to 1) that two documents have in common at the same paths."""
-    a, b = Counter(leaf_values(first, "$")), Counter(leaf_values(second, "$"))
-    return (a & b).total() / max(a.total(), b.total(), 1)
+def _overlap(first: Any, second: Any) -> float:
+    """Return how much of the larger of two documents is also in the other, from 0 to 1.
+
+    The documents are compared by their leaves, each with its path and value.
+    """
+    first_leaves = Counter(leaf_values(first, "$"))
+    second_leaves = Counter(leaf_values(second, "$"))
+    return (first_leaves & second_leaves).total() / max(
+        first_leaves.total(), second_leaves.total(), 1
+    )
 
 
 # --- what else to ask -------------------------------------------------------------------------
 
 
-def _follow_up(
-    responses: Responses, places: Mapping[str, Any], hosts: Iterable[str], requests_left: int
+def _further_requests(
+    responses: Responses, section_paths: Mapping[str, Any], hosts: Iterable[str], requests_left: int
 ) -> list[PlannedRequest]:
-    """Return the requests for other hosts, single engines and an engine that never ran.
+    """Return at most ``requests_left`` requests that follow the first ones.
 
-    They are at most as many as the budget has left.
+    They are for other hosts, for single engines that ran, and for one engine that never ran.
     """
-    rest = [name for name in responses.documents if name not in places]
-    views = [None, *rest] if len(places) > 1 else [*responses.documents]
+    other_sections = [name for name in responses.documents if name not in section_paths]
+    views = [None, *other_sections] if len(section_paths) > 1 else [*responses.documents]
     ran, idle = engines_of(responses.options)
     groups = [
-        [PlannedRequest(view, Scope(), _OF_HOST, host)]
+        [PlannedRequest(view, Scope(), _FOR_OTHER_HOST, host)]
         for host in dict.fromkeys(hosts)
         for view in (_OPTIONS, *views)
     ]
@@ -302,37 +326,40 @@ def _follow_up(
     for view in views if len(sets) > 1 else ():
         # Two halves of the engines show less than single engines do, but take fewer requests.
         used_sets = sets if view is None or len(sets) * len(views) <= budget else _halves(sets)
-        groups.append([PlannedRequest(view, Scope(engine=names), _ALONE) for names in used_sets])
+        groups.append(
+            [PlannedRequest(view, Scope(engine=names), _FOR_ONE_ENGINE) for names in used_sets]
+        )
     if idle:
         scope = Scope(engine=(idle[0],))
-        groups += [[PlannedRequest(view, scope, _EMPTY)] for view in views]
-    planned: list[PlannedRequest] = []
+        groups += [[PlannedRequest(view, scope, _FOR_UNMEASURED)] for view in views]
+    planned_requests: list[PlannedRequest] = []
     for group in groups:
-        planned += group if len(planned) + len(group) <= requests_left else []
-    return planned
+        planned_requests += group if len(planned_requests) + len(group) <= requests_left else []
+    return planned_requests
 
 
 def _engine_sets(ran: Sequence[str], idle: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return a tuple for each engine that ran; the engines that never ran are added to the last.
+    """Return the engines to filter by, one tuple per request.
 
-    An engine that never ran has no answers, but it may have visits or sales. Without these the
-    responses for the tuples would not add up to the response for all engines.
+    Each tuple has one engine that ran. The last tuple also has all engines that never ran: they
+    have no answers, but may have visits or sales, and without them the responses to these requests
+    would not add up to the response for all engines.
     """
     single_engines = [(name,) for name in ran]
     return [*single_engines[:-1], (*single_engines[-1], *idle)] if single_engines else []
 
 
-def _halves(sets: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Return two tuples of about equal length that together have every engine once."""
-    names = [name for names in sets for name in names]
+def _halves(engine_sets: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return all engines, divided into two tuples of about equal length."""
+    names = [name for names in engine_sets for name in names]
     return [tuple(names[::2]), tuple(names[1::2])]
 
 
 def _declared_values(project: Project, payload: Payload) -> dict[str, Any]:
-    """Return the values of each filter, as the profile declares them, and the raw ``response``.
+    """Return the values of each filter by its name, and the decoded scope options as ``response``.
 
-    ``engine`` is left out if the search without a profile finds the same engines, because that
-    search also gives their states.
+    The values are read where the profile declares them. ``engine`` is left out if `engines_of`
+    finds the same engines in the scope options, where their states are read too.
     """
     options = read_options(project.host, payload, project.client._options)
     values = {name: [*options.values(name)] for name in FILTERS if name not in options.unknown}
@@ -342,7 +369,7 @@ def _declared_values(project: Project, payload: Payload) -> dict[str, Any]:
 
 
 def engines_of(options: Any) -> tuple[list[str], list[str]]:
-    """Return two lists of engines from scope options: those that ran, and those that never ran.
+    """Return two lists of engines from the scope options: those that ran, and those that never ran.
 
     Engines that are not configured are at the end of the second list.
 
@@ -353,30 +380,38 @@ def engines_of(options: Any) -> tuple[list[str], list[str]]:
     >>> engines_of({"x": {"modelList": [{"modelId": "a"}, {"modelId": "b", "state": "never ran"}]}})
     (['a'], ['b'])
     """
-    ran: list[str] = []
-    never_ran: list[str] = []
-    not_configured: list[str] = []
-    for engine in _engines(options):
-        name = next(_names(engine), None)
-        runs = [value for key, value in engine.items() if "run" in snake(key)]
+    active_engines: list[str] = []
+    idle_engines: list[str] = []
+    unconfigured_engines: list[str] = []
+    for engine in _engine_records(options):
+        name = next(_engine_names(engine), None)
+        run_values = [value for key, value in engine.items() if "run" in snake(key)]
         state = state_in_object(engine, STRONG)
-        lacks = state is not None and state.status in EMPTY
-        lacks_run = lacks or (bool(runs) and all(value is None for value in runs))
-        is_off = state is not None and state.cause == Cause.NOT_CONFIGURED
+        is_empty = state is not None and state.status in EMPTY
+        has_never_run = is_empty or (
+            bool(run_values) and all(value is None for value in run_values)
+        )
+        is_unconfigured = state is not None and state.cause == Cause.NOT_CONFIGURED
         if name is not None:
-            (not_configured if is_off else never_ran if lacks_run else ran).append(name)
-    return ran, [*never_ran, *not_configured]
+            (
+                unconfigured_engines
+                if is_unconfigured
+                else idle_engines
+                if has_never_run
+                else active_engines
+            ).append(name)
+    return active_engines, [*idle_engines, *unconfigured_engines]
 
 
 def engine_labels(options: Any) -> dict[str, str]:
-    """Return a mapping from other names of engines, such as labels, to their ids.
+    """Return the id of an engine by each of its other names, such as its label.
 
     Examples
     --------
     >>> engine_labels({"engines": [{"id": "copilot", "label": "Microsoft Copilot"}]})
     {'Microsoft Copilot': 'copilot'}
     """
-    names = [[*_names(engine)] for engine in _engines(options)]
+    names = [[*_engine_names(engine)] for engine in _engine_records(options)]
     return {
         label: engine_names[0]
         for engine_names in names
@@ -385,8 +420,8 @@ def engine_labels(options: Any) -> dict[str, str]:
     }
 
 
-def _names(engine: dict[str, Any]) -> Iterator[str]:
-    """Yield the names in an engine's record: its id first, then its label and title."""
+def _engine_names(engine: dict[str, Any]) -> Iterator[str]:
+    """Yield the names that an engine's record holds: its id first, then its label and title."""
     texts = {
         " ".join(word for word in tokens(key) if word not in words("engine")): text
         for key, text in reversed(engine.items())
@@ -395,8 +430,8 @@ def _names(engine: dict[str, Any]) -> Iterator[str]:
     yield from (texts[key] for key in (*_IDS, "label", "title") if key in texts)
 
 
-def _engines(options: Any) -> list[dict[str, Any]]:
-    """Return the engines listed in scope options, each as a dict."""
+def _engine_records(options: Any) -> list[dict[str, Any]]:
+    """Return the records of the engines that scope options list, each as a dict."""
     for name, value in named(options):
         records = value if isinstance(value, list) else []
         if isinstance(value, dict) and all(isinstance(engine, dict) for engine in value.values()):

@@ -1,19 +1,19 @@
-"""Candidates: places of a section's responses that may state availability, for a person to confirm.
+"""Find candidates: places in a section's responses that may state availability.
 
-A place is a path in the response: of a field outside the rows, a map by engine, a list, the code or
-sentence of notices, or a field of rows. Its score depends on the data first and on its words
-second. The score is higher if
+A person confirms or rejects them. A place is a path in the response. It leads to a field outside
+the rows, a map by engine, a list, the code or sentence of notices, or a field of rows. The score of
+a place depends on the data first and on its words second. It is higher if
 
 - numbers are missing beside one of its values and present beside another,
 - its value differs between hosts, or in the response in which nothing was measured,
-- its words deny (``not_connected``), or it names an engine that never ran.
+- its words deny something (``not_connected``), or it names an engine that never ran.
 
 It is lower if the words are common in business (``in_stock``). A place with the same value for
-every host is no candidate. No candidate is applied by itself: ``tables.hints`` points it out until
-a rule reads it.
+every host is no candidate. A candidate is not applied without confirmation: ``tables.hints``
+mentions it until a rule reads it.
 
-The meaning of each word of a place is proposed from the word itself, or from whether numbers are
-beside it.
+Each word of a place gets a proposed meaning, which follows from the word itself, or from whether
+numbers are beside it.
 """
 
 from __future__ import annotations
@@ -53,25 +53,35 @@ from aatoolkit.sections.inference.words import meaning
 from aatoolkit.sections.section import is_at
 
 _ONLY_UNMEASURED = "is there only where nothing was measured"
-MOST = 3
-"""The greatest number of places that are pointed out per section."""
+MAX_PLACES = 3
+"""The greatest number of candidates per section."""
 
-_LEAST, _FEW_NOTICES, _FEW_WORDS, _LONGEST, _DEEPEST = 3, 12, 6, 200, 6
+_MIN_SCORE, _MAX_NOTICES, _MAX_WORDS, _MAX_LENGTH, _MAX_DEPTH = 3, 12, 6, 200, 6
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _ENUM = re.compile(r"[A-Z][A-Z0-9_]{3,}")
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d.*")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d.*")
 _FLAGS = {"true", "false"}
-_VARYING = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
+_NUMBER_IN_TEXT = re.compile(r"\d[\d.,:/-]*(?<![.,:])")
 
 Path = tuple[Step, ...]
 
 
 class Row(NamedTuple):
-    """A record of a response, as an object of named fields.
+    """A row of a table in a response.
 
-    ``words`` holds its words and flags by field, with the word of each count beside its total;
-    ``has_numbers`` says whether it holds measured numbers (None if that is unknown), ``idle`` which
-    engines of its response never ran, and ``engine`` which engine it is about, if known.
+    Attributes
+    ----------
+    record : mapping
+        The fields of the row and their values.
+    words : mapping
+        The text or flag of each field. A count whose total is in the same row has a word instead:
+        ``none``, ``some`` or ``full``.
+    has_numbers : bool or None
+        Whether the row holds measured numbers; None if that is unknown.
+    idle : collection of str
+        The engines of the response that never ran.
+    engine : str
+        The engine that the row is about, if known, else empty.
     """
 
     record: Mapping[str, Any]
@@ -82,16 +92,16 @@ class Row(NamedTuple):
 
 
 class Sighting(NamedTuple):
-    """The value of one response at a place, and whether numbers are beside it.
+    """A value that one response has at a place, and whether there are numbers beside it.
 
     Attributes
     ----------
     value : object
-        A word, a flag or a code; a list of them; or a map of them by engine.
+        A word, flag or code, or a list of them, or a map from engines to them.
     has_numbers : bool or None
         Whether numbers are beside the value; None if the response does not show it.
     measured : mapping of str to bool or None
-        For each engine of the response, whether it has numbers; None if that is unknown.
+        Whether each engine of the response has numbers; None if that is unknown.
     idle : collection of str
         The engines that never ran, or are not configured.
     engine : str
@@ -106,16 +116,16 @@ class Sighting(NamedTuple):
 
 
 class Shapes(NamedTuple):
-    """What is known of the structure of a service's responses.
+    """The structure of a service's responses, as far as it is known.
 
     Attributes
     ----------
     labels : mapping of str to str
-        The id of an engine by each of its other names.
+        The id of an engine by each of its other names, such as its label.
     maps : collection of tuple of Step
-        The paths of objects whose keys are data, such as dates, and no names of fields.
+        The paths of objects whose keys are data, such as dates, and not names of fields.
     headers : mapping
-        For grids (lists of lists with a header): the path of the header by the path of the rows.
+        The path of the header by the path of the rows, for tables that are lists of lists.
     """
 
     labels: Mapping[str, str] = {}
@@ -125,31 +135,31 @@ class Shapes(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A place of a response that may state availability.
+    """A path in a section's responses whose values may state availability.
 
     Attributes
     ----------
     at : str
-        The path, spelled as ``at`` of `aatoolkit.sections.Rule`.
+        The path, in the spelling of ``at`` of `aatoolkit.sections.Rule`.
     value : object
         The value at the path.
     why : str
         Why the place may state availability.
     score : int
-        How likely it does; used for the order only.
+        How likely the place states availability; it only decides the order of candidates.
     value_by_host : mapping of str to object
         The value at the path in the response for each other host.
     words : mapping of str to str
-        The words that any response has at the path, each with its probable meaning.
+        All words that occur at the path in any response, each with its probable meaning.
     engine : str
-        The field of the row that names its engine; ``{}`` if the row's key in a map names it; empty
-        if nothing does.
+        The field that names the engine of a row; ``{}`` if the key of the row in a map names it;
+        empty if nothing does.
     is_of_section : bool
-        Whether it is in a notice or in a list of gaps, which are about the whole response.
+        Whether the place is in a notice or a list of gaps, and so is about the whole section.
     total : str
-        If the place is a count: the sibling field with the number that it should reach; else empty.
+        For a count, the field beside it with the number that the count should reach; else empty.
     alike : tuple of Candidate
-        Places that share a word with this one and have its field name, or its parent object.
+        Other places that share a word with this one, and also its field name or its parent object.
     """
 
     at: str
@@ -183,16 +193,17 @@ def candidates(
     parts : mapping
         By tuple of engines, the same section's response filtered to these engines.
     ran, idle : collection of str
-        The engines of the project that ran, and those that are not configured or never ran.
+        The project's engines: ``ran`` has those that ran, ``idle`` those that never ran or are not
+        configured.
     shapes : Shapes
-        What is known of the structure of the service's responses.
+        The structure of the service's responses, as far as it is known.
     by_host : mapping of str to object
         The same section's responses for other hosts.
     empty : object
-        The same section's response in which nothing was measured, such as that for an engine that
-        never ran; None if there is none.
+        The same section's response for an engine that never ran, or another in which nothing was
+        measured; None if there is no such response.
     engines_by_host : mapping of str to pair, optional
-        The engines of other hosts: those that ran, and those that are idle.
+        By other host, its engines that ran and its idle engines.
 
     Examples
     --------
@@ -234,17 +245,19 @@ def candidates(
         evidence = search.evidence.get(path, only_unmeasured)
         total = search.totals.get(path, "")
         score, why = values.contrast(*_score(path, sightings, evidence, is_count=bool(total)))
-        if score < _LEAST:
+        if score < _MIN_SCORE:
             continue
-        overall, is_notice = word_of(current), path in search.notices
-        is_mixture = any(word_of(search.word_at(part, path)) != overall for part in measured_parts)
+        overall_word, is_notice = word_of(current), path in search.notices
+        is_mixture = any(
+            word_of(search.word_at(part, path)) != overall_word for part in measured_parts
+        )
         place = Candidate(
             pattern,
             sightings[0].value if current is None else current,  # in rows, or another response
             why,
             score,
             values.by_host,
-            _meanings(path, sightings, overall if is_mixture else "", lacks=is_notice),
+            _meanings(path, sightings, overall_word if is_mixture else "", lacks=is_notice),
             search.engine_fields.get(path, ""),
             is_notice,
             total,
@@ -254,10 +267,16 @@ def candidates(
 
 
 class _Values(NamedTuple):
-    """The values at one place in several responses.
+    """The values that several responses have at the same path.
 
-    ``current`` is that of the response itself, ``empty`` that of the response in which nothing was
-    measured, and ``by_host`` those of other hosts' responses.
+    Attributes
+    ----------
+    current : object
+        The value in the response of the drafted project.
+    empty : object
+        The value in the response in which nothing was measured.
+    by_host : mapping of str to object
+        The values in the responses of other hosts.
     """
 
     current: Any
@@ -266,13 +285,13 @@ class _Values(NamedTuple):
 
     @property
     def are_same(self) -> bool:
-        """Whether all responses have the same word, which therefore distinguishes nothing."""
+        """Whether all hosts have the same word here, which then says nothing about any of them."""
         is_word = self.current is not None and not isinstance(self.current, dict)
         values = [*self.by_host.values(), self.empty or self.current]
         return bool(self.by_host) and is_word and all(value == self.current for value in values)
 
     def contrast(self, score: int, why: str) -> tuple[int, str]:
-        """Return the score, raised if the responses differ at the place, and the reasons for it."""
+        """Return the score and its reasons, with points added if the values of responses differ."""
         if score <= 0:
             return score, why
         if self.empty not in (None, self.current):
@@ -282,9 +301,9 @@ class _Values(NamedTuple):
 
 
 def _likeliest(places: list[Candidate]) -> list[Candidate]:
-    """Return the likeliest places, at most `MOST`, the likeliest first.
+    """Return at most `MAX_PLACES` places, the likeliest first.
 
-    Of several places that are alike only the likeliest is returned; its ``alike`` has the others.
+    Of several places that are alike, only the likeliest is returned; its ``alike`` has the others.
     """
     likeliest: list[Candidate] = []
     for place in sorted(places, key=lambda place: -place.score):
@@ -292,12 +311,12 @@ def _likeliest(places: list[Candidate]) -> list[Candidate]:
             likeliest.append(place)
     return [
         replace(place, alike=tuple(p for p in places if p is not place and _are_alike(p, place)))
-        for place in likeliest[:MOST]
+        for place in likeliest[:MAX_PLACES]
     ]
 
 
 def _are_alike(place: Candidate, other: Candidate) -> bool:
-    """Whether two places share a word, and are fields of the same name or of the same object."""
+    """Whether two places share a word, and also their field name or their parent object."""
     is_same_field = any(
         part == other_part != ""
         for part, other_part in zip(
@@ -311,9 +330,9 @@ def _are_alike(place: Candidate, other: Candidate) -> bool:
 
 
 class _Search:
-    """Collects, by path, the words and flags that may state availability.
+    """Collects the words and flags of responses that may state availability, by path.
 
-    For each it also records whether numbers are beside it.
+    Each word is recorded with whether there are numbers beside it.
     """
 
     def __init__(self, engines: Collection[str], shapes: Shapes) -> None:
@@ -323,20 +342,20 @@ class _Search:
         self._lists: dict[Path, list[list[Row]]] = defaultdict(list)
         self._columns: set[Path] = set()
         self.evidence: dict[Path, str] = {}
-        """By path of a place in rows, what the numbers of these rows show about it."""
+        """By path of a field of rows, what the numbers of these rows show about the field."""
         self.engine_fields: dict[Path, str] = {}
-        """By path of a place in rows of one engine each: the field that names the engine.
+        """By path of a field of rows with one engine each, the name of the field with the engine.
 
-        ``{}`` if the keys of a map name the engines.
+        It is ``{}`` if the keys of a map name the engines.
         """
         self.notices: set[Path] = set()
         self.totals: dict[Path, str] = {}
-        """By path of a count beside its total: the field of the total."""
+        """By path of a count, the name of the field with its total."""
         self._maps_of_engines: set[Path] = set()
         self._outer_engines: dict[Path, str] = {}
 
     def read(self, response: Any, idle: Collection[str] = ()) -> None:
-        """Add the places of one response; ``idle`` are its engines that never ran."""
+        """Collect the words of one response; ``idle`` are its engines that never ran."""
         labels = self._shapes.labels
         self._response = Vector([response])
         self._is_counted = has_numbers(response, self._is_no_measurement)
@@ -350,9 +369,9 @@ class _Search:
         self._fields(response, ())
 
     def places(self) -> dict[Path, list[Sighting]]:
-        """Return, by path, what was seen at each place.
+        """Return the sightings of each place, by its path.
 
-        Places are outside rows, or fields of rows whose words go with missing numbers.
+        A place is outside rows, or is a field of rows whose numbers are missing beside some words.
         """
         for path, lists in self._lists.items():
             fields = dict.fromkeys(key for rows in lists for row in rows for key in row.record)
@@ -364,25 +383,28 @@ class _Search:
         return self._sightings
 
     def word_at(self, response: Any, path: Path) -> Any:
-        """Return the value at a path of fields; of a count beside its total, the word."""
+        """Return the value at a path of fields; for a count with a total, its word (``full``)."""
         value = value_at(response, path)
         if not self.totals.get(path):
             return value
         return extent_of(value, value_at(response, (*path[:-1], Field(self.totals[path]))))
 
     def _extents(self, record: Mapping[str, Any], path: Path) -> dict[str, str | None]:
-        """Return, by field, the word of each count of a record that has its total beside it."""
+        """Return a word for each count of a record that has its total beside it, by field.
+
+        The word says how much of the total the count is: ``none``, ``some`` or ``full``.
+        """
         is_of_data = any(names(step.name, "place") for step in path if isinstance(step, Field))
         concept = "whole" if is_of_data else "due"
         numbers = [key for key, item in record.items() if type(item) is int]
         extents = {}
         for count in numbers:
-            nouns = {token for token in tokens(count) if not _is_part(token)}
+            nouns = {token for token in tokens(count) if not _is_word_for_part(token)}
             total = next(
                 (
-                    n
-                    for n in numbers
-                    if names(n, concept) and {*tokens(n)} - words("whole") == nouns
+                    key
+                    for key in numbers
+                    if names(key, concept) and {*tokens(key)} - words("whole") == nouns
                 ),
                 WINDOW if nouns == {"days"} else "",
             )
@@ -397,22 +419,22 @@ class _Search:
     def _field(
         self, path: Path, key: str, fields: Iterable[str], lists: list[list[Row]], engine: str
     ) -> None:
-        """Add the words of a field of rows, if numbers are missing in rows with some of them."""
+        """Add the words of a field of rows, if rows with some of these words lack numbers."""
         rows = [
-            (word, row, of_list)
-            for of_list in lists
-            for row in of_list
+            (word, row, siblings)
+            for siblings in lists
+            for row in siblings
             if (word := row.words.get(key)) is not None
         ]
         words = {word for word, *_ in rows}
         is_named = names(key, "place")
-        if not 0 < len(words) <= _FEW_WORDS or not self._engines.isdisjoint(words):
+        if not 0 < len(words) <= _MAX_WORDS or not self._engines.isdisjoint(words):
             return
         are_texts = all(isinstance(word, str) for word in words)
         if not (are_texts or is_named or engine):
             return
         number_field = next(
-            (name for name in fields if name != key and _is_apart(lists, key, name)), None
+            (name for name in fields if name != key and _words_lack_number(lists, key, name)), None
         )
         sightings = []
         for word, row, siblings in rows:
@@ -439,8 +461,8 @@ class _Search:
         is_sure = {s.has_numbers for s in sightings if s.value in without_numbers} == {False}
         is_separate = bool(with_numbers and without_numbers and is_sure and (is_named or engine))
         total = self.totals.get((*path, Field(key)), "")
-        is_due = total != "" and (total != WINDOW or engine != "")
-        if number_field is None and not (is_separate or is_due):
+        is_counted_part = total != "" and (total != WINDOW or engine != "")
+        if number_field is None and not (is_separate or is_counted_part):
             return
         header = self._shapes.headers.get(path)
         in_list = path in self._columns or any(
@@ -455,8 +477,8 @@ class _Search:
             self.evidence[place] = "numbers are missing beside some of its words"
 
     def _fields(self, document: Any, path: Path) -> None:
-        """Add the places of an object outside rows, and those of its nested objects and lists."""
-        if not isinstance(document, dict) or len(path) > _DEEPEST:
+        """Add the places in an object that is no row, and in its nested objects and lists."""
+        if not isinstance(document, dict) or len(path) > _MAX_DEPTH:
             return
         extents = self._extents(document, path)
         for key, value in document.items():
@@ -467,7 +489,7 @@ class _Search:
                 is_of_engines = bool(value) and self._engines.issuperset(value)
                 if self._is_by_engine(key, value):
                     self._add(place, value)
-                elif _columns_of(value):
+                elif _table_columns(value):
                     self._rows([value], place)
                 elif is_of_engines or place in self._shapes.maps:
                     measured = [self._measured[engine] for engine in value] if is_of_engines else ()
@@ -477,16 +499,16 @@ class _Search:
                     self._fields(value, place)
             elif isinstance(value, list):
                 self._items(value, place)
-            elif _is_word(value) and not _MOMENT.fullmatch(str(value)):
+            elif _is_word(value) and not _TIMESTAMP.fullmatch(str(value)):
                 self._add(place, value, self._is_counted)
             elif extents.get(key) is not None:
                 self._add(place, extents[key], self._is_counted)
 
     def _items(self, items: list[Any], path: Path) -> None:
-        """Add a list of words or flags, the codes of notices, or rows."""
+        """Add the places in a list, which may hold words or flags, notices, or rows."""
         records = [item for item in items if isinstance(item, dict)]
         header = self._shapes.headers.get((*path, Each()))
-        is_of_gaps = _is_of_gaps((*path, Each())) and not has_numbers(records, is_mark)
+        is_of_gaps = _is_in_gaps((*path, Each())) and not has_numbers(records, is_mark)
         if header is not None:
             names = self._response.descend(header).values
             grid = [dict(zip(names, cells, strict=False)) for cells in items]
@@ -494,7 +516,7 @@ class _Search:
         elif items and all(map(_is_word, items)):
             self._add(path, items, self._is_counted)
         elif (*path, Each()) not in self._lists and (
-            (len(records) <= _FEW_NOTICES and all(map(_is_notice, records))) or is_of_gaps
+            (len(records) <= _MAX_NOTICES and all(map(_is_notice, records))) or is_of_gaps
         ):
             for record in records:
                 engine_keys = [key for key, value in record.items() if _is_in(value, self._engines)]
@@ -522,15 +544,15 @@ class _Search:
         measured: Sequence[bool | None] = (),
         engines: Sequence[str] = (),
     ) -> None:
-        """Keep records and the records nested in them, and add the maps by engine in them.
+        """Store the rows among ``items``, the rows nested in them, and the maps by engine in them.
 
-        A record that holds words only is about the row or engine that contains it. For each record,
-        ``measured`` says whether that row or engine has numbers.
+        ``measured`` says, for each row, whether the engine or outer row that contains it has
+        numbers. A row that holds only words is about that engine or outer row.
         """
         records = [item for item in items if isinstance(item, dict)]
-        if any(map(_columns_of, records)):
+        if any(map(_table_columns, records)):
             self._columns.add(path)
-            tables = [table for record in records if (table := _columns_of(record))]
+            tables = [table for record in records if (table := _table_columns(record))]
             records = [
                 dict(zip(table, cells, strict=True))
                 for table in tables
@@ -582,21 +604,24 @@ class _Search:
             by_engine = [value for value in objects if self._is_by_engine(key, value)]
             if by_engine:
                 self._add(place, by_engine[0])
-            elif len(path) <= _DEEPEST:
-                of_objects = [
+            elif len(path) <= _MAX_DEPTH:
+                numbers_and_engines = [
                     (number, engine)
                     for value, number, engine in zip(values, have_numbers, engines, strict=True)
                     if isinstance(value, dict)
                 ]
                 if any(engines):
                     self._outer_engines[place] = engine_field
-                self._rows(objects, place, *zip(*of_objects, strict=True))
+                self._rows(objects, place, *zip(*numbers_and_engines, strict=True))
                 for value in values:
                     if isinstance(value, list):
                         self._rows(value, (*place, Each()))
 
     def _engine_field(self, fields: Iterable[str], lists: list[list[Row]]) -> str:
-        """Return the field that names each row's engine, no engine twice in a list; else empty."""
+        """Return the field that names the engine of each row; empty if there is none.
+
+        In each list of rows, no two rows have the same engine.
+        """
         for key in fields:
             values = [[str(row.record.get(key)) for row in rows] for rows in lists]
             is_named = named_target({key: ""}) == ("engine", "")
@@ -609,10 +634,10 @@ class _Search:
         return is_bookkeeping(key) or is_mark(key)
 
     def _is_by_engine(self, key: str, value: Mapping[str, Any]) -> bool:
-        """Whether most keys of an object are engines, and its values are words, flags or codes."""
+        """Whether an object maps engines, at least 80 % of its keys, to words, flags or codes."""
         words = str | bool | int | float if names(key, "place") else str | bool
         numbers = {item for item in value.values() if type(item) is int}
-        if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _FEW_WORDS:
+        if len(numbers) < len(value) and numbers and min(numbers) < 0 and max(numbers) < _MAX_WORDS:
             words = int  # a code of each, as a count is never
         return (
             all(item is None or isinstance(item, words) for item in value.values())
@@ -622,7 +647,7 @@ class _Search:
 
 
 def _is_word(value: Any) -> bool:
-    return isinstance(value, str | bool) and len(str(value)) <= _LONGEST
+    return isinstance(value, str | bool) and len(str(value)) <= _MAX_LENGTH
 
 
 def _is_in(value: Any, names: Collection[str]) -> bool:
@@ -630,7 +655,7 @@ def _is_in(value: Any, names: Collection[str]) -> bool:
 
 
 def _measured(value: Any, engines: Collection[str]) -> Iterator[str]:
-    """Yield the engines whose records, or entries of a map, hold numbers."""
+    """Yield the engines that have numbers in their record, or in their entry of a map."""
     if isinstance(value, dict):
         texts = [text for text in value.values() if isinstance(text, str) and text in engines]
         yield from texts if texts and has_numbers(value, is_mark) else ()
@@ -640,8 +665,8 @@ def _measured(value: Any, engines: Collection[str]) -> Iterator[str]:
         yield from _measured(item, engines)
 
 
-def _columns_of(record: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Return the lists of an object, if they are the columns of one table; else an empty dict."""
+def _table_columns(record: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the lists of an object by key, if they are the columns of a table; else nothing."""
     columns = {key: value for key, value in record.items() if isinstance(value, list)}
     items = [item for column in columns.values() for item in column]
     lengths = {len(column) for column in columns.values()}
@@ -651,14 +676,14 @@ def _columns_of(record: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def _flag_or_text(value: Any) -> Any:
-    """Return the text or flag of a cell, or the first text of a list; None if there is none."""
+    """Return a value if it is a text or flag, or the first text of a list; else None."""
     if isinstance(value, list):
         return next((item for item in value if isinstance(item, str)), None)
     return value if isinstance(value, str | bool) else None
 
 
-def _is_apart(lists: list[list[Row]], key: str, number_field: str) -> bool:
-    """Whether some words of a field are only in rows in which another field's number is missing.
+def _words_lack_number(lists: list[list[Row]], key: str, number_field: str) -> bool:
+    """Whether some words of the field ``key`` occur only in rows that lack ``number_field``.
 
     At least one list must have rows with and rows without the number, and its words must repeat:
     names and ids, which differ from row to row, prove nothing.
@@ -680,7 +705,7 @@ def _is_apart(lists: list[list[Row]], key: str, number_field: str) -> bool:
 
 
 def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield the path and text of each code and each sentence in a notice or an object in it."""
+    """Yield the path and text of the codes and sentences in a notice and its nested objects."""
     for key, value in record.items():
         is_sentence = isinstance(value, str) and " " in value and names(key, "place_reason")
         if isinstance(value, dict):
@@ -690,12 +715,12 @@ def _codes(record: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 
 def is_mark(key: str) -> bool:
-    """Whether a number under a key is no measurement: an id, a time, or what lacks or is due."""
+    """Whether numbers under a key are no measurements, but ids, times, or counts of lacks."""
     return meaning(key).kind in ("id", "time") or names(key, "lack_count") or names(key, "due")
 
 
-def _is_part(token: str) -> bool:
-    """Whether a word of a count's name says what was done, such as ``scanned``."""
+def _is_word_for_part(token: str) -> bool:
+    """Whether a word in the name of a count says that something was done, such as ``scanned``."""
     is_done = token in words("part") or token.endswith("ed")
     return is_done and token not in words("whole", "lack_count")
 
@@ -715,7 +740,7 @@ def value_at(document: Any, path: Sequence[Step]) -> Any:
 
 
 def _is_read(place: str, read_paths: Sequence[str]) -> bool:
-    """Whether one of the paths that detection has read is the place, above it or below it."""
+    """Whether detection has read the path ``place``, a path above it, or one below it."""
     paths = (path[1:].replace('["', ".").replace('"]', "").lstrip(".") for path in read_paths)
     return any(path and is_at(path, place) for path in paths)
 
@@ -726,7 +751,7 @@ def _is_read(place: str, read_paths: Sequence[str]) -> bool:
 def _score(
     path: Path, sightings: list[Sighting], evidence: str, *, is_count: bool
 ) -> tuple[int, str]:
-    """Return a score of how likely a place states availability, and the main reason."""
+    """Return how likely a place states availability, as a score, and the main reason for it."""
     keys = [step.name for step in path if isinstance(step, Field | Named)]
     is_named = names(keys[-1], "place")
     score = 2 * is_named
@@ -735,9 +760,9 @@ def _score(
         engine
         for sighting in sightings
         for engine in sighting.idle
-        if any(map(_naming(engine).search, _texts(sighting.value)))
+        if any(map(_name_pattern(engine).search, _texts(sighting.value)))
     }
-    first = sightings[0].value
+    first_value = sightings[0].value
     are_codes = all(_ENUM.fullmatch(str(s.value)) for s in sightings if s.value is not None)
     are_codes |= {type(sighting.value) for sighting in sightings} == {bool}
     with_numbers = {s.value for s in sightings if are_codes and s.has_numbers is not False}
@@ -747,23 +772,23 @@ def _score(
     why = "a name for states of data" if is_named else ""
     reasons = (
         (
-            3 + 2 * isinstance(first, dict),
-            f"names {_some(idle.intersection(sightings[0].idle) or idle)}, which never ran",
+            3 + 2 * isinstance(first_value, dict),
+            f"names {_first_words(idle.intersection(sightings[0].idle) or idle)}, which never ran",
             idle,
         ),
         (3, "the words of an absence", any(map(_denies, texts))),
         (
             3,
-            f"numbers are missing beside {_some(without_numbers)}",
+            f"numbers are missing beside {_first_words(without_numbers)}",
             without_numbers and with_numbers,
         ),
         (3, evidence, evidence),
         (
             3,
             "a list under a name for what lacks",
-            (isinstance(first, list) and names(keys[-1], "negation")) or _is_of_gaps(path),
+            (isinstance(first_value, list) and names(keys[-1], "negation")) or _is_in_gaps(path),
         ),
-        (1, why, is_named and isinstance(first, bool | list)),
+        (1, why, is_named and isinstance(first_value, bool | list)),
     )
     for points, reason, fits in reasons:
         if fits:
@@ -771,18 +796,18 @@ def _score(
     return (score, why) if score > 1 else (0, "")
 
 
-def _is_of_gaps(path: Path) -> bool:
-    """Whether a path leads to records of a list whose name means a lack, such as ``gaps``."""
+def _is_in_gaps(path: Path) -> bool:
+    """Whether a path leads into the items of a list of what is missing, such as ``gaps``."""
     keys = [step.name for step in path if isinstance(step, Field)]
     return Each() in path and any(names(key, "gaps") for key in keys)
 
 
-def _some(names: Collection[object]) -> str:
+def _first_words(names: Collection[object]) -> str:
     return ", ".join(sorted(map(word_of, names))[:3])
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts of a value: itself, the items of a list, keys and values of a map."""
+    """Yield all texts in a value: the text itself, items of lists, keys and values of maps."""
     if isinstance(value, str):
         yield value
     for item in value if isinstance(value, list | dict) else ():
@@ -792,7 +817,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _denies(text: str) -> bool:
-    """Whether words mean an absence."""
+    """Whether a text says that something is absent or not done."""
     word = canonical_word(text) if is_code(text) else word_in_sentences(text)
     lacks = word is not None and word.canonical != "available"
     return lacks or (is_code(text) and not words("negation").isdisjoint(tokens(text)))
@@ -801,13 +826,13 @@ def _denies(text: str) -> bool:
 def _meanings(
     path: Path, sightings: list[Sighting], mixture: str, *, lacks: bool
 ) -> dict[str, str]:
-    """Return the probable meaning of each word of a place, such as ``not_run``, by word.
+    """Return the probable meaning, such as ``not_run``, of each word at a place.
 
-    The meaning comes from the word itself, or from the numbers beside it. A word that means nothing
-    by itself is taken for ``available`` only if it is the commonest word that always has numbers
-    beside it. Reasons, sentences, entries of lists and values under a key that denies are never
-    taken for it, and neither is ``mixture``: the word of the response for all engines, if the
-    response for some engine has another word.
+    The meaning comes from the word itself, or from the numbers beside it. A word of unknown meaning
+    is proposed as ``available`` only if it is the commonest word that always has numbers beside it.
+    Reasons, sentences, items of lists and values under a key that denies are never proposed as
+    ``available``. Neither is ``mixture``, the word of the response for all engines, if the response
+    for some engine has another word.
     """
     evidence = _Evidence(path, sightings, mixture, lacks=lacks)
     meanings = {
@@ -827,14 +852,16 @@ def _meanings(
 
 
 class _Evidence:
-    """The words of a place, with the numbers and the engines beside each."""
+    """The words at a place, each with its engines and with whether numbers are beside it."""
 
     def __init__(self, path: Path, sightings: list[Sighting], mixture: str, *, lacks: bool) -> None:
         keys = [step.name for step in path if isinstance(step, Field | Named)]
         self.key = keys[-1]
         self._is_in_rows = any(isinstance(step, Each | Entries) for step in path)
         concepts = ("place", "source", "about_data")
-        self._is_named = self._is_in_rows or any(names(k, c) for k in keys for c in concepts)
+        self._is_named = self._is_in_rows or any(
+            names(key, concept) for key in keys for concept in concepts
+        )
         self._is_list = any(isinstance(sighting.value, list) for sighting in sightings)
         self._lacks = lacks or self._is_list or any(names(key, "place_lack") for key in keys)
         self.numbers: dict[str, list[bool | None]] = defaultdict(list)
@@ -865,7 +892,7 @@ class _Evidence:
         )
 
     def meaning_of(self, text: str) -> str | None:
-        """Return the probable meaning of a word; None if it is ``null`` and means nothing."""
+        """Return the probable meaning of a word; None if it is ``null`` and has no meaning."""
         counts, is_flag, lacks = {*self.numbers[text]}, text in _FLAGS, self._lacks
         word = canonical_word(text) or _word_in(text)
         engines = [name for name, texts in self.words_by_engine.items() if name and text in texts]
@@ -899,36 +926,36 @@ def _word_for(state: Availability) -> str:
 
 
 def _word_in(text: str) -> Word | None:
-    """Return the canonical word that a sentence or a code means; None if it means none."""
+    """Return the canonical word for a sentence or code; None if there is none."""
     if not is_code(text):
         return word_in_sentences(text)
     return word_in_sentences(spaced(text)) or word_of_parts(tokens(text)[-1:])
 
 
 def _words(sighting: Sighting) -> Iterator[Sighting]:
-    """Yield a sighting for each word of a sighting, with the word's own engine and numbers.
+    """Split a sighting of a list or map into one sighting per word, with the engine of the word.
 
-    In sentences and in the texts of a list, an engine's name is replaced by ``{engine}`` and, in
-    sentences, each number by ``*``: so a rule's ``words`` spell what varies.
+    Engines' names in sentences and in texts of lists become ``{engine}``, and numbers in sentences
+    become ``*``, as the ``words`` of a rule spell parts that vary.
     """
     value, has_number, measured, idle, engine = sighting
     if isinstance(value, dict):
         for name, word in value.items():
-            is_moment = isinstance(word, str) and _MOMENT.fullmatch(word)
+            is_moment = isinstance(word, str) and _TIMESTAMP.fullmatch(word)
             yield Sighting("*" if is_moment else word, measured.get(name), measured, idle, name)
     for item in value if isinstance(value, list) else () if isinstance(value, dict) else [value]:
         text, name = item, ""
         if isinstance(item, str) and (isinstance(value, list) or " " in item):
             by_length = sorted(measured, key=len, reverse=True)
-            name = next((n for n in by_length if n and _naming(n).search(item)), "")
-            text = _naming(name).sub("{engine}", item, count=1) if name else item
-            text = _VARYING.sub("*", text) if " " in text else text
+            name = next((n for n in by_length if n and _name_pattern(n).search(item)), "")
+            text = _name_pattern(name).sub("{engine}", item, count=1) if name else item
+            text = _NUMBER_IN_TEXT.sub("*", text) if " " in text else text
         yield Sighting(text, measured.get(name, has_number), measured, idle, name or engine)
 
 
 @lru_cache
-def _naming(engine: str) -> re.Pattern[str]:
-    """Return a pattern that finds an engine's name as a whole word in a text."""
+def _name_pattern(engine: str) -> re.Pattern[str]:
+    """Return a pattern that matches an engine's name in a text, as a whole word in any case."""
     return re.compile(rf"\b{re.escape(engine)}\b", re.IGNORECASE)
 
 
@@ -936,17 +963,18 @@ def _naming(engine: str) -> re.Pattern[str]:
 
 
 def emptied(relations: Sequence[Relation], document: Any, empty: Any) -> tuple[str, ...]:
-    """Return the path of the rows, if the service omits them unexplained when nothing was measured.
+    """Return the path of the rows, if the service omits unmeasured rows without a reason.
 
-    With such a service, a response without rows may mean that nothing was found, or that nothing
-    was measured.
+    For such a section, a response without rows may mean that nothing was found, or that nothing was
+    measured.
 
     Parameters
     ----------
     relations : sequence of Relation
         The section's tables, the main one first.
     document, empty : object
-        The decoded response, and the response in which nothing was measured; None if there is none.
+        ``document`` is the decoded response, ``empty`` the response in which nothing was measured;
+        None if there is no such response.
 
     Returns
     -------

@@ -36,18 +36,19 @@ MEANINGS = (
 )
 """The meanings that a rule may give to a word."""
 
-_SHOWN = 8
-_SLACK, _OTHER_SCALE = 1e-9, 25
+_MAX_EXAMPLES = 8
+_TOLERANCE, _SCALE_FACTOR = 1e-9, 25
 
 Change = tuple[str, str, int, str | None]
-"""The kind of change, its path, how often it occurs, and an example."""
+"""A difference from the profile: its kind, its path, how often it occurs, and an example value."""
 
 
 def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]) -> dict[str, Any]:
-    """Return the present state of responses, which `check` compares later ones with.
+    """Describe responses, so that `check` can compare later responses with them.
 
-    ``drift`` has, by section, the ``[kind, path]`` of each difference from the declaration;
-    ``sizes`` has the medians of columns of shares, as `_medians_of_shares` returns them.
+    In the dict returned, ``drift`` has a list by section: the ``[kind, path]`` of each difference
+    between the response and the declaration. ``sizes`` has the medians of columns of shares, as
+    `_medians_of_shares` returns them.
     """
     baseline: dict[str, Any] = {}
     for name, payload in payloads.items():
@@ -61,9 +62,9 @@ def baseline_of(sections: Mapping[str, Section], payloads: Mapping[str, Payload]
 
 
 def optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[str, ...]:
-    """Return the paths that a response may lack, as one of the responses or of its rows does.
+    """Return the paths of optional fields: those that some response, or some row, does not have.
 
-    One path stands for all fields below it if they are all optional.
+    If all fields below a path are optional, that path is returned instead of theirs.
     """
     columns = [column for relation in analysis.relations for column in relation.columns]
     optional = {column.path for column in columns if column.is_own and MISSING in column.values}
@@ -73,16 +74,16 @@ def optional_paths(analysis: Analysis, responses: Iterable[Any]) -> tuple[str, .
     fields = {column.path for column in columns}
     parents = {path[: dot.start()] for path in optional for dot in re.finditer(r"\.", path)}
     for parent in sorted(parents):  # the shortest first
-        below = {path for path in fields if path.startswith(f"{parent}.")}
-        if below <= optional:
-            optional = optional - below | {parent}
+        fields_below = {path for path in fields if path.startswith(f"{parent}.")}
+        if fields_below <= optional:
+            optional = optional - fields_below | {parent}
     return tuple(sorted(optional))
 
 
 def check(
     profile: Profile, project: Project, sections: Iterable[str] | None = None
 ) -> pd.DataFrame:
-    """Read a service again, and return where its responses differ from the profile.
+    """Read a service again, and return the differences of its responses from its profile.
 
     Parameters
     ----------
@@ -91,13 +92,13 @@ def check(
     project : Project
         A project of the service.
     sections : iterable of str, optional
-        The sections to ask for; by default all that the profile declares.
+        The names of the sections to read; by default all sections that the profile declares.
 
     Returns
     -------
     DataFrame
         One row per difference: ``section``, ``change``, ``path``, ``count``, ``example``. Empty
-        where nothing changed.
+        if nothing differs.
     """
     import pandas as pd
 
@@ -123,24 +124,24 @@ def _changes(profile: Profile, project: Project, name: str) -> Iterator[Change]:
         for column in table.columns:
             if column.unit in (COUNT, FRACTION):
                 values = tables[table.name][column.name].dropna()
-                maximum = 1 + _SLACK if column.unit == FRACTION else float("inf")
-                outliers = values[(values < -_SLACK) | (values > maximum)]
+                maximum = 1 + _TOLERANCE if column.unit == FRACTION else float("inf")
+                outliers = values[(values < -_TOLERANCE) | (values > maximum)]
                 if len(outliers):
                     yield f"no {column.unit}", column.pattern, len(outliers), str(outliers.iloc[0])
-    sizes = profile.baseline.get("sizes", {})
-    for label, size in _medians_of_shares(profile[name], tables).items() if sizes else ():
-        previous = sizes.get(label, 0.0)
-        if size is None and previous is not None:
+    old_medians = profile.baseline.get("sizes", {})
+    for label, median in _medians_of_shares(profile[name], tables).items() if old_medians else ():
+        previous = old_medians.get(label, 0.0)
+        if median is None and previous is not None:
             yield "no values any more", label, 1, None
-        elif previous and size and not 1 / _OTHER_SCALE < size / previous < _OTHER_SCALE:
-            yield "another scale", label, 1, f"{size:.3g}, was {previous:.3g}"
+        elif previous and median and not 1 / _SCALE_FACTOR < median / previous < _SCALE_FACTOR:
+            yield "another scale", label, 1, f"{median:.3g}, was {previous:.3g}"
 
 
 def _medians_of_shares(section: Section, tables: Tables) -> dict[str, float | None]:
     """Return the median of the absolute values of each column of shares, by ``table.column``.
 
-    A change of scale (0.5 to 50) can be noticed by it later. Columns of any kind that have no
-    values are included, with None.
+    A later change of scale, such as from 0.5 to 50, shows as a change of the median. Every column
+    without values is included, whether of shares or not; its median is None.
     """
     medians: dict[str, float | None] = {}
     for table in section:
@@ -178,9 +179,10 @@ def problem_of(
     headers: Iterable[Mapping[str, str]] = (),
     candidates: Sequence[str] = (),
 ) -> str | None:
-    """Return a description of what is wrong with a rule; None if it reads one of the responses.
+    """Return a message that says what is wrong with a rule; None if nothing is.
 
-    If no response has the rule's path, the description names similar paths and the candidates.
+    A rule is right if it can read its path in one of the responses. If no response has that path,
+    the message names similar paths and the paths of ``candidates``.
 
     Examples
     --------
@@ -193,19 +195,24 @@ def problem_of(
     for meaning in rule.words.values():
         if meaning != SILENT and read_word(meaning).status == Status.UNKNOWN:
             return f"{meaning!r} is no status; there are {', '.join(MEANINGS)}"
-    lines = [*headers]
+    all_headers = [*headers]
     for index, response in enumerate(responses):
-        response_headers = lines[index] if index < len(lines) else {}
+        response_headers = all_headers[index] if index < len(all_headers) else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             signals = detect(response, rule, headers=response_headers, days=Scope().days).signals
-        read = (signal.availability.status for signal in signals if signal.rule == rule.name)
-        if any(status != Status.UNKNOWN for status in read):
+        statuses = (signal.availability.status for signal in signals if signal.rule == rule.name)
+        if any(status != Status.UNKNOWN for status in statuses):
             return None
-    values = [line[name] for line in lines for name in line if name.lower() == rule.header]
+    values = [
+        response_headers[name]
+        for response_headers in all_headers
+        for name in response_headers
+        if name.lower() == rule.header
+    ]
     if rule.kind != "header":
-        stated = Vector(responses).descend(parse_pattern(rule.at)).values
-        values = [value for value in stated if value is not MISSING]
+        found_values = Vector(responses).descend(parse_pattern(rule.at)).values
+        values = [value for value in found_values if value is not MISSING]
     if not values:
         paths = {
             re.sub(r"\[\d+\]", "[]", path)[2:] for r in responses for path, _ in leaf_values(r, "$")
@@ -218,6 +225,6 @@ def problem_of(
         return None
     texts = dict.fromkeys(raw(value)[:80] for value in values)
     return (
-        f"none of the values of {rule.at!r} is known: {', '.join([*texts][:_SHOWN])}; say what "
-        f"they mean as words=, with {', '.join(MEANINGS)}, or which field says it, as status="
+        f"none of the values of {rule.at!r} is known: {', '.join([*texts][:_MAX_EXAMPLES])}; say "
+        f"what they mean as words=, with {', '.join(MEANINGS)}, or which field says it, as status="
     )

@@ -20,18 +20,19 @@ _HELP = "[y]es, [n]o, next place, [s]kip the section, [q]uit, or WORD=MEANING: "
 
 @dataclass
 class PlaceQuestion:
-    """One place of a section that may state availability, to be confirmed or not.
+    """The question whether one path of a section's responses states availability.
 
     Attributes
     ----------
     section : SectionDraft
-        The section.
+        The draft of the section.
     place : Candidate
-        The place.
+        The path, with its values and with the reasons why it may state availability.
     rule : dict
-        The rule that would read the place, as keyword arguments of `aatoolkit.sections.Rule`.
+        The keyword arguments of the `aatoolkit.sections.Rule` that would read the path.
     words : dict of str to str
-        The words of the place, each with its probable meaning; change a meaning to correct it.
+        The words that occur at the path, each with its probable meaning; change a meaning to
+        correct it.
     """
 
     section: SectionDraft
@@ -44,7 +45,7 @@ class PlaceQuestion:
         return words
 
     def confirm(self) -> None:
-        """Add to the section the rules that read this place and those alike."""
+        """Add the rules that read this place, and the places like it, to the section's draft."""
         self.section.set_rule(**self.rule)
         for place in self.place.alike:
             rule = proposal(place)
@@ -53,7 +54,7 @@ class PlaceQuestion:
                 self.section.set_rule(**{**rule, "words": words})
 
     def reject(self) -> None:
-        """Add to the section that this place does not say what was measured."""
+        """Add a rule to the draft by which this place says nothing about availability."""
         self.section.set_rule(**{**self.rule, "words": {"*": SILENT}})
 
     def __str__(self) -> str:
@@ -67,9 +68,9 @@ class PlaceQuestion:
 class Confirmation:
     """The questions about availability in a draft; iterate over them, or answer them in a notebook.
 
-    There is one question for each place that may state the availability of a section. Sections in
-    which a place was confirmed are left out, and so are places that were rejected, so that you can
-    stop between sections and go on later.
+    There is one question for each place that may state the availability of a section. Questions
+    that were answered do not come again: sections with a confirmed place are left out, and so are
+    rejected places. You can stop between two sections and go on later.
     """
 
     def __init__(self, draft: Mapping[str, SectionDraft]) -> None:
@@ -93,14 +94,14 @@ class Confirmation:
         show: Callable[[str], object] = print,
         keep: Callable[[], object] | None = None,
     ) -> int:
-        """Ask in a terminal; return how many places were confirmed.
+        """Ask the questions in a terminal; return the number of confirmed places.
 
         Parameters
         ----------
         read_line, show : callable
-            ``read_line`` shows a prompt and returns a line; ``show`` shows a text.
+            ``read_line`` shows a prompt and returns the line typed; ``show`` shows a text.
         keep : callable, optional
-            Called after each place that was confirmed or rejected, to save the draft.
+            A function that saves the draft. It is called after each answer.
         """
         confirmed_count, skipped_section = 0, ""
         for question in self:
@@ -137,7 +138,7 @@ class Confirmation:
         return confirmed_count
 
     def widget(self) -> Any:
-        """Return a widget that shows one question at a time, with a choice of meaning per word."""
+        """Return a widget that shows one question at a time, with a menu of meanings per word."""
         import ipywidgets as w
 
         box, questions = w.VBox(), iter(self)

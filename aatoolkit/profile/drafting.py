@@ -1,4 +1,4 @@
-"""Drafts: profiles of services met for the first time, to be reviewed and saved."""
+"""Draft the profile of an unknown service, to be reviewed and saved."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Draft(Mapping[str, SectionDraft]):
     Attributes
     ----------
     requests : list of PlannedRequest
-        The requests, in order.
+        All planned requests, in the order of sending.
     errors : dict of str to AAToolkitError
         The error by section, for each section that could not be read or drafted.
     stopped : str
-        ``interrupted`` or ``out of time`` if responses are lacking for this reason, else empty.
+        ``interrupted`` or ``out of time`` if sending requests was stopped, else empty.
     """
 
     def __init__(self, host: str, responses: Responses, *, standard_names: bool = True) -> None:
@@ -61,34 +61,35 @@ class Draft(Mapping[str, SectionDraft]):
             labels |= engine_labels(options)
         self._sections: dict[str, SectionDraft] = {}
         for name, document in responses.documents.items():
-            parts, empty = responses.by_engines.get(name, {}), responses.unmeasured.get(name)
+            engine_responses = responses.by_engines.get(name, {})
+            unmeasured = responses.unmeasured.get(name)
             by_host = {
                 host: documents[name]
                 for host, documents in responses.by_host.items()
                 if name in documents
             }
             try:
-                others = [*by_host.values(), *([empty] if empty else [])]
-                analysis = analyse(name, document, parts, vocabulary, others)
+                other_responses = [*by_host.values(), *([unmeasured] if unmeasured else [])]
+                analysis = analyse(name, document, engine_responses, vocabulary, other_responses)
                 if not analysis.relations:
                     continue
                 if standard_names:
                     take_standard_names(analysis, vocabulary)
-                grids = {
+                header_paths = {
                     parse_pattern(table.rows.path): table.rows.header
                     for table in analysis.declared
                     if table.rows.header is not None
                 }
-                shapes = Shapes(labels, analysis.maps, grids)
+                shapes = Shapes(labels, analysis.maps, header_paths)
                 places = candidates(
-                    document, parts, *engines, shapes, by_host, empty, other_engines
+                    document, engine_responses, *engines, shapes, by_host, unmeasured, other_engines
                 )
-                analysis.emptied = emptied(analysis.relations, document, empty)
-                responses_seen = [document, *parts.values(), *others]
-                analysis.optional = optional_paths(analysis, responses_seen)
+                analysis.emptied = emptied(analysis.relations, document, unmeasured)
+                all_responses = [document, *engine_responses.values(), *other_responses]
+                analysis.optional = optional_paths(analysis, all_responses)
                 payload = responses.payloads.get(name)
                 headers = [payload.headers] if payload is not None else []
-                self._sections[name] = SectionDraft(analysis, places, responses_seen, headers)
+                self._sections[name] = SectionDraft(analysis, places, all_responses, headers)
             except Exception as error:  # a fault of ours is one section's, and says what it is
                 message = f"{name} could not be drafted: {type(error).__name__}: {error}"
                 self.errors[name] = PayloadError(message, section=name, problems=[message])
@@ -105,7 +106,7 @@ class Draft(Mapping[str, SectionDraft]):
         return len(self._sections)
 
     def profile(self, name: str = "draft") -> Profile:
-        """Return the profile as it is drafted so far, to be used without a file."""
+        """Return the profile as it is drafted so far; it can be used without being saved."""
         sections = [section.section for section in self.values()]
         if self.responses.scope_options is not None:
             sections.append(self.responses.scope_options)
@@ -136,17 +137,18 @@ class Draft(Mapping[str, SectionDraft]):
     def confirm(self) -> Confirmation:
         """Return the questions about places that may state availability, the most useful first.
 
-        A notebook shows the result as a small widget, ``draft.confirm().ask()`` asks in a terminal,
-        and iteration yields the questions, one for each place. Sections in which a place was
-        confirmed are left out, and so are places that were rejected. Give a word the meaning
-        ``nothing`` if it does not say what was measured.
+        A place is a path in a section's responses. A notebook shows the questions as a small
+        widget, ``draft.confirm().ask()`` asks them in a terminal, and iteration yields them one by
+        one. Sections with a confirmed place are left out, and so are rejected places. Give a word
+        the meaning ``nothing`` if it does not say what was measured.
         """
         return Confirmation(self)
 
     def resume(self, path: str | Path) -> None:
-        """Add the availability rules of a profile that was saved before.
+        """Add to this draft the availability rules of a saved profile.
 
-        Rules that read none of the responses any more are left out.
+        Rules that can read none of this draft's responses are left out. Nothing is added if there
+        is no such file.
         """
         saved = Profile.load(path) if Path(path).exists() else {}
         for name, section in self.items():
@@ -194,25 +196,26 @@ def draft(
     """Draft the profile of a service from its responses, within a budget of requests.
 
     It requests the scope options, each section, the combined view, and some of these filtered to
-    single engines. Only documented endpoints are requested. A finding is applied if it is proved or
-    likely; one that decides about sums and ratios, which a wrong guess would break, only if it is
-    proved. If the client's profile declares where the scope options list their values, they are
-    read there, and the draft keeps that declaration.
+    single engines. Only documented endpoints are requested. Findings are applied if they are
+    proved or likely. Findings that decide how numbers are summed or divided are applied only if
+    they are proved, because a wrong guess would make results wrong. If the client's profile
+    declares where the scope options list their values, they are read there, and the draft keeps
+    that declaration.
 
-    After an interrupt, or at the end of the time, nothing more is asked, and the draft is made from
-    the responses received by then. Drafting again goes on from there: responses in the cache are
-    not requested again.
+    An interrupt (Ctrl-C) or the end of the time stops the requests; the draft is then made from the
+    responses received so far. Drafting again continues from there, because responses in the cache
+    are not requested again.
 
     Parameters
     ----------
     project : Project
         A project of the service.
     requests : int
-        The most requests to send; `Draft.requests` lists them.
+        The greatest number of requests to send; `Draft.requests` lists them.
     seconds : float, optional
-        The longest time to ask, in seconds; None for no limit.
+        The time limit for all requests, in seconds; None for no limit.
     sections : iterable of str, optional
-        The sections; all of them if left out.
+        The names of the sections to draft; by default all.
     hosts : iterable of str
         Other projects of the account, such as one that is not connected or has no responses yet.
         `SectionDraft.availability` shows their values beside those of this project. Each host
@@ -222,14 +225,19 @@ def draft(
         Whether to show a progress bar; by default on a terminal only.
     standard_names : bool
         Whether a column whose meaning is known gets its standard name, such as ``citation_count``
-        for ``cit``. Its path stays the service's own.
+        for ``cit``. Its path keeps the service's own names.
 
     Raises
     ------
     NotAuthorized, NotVisible
-        If nothing could be read for this reason.
+        If the service refuses all of the first requests.
     """
     responses = ask(
-        project, requests=requests, names=sections, hosts=hosts, seconds=seconds, progress=progress
+        project,
+        requests=requests,
+        section_names=sections,
+        hosts=hosts,
+        seconds=seconds,
+        progress=progress,
     )
     return Draft(project.host, responses, standard_names=standard_names)

@@ -33,7 +33,7 @@ from aatoolkit.sections.inference.relations import (
 if TYPE_CHECKING:
     import pandas as pd
 
-_FACTS = ("unit", "aggregate", "dtype", "parse", "scale", "missing", "doc")
+_PROPERTIES = ("unit", "aggregate", "dtype", "parse", "scale", "missing", "doc")
 
 
 class SectionDraft:
@@ -65,21 +65,21 @@ class SectionDraft:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The tables, the main one first."""
+        """The names of the section's tables, the main table first."""
         return tuple(relation.name for relation in self.analysis.relations)
 
     @property
     def section(self) -> Section:
-        """The declaration as drafted so far: the section's tables, columns and rules."""
+        """The section's declaration as drafted so far: its tables, columns and rules."""
         return self.analysis.declared
 
     def columns(self) -> Iterator[ColumnFinding]:
-        """Yield the findings of each column, table by table."""
+        """Yield one `ColumnFinding` per column, table by table, the main table first."""
         for relation in self.analysis.relations:
             yield from relation.columns
 
     def counts(self) -> dict[str, int]:
-        """Return how many numeric columns are proved, likely, open, and settled by hand."""
+        """Return the number of numeric columns, without keys, by confidence, such as ``proved``."""
         counts = dict.fromkeys((PROVED, LIKELY, OPEN, SETTLED), 0)
         for column in self.columns():
             if column.reading.is_number and not column.is_key:
@@ -117,17 +117,17 @@ class SectionDraft:
     def set(
         self, column: str, *, table: str | None = None, name: str | None = None, **facts: Any
     ) -> None:
-        """Set facts of a column by hand, such as its unit; the other facts stay as drafted.
+        """Set properties of a column by hand, such as its unit; the others stay as drafted.
 
         Parameters
         ----------
         column : str
-            The column, by its name in the draft, its path, or the name of its field in the
-            response.
+            The name of the column in the draft, or its path in the response, or the name of its
+            field there.
         table : str, optional
-            The table, if several tables have such a column.
+            The name of the table, needed if several tables have such a column.
         name : str, optional
-            A new name of the column.
+            A new name for the column.
         **facts
             ``unit``, ``aggregate`` (``"sum"``, ``ratio("cit", "tot")``, ``weighted("tot")``),
             ``dtype``, ``parse``, ``scale``, ``missing`` and ``doc``, as of `aatoolkit.Column`.
@@ -155,7 +155,7 @@ class SectionDraft:
             elif fact in ("dtype", "parse", "missing"):
                 changed_column.reading = replace(changed_column.reading, **{fact: value})
             else:
-                raise ArgumentError(unknown("fact", fact, _FACTS), argument=fact)
+                raise ArgumentError(unknown("fact", fact, _PROPERTIES), argument=fact)
         try:
             rule, names = changed_column.aggregate, target.relation.names
             missing_names = {*(rule.over or ()), rule.by, rule.within} - {None, *names}
@@ -175,9 +175,9 @@ class SectionDraft:
             rename(target, name)
 
     def _column(self, column: str, table: str | None) -> ColumnFinding:
-        columns = [finding for finding in self.columns() if table in (None, finding.table)]
+        findings = [finding for finding in self.columns() if table in (None, finding.table)]
         for spelling in ("name", "path", "field"):
-            matches = [finding for finding in columns if getattr(finding, spelling) == column]
+            matches = [finding for finding in findings if getattr(finding, spelling) == column]
             # The main table comes first.
             matches = [finding for finding in matches if finding.table == self.tables[0]] or matches
             if len(matches) > 1:
@@ -188,19 +188,19 @@ class SectionDraft:
                 )
             if matches:
                 return matches[0]
-        names = [finding.name for finding in columns]
+        names = [finding.name for finding in findings]
         raise ArgumentError(unknown("column", column, names), argument="column")
 
     @property
     def availability(self) -> pd.DataFrame:
-        """The places that may state availability, one row each, the likeliest first.
+        """The places that may state availability: a table with one row each, the likeliest first.
 
-        None of them is read as availability until `set_rule` adds its rule; until then
-        ``tables.hints`` points it out.
+        A place is a path in the section's responses. It is not read as availability until
+        `set_rule` adds its rule; until then ``tables.hints`` mentions it.
 
         Columns: ``at`` (the path), ``value`` (the value at the path), ``why``, ``rule`` (the call
-        of `set_rule` that confirms it, with the words that occur), and one column for each other
-        host that was asked, with its value at the path.
+        of `set_rule` that confirms the place, with the words that occur there), and for each other
+        host of the draft one column of its values at the path.
         """
         import pandas as pd
 
@@ -219,28 +219,27 @@ class SectionDraft:
         return show_as(pd.DataFrame(texts, dtype="string"))
 
     def proposals(self) -> list[dict[str, Any]]:
-        """Return, for each row of `availability`, the keyword arguments of `set_rule`."""
+        """Return the keyword arguments of `set_rule`, one dict per row of `availability`."""
         return [proposal(place) for place in self.candidates]
 
     def set_rule(self, **rule: Any) -> None:
         """Add a rule that says where and how the service states this section's availability.
 
-        A section may have rules for several places; a rule for the same place, ``at``, replaces the
-        old one. `remove_rule` removes one, and ``section.rules`` lists them.
+        A section may have several rules. A rule with the same path ``at`` as an earlier rule
+        replaces it. `remove_rule` removes a rule, and ``section.rules`` lists them all.
 
         Parameters
         ----------
         **rule
-            The arguments of `aatoolkit.sections.Rule`, such as ``at`` and ``words``. If ``at``
-            alone is given and is a place of `availability`, the rule proposed there is added.
-            ``of`` may be left out for a map whose keys are engines, as the draft knows that they
-            are.
+            The arguments of `aatoolkit.sections.Rule`, such as ``at`` and ``words``. If only ``at``
+            is passed, and `availability` has a row for it, the rule proposed in that row is added.
+            ``of`` may be left out for a map whose keys are engines; the draft knows these maps.
 
         Raises
         ------
         ArgumentError
-            If the arguments make no rule, if no response of the draft has the place, or if the rule
-            gives no meaning to any value at the place.
+            If the arguments make no valid rule, if no response of the draft has the path ``at``, or
+            if the rule gives no meaning to any value at this path.
         """
         if set(rule) == {"at"}:
             rule = next(
@@ -251,18 +250,18 @@ class SectionDraft:
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"that is no rule: {error}", argument="rule") from None
         parent, braces, _ = declared.at.rpartition("{}")
-        if declared.of is None and braces and parent in self._by_engine():
+        if declared.of is None and braces and parent in self._paths_by_engine():
             declared = replace(declared, of="engine")
         self.add_rule(declared)
 
     def add_rule(self, rule: Rule) -> None:
-        """Add a `Rule` object; it replaces a rule for the same place.
+        """Add a `Rule` object, and remove the earlier rule with the same path ``at``, if any.
 
         Raises
         ------
         ArgumentError
-            If no response of the draft has the place, or if the rule gives no meaning to any value
-            at the place.
+            If no response of the draft has the path ``at``, or if the rule gives no meaning to any
+            value at this path.
         """
         places = [proposal["at"] for proposal in self.proposals()]
         problem = problem_of(rule, self._responses, self._headers, places)
@@ -270,8 +269,8 @@ class SectionDraft:
             raise ArgumentError(problem, argument="rule")
         self.analysis.rules = with_rule(self.analysis.rules, rule)
 
-    def _by_engine(self) -> Collection[str]:
-        """Return the paths of maps whose keys are engines."""
+    def _paths_by_engine(self) -> Collection[str]:
+        """Return the paths of the objects in the responses whose keys are engines."""
         tables = (table for table in self.analysis.relations if table.key == ("engine",))
         return {
             format_path(table.steps[:-1])
@@ -280,12 +279,12 @@ class SectionDraft:
         }
 
     def remove_rule(self, at: str) -> None:
-        """Remove the rule for a place, ``at``.
+        """Remove the rule for the path ``at``.
 
         Raises
         ------
         ArgumentError
-            If no rule is for this place.
+            If there is no rule for this path.
         """
         rules = {rule.at: rule for rule in self.analysis.rules}
         if at not in rules:
@@ -304,23 +303,23 @@ class SectionDraft:
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """Return counts of columns as a text, such as ``3 proved, 0 likely, 1 open``."""
+    """Return the counts of columns as one text, such as ``3 proved, 0 likely, 1 open``."""
     return ", ".join(f"{n} {name}" for name, n in counts.items() if n or name != SETTLED)
 
 
 def proposal(place: Candidate) -> dict[str, Any]:
-    """Return the keyword arguments of the `Rule` that reads a place."""
+    """Return the keyword arguments of the `Rule` that would read a place."""
     flags = {"true": True, "false": False, "null": None}
     words = {flags.get(word, word): meaning for word, meaning in place.words.items()}
     names_engine = any("{engine}" in word for word in place.words)
-    parent, _, last = place.at.rpartition(".")
+    parent, _, field_name = place.at.rpartition(".")
     rule: dict[str, Any] = {"at": place.at}
     if isinstance(place.value, list):
         rule = {"at": f"{place.at}[]", "of": "engine" if names_engine else "section"}
     elif isinstance(place.value, dict):
         rule = {"at": f"{place.at}{{}}", "of": None if {*place.at} & {*"[{"} else "engine"}
     elif place.engine == "{}" or (place.total and {*place.at}.isdisjoint("[{")):
-        rule = {"at": parent, "status": last, "of": "engine" if place.engine else None}
+        rule = {"at": parent, "status": field_name, "of": "engine" if place.engine else None}
     elif place.engine:
         rule |= {"of": "engine", "engines": place.engine}
     elif place.is_of_section or names_engine:
@@ -330,12 +329,12 @@ def proposal(place: Candidate) -> dict[str, Any]:
 
 
 def _check_values(column: ColumnFinding) -> None:
-    """Raise unless a column's ``dtype`` and ``parse`` can read all its values in the responses.
+    """Check that a column's ``dtype`` and ``parse`` can read all its values in the responses.
 
     Raises
     ------
     ValueError
-        With examples of the values that cannot be read.
+        If some values cannot be read; the message has examples of them.
     """
     values = [None if value is MISSING else value for value in column.values]
     dtype, parse = column.reading.dtype, column.reading.parse
