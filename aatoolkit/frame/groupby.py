@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -183,13 +183,21 @@ def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
     problems = {
         name: f"several columns are called {name!r}"
         if name in text_names
-        else unknown("column", name, text_names)
-        + f"; to have it, read the section with split={name!r}" * (name in FILTERS)
+        else unknown("column", name, text_names) + _way_to_filter(name, text_names)
         for name in names
         if text_names.count(name) != 1
     }
     if problems:
         raise ItemNotFound("; ".join(problems.values()), columns=problems)
+
+
+def _way_to_filter(name: str, names: Collection[str]) -> str:
+    """Return the hint how to get a column of a filter that a frame lacks; else an empty text."""
+    if name in ("topic", "category") and "prompt_id" in names:
+        return (
+            f"; to have it, join it: df.aa.merge(prompts[['prompt_id', {name!r}]], on='prompt_id')"
+        )
+    return f"; to have it, read the section with split={name!r}" * (name in FILTERS)
 
 
 def as_floats(values: pd.Series) -> Floats:

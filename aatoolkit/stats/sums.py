@@ -492,13 +492,15 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
         if source.section == other.section
         and not response_scope(source).is_disjoint(response_scope(other))
     ]
+    brands = {side.filters[[*FILTERS].index("brand")] for pair in overlaps for side in pair}
     key = [*sides[0].key]
     if overlaps and key and [*sides[1].key] == key:
-        table = sides[0].columns[measure].table
-        table_key = {*declared_key(table)}
+        column = sides[0].columns[measure]
+        table_key = {*declared_key(column.table)}
         # Where a filter chose the brand, rows of other brands are of the same answers.
-        skipped_keys = ({"brand", "filter_brand"} - table_key) if table else set()
-        skipped_keys |= table_key if is_same_in_rows else set()
+        is_chosen = len(brands) > 1 and declared(column) is not None
+        filter_keys = {"brand", "filter_brand"} - table_key if is_chosen else set()
+        skipped_keys = filter_keys | (table_key if is_same_in_rows else set())
         key = [name for name in key if name not in skipped_keys]
         rows = [flattened(frame)[key].drop_duplicates() for frame in (now, before)]
         overlaps = overlaps if not key or len(rows[0].merge(rows[1], on=key)) else []
@@ -508,7 +510,6 @@ def why_overlapping(now: pd.DataFrame, before: pd.DataFrame, measure: str) -> st
     reason = f"the windows overlap ({other_scope}, and {scope})"
     reason = f"both hold {other_scope}" if other_scope == scope else reason
     remedy = "read windows that do not overlap"
-    brands = {side.filters[[*FILTERS].index("brand")] for pair in overlaps for side in pair}
     if is_same_in_rows or len(brands) > 1:
         remedy = "compare aa.stats.answers of both, which are paired by prompt"
     return f"{reason}: the same answers are on both sides; {remedy}"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import aatoolkit as aa
-from aatoolkit.errors import AvailabilityError
+from aatoolkit.errors import AvailabilityError, ItemNotFound
 from aatoolkit.stats.interval import bounds
 
 
@@ -31,6 +31,12 @@ def test_the_counts_are_those_of_the_service(data: aa.Dataset) -> None:
     assert sides[["brand", "baseline_brand"]].iloc[0].tolist() == [answers["brand"][0], "Globex"]
     assert sides["Globex"].item() == pytest.approx(other["mentioned"].mean())
     assert "before" not in sides
+    with pytest.raises(ItemNotFound, match="join it"):
+        answers.aa.compare(other, "mentioned", by="topic")
+    topics = data["prompts"].main[["prompt_id", "topic"]]
+    joined, other_joined = (side.aa.merge(topics, on="prompt_id") for side in (answers, other))
+    by_topic = joined.aa.compare(other_joined, "mentioned", by="topic")
+    assert not by_topic["why"].str.contains("same answers").any()
     about_other = aa.demo().read("chats", brand="Globex")
     assert aa.stats.answers(about_other)["brand"].eq("Globex").all()
     with pytest.raises(AvailabilityError, match="spelling"):
