@@ -53,7 +53,10 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def as_texts(values: pd.Series) -> pd.Series:
-    """Return a column as texts: times in ISO 8601 (UTC), lists in JSON; missing stays missing."""
+    """Return a column as texts: times in ISO 8601 (UTC), lists in JSON; missing stays missing.
+
+    Items of a list that JSON has no type for, such as dates and decimals, are text.
+    """
     suffix = ""
     if isinstance(values.dtype, pd.DatetimeTZDtype):
         values, suffix = values.dt.tz_convert("UTC").dt.tz_localize(None), "Z"
@@ -63,7 +66,12 @@ def as_texts(values: pd.Series) -> pd.Series:
             moment = value.isoformat()
             return f"{moment}Z" if suffix else moment.removesuffix("T00:00:00")
         is_list = isinstance(value, (tuple, list, np.ndarray))
-        return json.dumps([*value], ensure_ascii=False) if is_list else str(value)
+        return json.dumps([*value], ensure_ascii=False, default=item) if is_list else str(value)
+
+    def item(value: Any) -> Any:
+        if isinstance(value, np.generic | np.ndarray):
+            return value.tolist()
+        return None if pd.isna(value) else text(value)
 
     return values.astype("object").map(text, na_action="ignore")
 

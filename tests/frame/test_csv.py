@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 
-from aatoolkit.frame.csv import csv_bytes
+from aatoolkit.frame.csv import as_texts, csv_bytes
 
 FRAME = pd.DataFrame(
     {
@@ -39,3 +42,11 @@ def test_missing_cells_leave_columns_their_kind_in_every_reader(tmp_path: Path) 
 def test_a_row_whose_only_cell_is_missing_is_a_row() -> None:
     for name in ("count", "text"):
         assert len(pd.read_csv(io.BytesIO(csv_bytes(FRAME[[name]])))) == len(FRAME)
+
+
+def test_in_lists_what_json_lacks_is_text() -> None:
+    moment = pd.Timestamp("2026-01-01T10:00Z")
+    lists = [[date(2026, 1, 1), Decimal("1.50"), moment, pd.NA], [np.int64(3)]]
+    texts = as_texts(pd.Series(lists))
+    assert texts[0] == '["2026-01-01", "1.50", "2026-01-01T10:00:00+00:00", null]'
+    assert texts[1] == "[3]"
