@@ -31,7 +31,7 @@ import pandas as pd
 from aatoolkit import __version__
 from aatoolkit._util.dtypes import DTYPES
 from aatoolkit._util.files import writing_folder
-from aatoolkit._util.text import json_text, visible
+from aatoolkit._util.text import counted, json_text, some_of, visible
 from aatoolkit.errors import NotWritten, did_you_mean, near_matches, warn
 from aatoolkit.frame.cell_status import MEASURED
 from aatoolkit.frame.csv import csv_bytes
@@ -530,7 +530,8 @@ def _warn_of_copies(
         if not hidden_texts.isdisjoint(_texts_of(table.frame[name]))
     ]
     if column_names:
-        warn(f"text that is left out is also in {', '.join(column_names)}; leave that out too")
+        places = f"{counted(len(column_names), 'column')}: {some_of(column_names)}"
+        warn(f"text that is left out is also in {places}; leave that out too")
 
 
 def _texts_of(column: pd.Series) -> Iterator[str]:
