@@ -48,6 +48,7 @@ MAX_LISTED = 6
 
 _PLACE_COLUMNS = ("host", "section", "scope", "table", "key", "column")
 _DIFF_COLUMNS = ("kind", *_PLACE_COLUMNS, "before", "after", "change")
+_NOUNS: dict[Any, str] = {"availability": "availability state"}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -82,7 +83,7 @@ class StudyDiff:
         if self.is_same:
             return f"<StudyDiff: the responses to {counted(self.same, 'request')} are the same>"
         groups = [*self.changes.groupby("kind", sort=False)]
-        counts = ", ".join(f"{len(rows):,} of {kind}" for kind, rows in groups)
+        counts = ", ".join(counted(len(rows), _NOUNS.get(kind, kind)) for kind, rows in groups)
         lines = [f"<StudyDiff: {counted(self.same, 'response')} unchanged; changed: {counts}>"]
         for kind, rows in groups:
             lines += [f"  {kind}: {words}" for words in sentences(rows)]
@@ -94,9 +95,17 @@ class StudyDiff:
 
 
 def sentences(changes: pd.DataFrame) -> list[str]:
-    """Return a sentence for each of the first differences."""
+    """Return a sentence for each of the first differences, those of numbers first.
+
+    Changes of numbers are in order of size, relative to the largest number of their column.
+    """
     lines = []
-    for row in changes.head(MAX_LISTED).astype(object).to_dict("records"):
+    texts = changes[["before", "after"]].astype(object)
+    numbers = texts.apply(pd.to_numeric, errors="coerce").abs().max(axis=1)
+    columns = [changes["table"], changes["column"]]
+    sizes = changes["change"].abs() / numbers.groupby(columns, dropna=False).transform("max")
+    order = sizes.reset_index(drop=True).sort_values(ascending=False, kind="stable").index
+    for row in changes.iloc[order[:MAX_LISTED]].astype(object).to_dict("records"):
         row = {str(name): value for name, value in row.items() if not pd.isna(value)}
         names = [name for name in _PLACE_COLUMNS if name in row and name != "host"]
         place = " ".join(f"[{row[name]}]" if name == "key" else str(row[name]) for name in names)

@@ -66,6 +66,16 @@ def test_a_number_that_changed_is_one_row(record: Record) -> None:
     assert after.diff(before).changes["change"].dropna().tolist() == [-5]
 
 
+def test_the_largest_change_of_a_number_comes_first(record: Record) -> None:
+    def more(response: Any) -> None:
+        for domain, step in zip(response["domains"], (1, 50), strict=False):
+            domain["citationCount"] += step
+
+    text = repr(record("a").diff(record("b", more)))
+    assert "changed: 1 response, 2 cells" in text
+    assert text.index("(+50)") < text.index("(+1)")
+
+
 def test_rows_texts_and_lists(record: Record) -> None:
     def edit(response: Any) -> None:
         response["domains"][0]["brandsMentioned"] = ["Zeta", "Acme"]
