@@ -320,8 +320,8 @@ class _Planner:
                 remedy = "'sum'" if rule.rule == "sum" else f"aa.sections.{rule!r}"
                 raise Refused(
                     f"{'it' if part == column else part} adds over {', '.join(added_keys[part])}, "
-                    f"and nothing shows that it adds over {key}; if it does, say "
-                    f"rules={{{column!r}: {remedy}}}"
+                    f"and nothing shows that it adds over {key}; if it does, "
+                    f"aggregate with rules={{{column!r}: {remedy}}}"
                 )
 
     def _plan_of_one_kind(self, plan: Plan, is_asked: bool) -> Plan:

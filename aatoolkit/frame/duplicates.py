@@ -378,7 +378,7 @@ def why_no_rule(frame: pd.DataFrame, metadata: FrameMetadata, name: str) -> str:
     ]
     if metadata.holds(name) or not tables:
         rules = suggested_rule(frame, metadata, name)
-        return f"it has no declared rule; give one, such as {rules}"
+        return f"it has no declared rule; aggregate with one, such as {rules}"
     loss = "a plain pandas step lost its declaration"
     if bare_name == name and any({*map(str, frame.columns)} <= columns for columns in tables):
         return (
@@ -472,5 +472,5 @@ def check_repeats(frame: pd.DataFrame, groups: Groups, name: str) -> None:
             raise Refused(
                 f"it has one value per {column} over {len(rows):,} rows, and a sum would count it "
                 "several times: join with df.aa.merge, which counts each once; if each row has "
-                f"its own, say rules={{{name!r}: aa.sections.Aggregation('sum')}}"
+                f"its own, aggregate with rules={{{name!r}: aa.sections.Aggregation('sum')}}"
             )

@@ -36,7 +36,7 @@ def test_for_plain_joins_and_stacks_the_verb_that_keeps_the_rules_is_named() -> 
     assert "merge" not in stacked
     assert "rules=" not in stacked
     own = why(pd.DataFrame({"spend": [1.0]}), "spend")
-    assert own == "it has no declared rule; give one, such as rules={'spend': 'sum'}"
+    assert own == "it has no declared rule; aggregate with one, such as rules={'spend': 'sum'}"
     assert "weighted(COUNTS)" in why(pd.DataFrame({"miss_rate": [0.5]}), "miss_rate")
     prompts = demo_dataset()["prompts"].main
     own_rates = prompts.assign(miss=1 - prompts["mention_rate"])
