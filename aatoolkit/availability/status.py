@@ -1,4 +1,4 @@
-"""Statuses and causes: what could be measured, why not, and how they combine."""
+"""Statuses (what could be measured), causes (why not), and how they combine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aatoolkit.errors import ArgumentError, did_you_mean, near_matches
 
 
 class Words(StrEnum):
-    """A closed set of words: any other word raises an error that suggests the nearest ones."""
+    """An enumeration of words; for any other word, the error message suggests similar ones."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
@@ -22,7 +22,7 @@ class Words(StrEnum):
 
 
 class Status(Words):
-    """The status of a measurement; a measured zero is ``available``.
+    """Whether something could be measured; a measured zero is ``available``.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class Status(Words):
 
 
 class Cause(Words):
-    """The reason why something was not, or not wholly, measured."""
+    """Why something could not be measured, or could be measured only in part."""
 
     NOT_CONNECTED = "not_connected"
     NOT_CONFIGURED = "not_configured"
@@ -55,21 +55,21 @@ class Cause(Words):
 
 
 EMPTY = (Status.UNAVAILABLE, Status.NOT_APPLICABLE)
-"""The statuses of columns that hold no value."""
+"""The statuses with which a column holds no values."""
 
 
 @dataclass(frozen=True)
 class Availability:
-    """The status of a section, column, row or engine, its cause, and the service's own words.
+    """The status of a section, column, row or engine, with its cause and the service's reason.
 
     Parameters
     ----------
     status : Status
         What could be measured; ``unknown`` unless there is evidence.
     cause : Cause, optional
-        Why it was not, or not wholly, measured.
+        Why it could not be measured, or only in part.
     reason : str, optional
-        The service's own words on it, verbatim.
+        The explanation that the service gives, verbatim.
 
     Examples
     --------
@@ -92,11 +92,11 @@ UNKNOWN = Availability()
 
 
 def join(first: Status, second: Status) -> Status:
-    """Return the status of two things taken together.
+    """Return the status of two columns, rows, engines or sections taken together.
 
-    Two equal statuses give this status. ``not_applicable`` and another status give the other one.
-    ``unknown`` and another status give ``unknown``. Every other pair gives ``partial``. The
-    operation is commutative, associative and idempotent.
+    Two equal statuses give the same status. ``not_applicable`` combined with another status gives
+    the other status. Of the remaining pairs, those with ``unknown`` give ``unknown``, and all
+    others give ``partial``. The operation is commutative, associative and idempotent.
 
     Examples
     --------
@@ -115,10 +115,11 @@ def join(first: Status, second: Status) -> Status:
 
 
 def combine(parts: Iterable[Availability]) -> Availability:
-    """Combine several availabilities: return their joined status, common cause and all reasons.
+    """Combine several availabilities into one, with their joined status, common cause and reasons.
 
-    Only parts that were not fully measured give the cause and the reasons; the cause is None unless
-    they agree on it. No part at all gives ``not_applicable``. A single part is returned as it is.
+    The cause and the reasons come from those parts only that are not ``available``. If these parts
+    have different causes, the cause is None. Without any part the status is ``not_applicable``. A
+    single part is returned unchanged.
 
     Examples
     --------

@@ -16,22 +16,24 @@ from datetime import date
 from aatoolkit.availability.status import Availability
 
 _MIDNIGHT = re.compile(r"(?<=^\d{4}-\d\d-\d\d)[T ]00:00:00(\+00:00|Z)?$")
-_MOMENT = re.compile(r"\d{4}-\d\d(-\d\d.*)?")
+_DATE_OR_TIME = re.compile(r"\d{4}-\d\d(-\d\d.*)?")
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on the values of one column, which picks rows.
+    """A condition on the values of one column, by which rows are selected.
 
     Parameters
     ----------
     column : str
-        The column, or if the table is not known yet, the dimension: ``engine``, ``date``.
+        The name of the column. As long as the table is not known, it is the name of a dimension,
+        ``engine`` or ``date``.
     op : {"in", ">", ">=", "<", "<="}
         How values are compared: numbers as numbers, dates and timestamps in time order, other text
         as text. A date and a timestamp are compared by their dates.
     values : tuple of str
-        What the column's values are compared with, as text: one or more with ``in``, else one.
+        The values to compare the column with, as text: one or more for ``in``, exactly one for
+        the other operators.
 
     Examples
     --------
@@ -47,10 +49,9 @@ class Condition:
     values: tuple[str, ...]
 
     def matches(self, values: Iterable[object]) -> list[bool]:
-        """Return for each value whether rows with this value match the condition.
+        """Return, for each value of the column, whether rows with this value match the condition.
 
-        A missing value never matches. Pass the distinct values of a column, which is faster than
-        one value per row.
+        A missing value never matches. It is faster to pass only the distinct values of the column.
         """
         if self.op == "in":
             condition_texts = {_MIDNIGHT.sub("", value) for value in self.values}
@@ -74,14 +75,14 @@ class Condition:
 
 @dataclass(frozen=True)
 class Statement:
-    """One availability statement about a table or column.
+    """A statement that some rows of a table or column have an availability.
 
     Parameters
     ----------
     availability : Availability
-        What it states.
+        The availability of these rows.
     rows : tuple of Condition
-        The rows it is about: those that match all these conditions; all rows if there are none.
+        The conditions that these rows match, all of them; an empty tuple stands for all rows.
     """
 
     availability: Availability
@@ -89,12 +90,12 @@ class Statement:
 
 
 def engine(*ids: str) -> tuple[Condition, ...]:
-    """Return the conditions that rows of one of these engines match."""
+    """Return, as a tuple of one, the condition that a row belongs to one of these engines."""
     return (Condition("engine", "in", ids),)
 
 
 def after(moment: str) -> tuple[Condition, ...]:
-    """Return the conditions that rows after a date or timestamp match.
+    """Return, as a tuple of one, the condition that a row is later than a date or timestamp.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def after(moment: str) -> tuple[Condition, ...]:
 
 
 def as_text(value: object) -> str:
-    """Return a column's value as text, spelled as in `Condition.values`.
+    """Return a column's value as text, in the spelling of `Condition.values`.
 
     Examples
     --------
@@ -116,12 +117,12 @@ def as_text(value: object) -> str:
 
 
 def _comparable(text: str, limit: str) -> tuple[object, object]:
-    """Return two texts as values that can be compared: numbers, or texts; (None, None) if not."""
-    if _MOMENT.fullmatch(text) and _MOMENT.fullmatch(limit):
+    """Return two texts as comparable numbers, times or texts; (None, None) if impossible."""
+    if _DATE_OR_TIME.fullmatch(text) and _DATE_OR_TIME.fullmatch(limit):
         # By the day if either is one (2026-11-20), else by the second (2026-11-20T06:00:00).
         length = min(len(text), len(limit), 10 if 10 in (len(text), len(limit)) else 19)
         return text[:length].replace(" ", "T"), limit[:length].replace(" ", "T")
     try:
         return float(text), float(limit)
     except ValueError:
-        return (None, None) if _MOMENT.fullmatch(limit) else (text, limit)
+        return (None, None) if _DATE_OR_TIME.fullmatch(limit) else (text, limit)

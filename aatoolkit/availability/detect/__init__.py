@@ -1,25 +1,24 @@
-"""Detection: the availability that a response states, read without documented names or shapes.
+"""Detect the availability that a response states, without documented names or shapes.
 
-The input is a decoded response with its HTTP status and headers, a `Rule` if the service is known,
-and the scope options. The output is signals (statements about availability that were read) and
-hints (values that may be such statements and were not read), each with the JSON path of its
-evidence. Nothing here knows sections, tables or pandas: `normalizer.column_availability` assigns
-signals to columns.
+The input is a decoded response with its HTTP status and headers, the scope options, and a `Rule` if
+the service is known. The output is signals and hints, each with the JSON path of its evidence. A
+signal is a statement about availability that was read; a hint points out a value that may be such a
+statement, but was not read. This package knows no sections, tables or pandas:
+`normalizer.column_availability` assigns signals to columns.
 
 ``facts``
     The values of a response by path, collected once; the classes of signals and hints.
 ``words``
-    What words, keys, values and objects mean, by the lexicon.
+    The meanings of words, keys, values and objects, by the lexicon.
 ``rules``
-    The general rules, which need no declaration: tables of the keys and values that state
-    availability, and how statements, maps, lists and objects are read.
+    The general rules, which apply to any service: tables of the keys and values that state
+    availability, and the functions that read statements, maps, lists and objects.
 ``declared``
     The rules that the profile of a known service declares.
 ``places``
-    The hints.
+    The search for hints.
 ``detection``
-    `detect`, which runs all of these; it also reads the HTTP status and headers, and responses
-    that state nothing.
+    `detect`, which calls all of these, and also reads the HTTP status and headers.
 """
 
 from aatoolkit.availability.detect.declared import state_by

@@ -1,6 +1,7 @@
-"""Read a response by the rules that a known service's profile declares.
+"""Read availability from a response by the rules that the service's profile declares.
 
-A rule says where availability is stated: in an object, a map, a header, or a field of rows.
+A rule says where the service states availability: in an object, a map, a header, or a field of
+rows.
 """
 
 from __future__ import annotations
@@ -32,18 +33,26 @@ from aatoolkit.sections.availability_rule import REFERENCE, WINDOW, Rule, extent
 
 Names = tuple[str, ...]
 
-_PLAIN = frozenset({REFERENCE.status, REFERENCE.engines, REFERENCE.fields, "state"})
-"""Field names that do not tell what their value means; the name of the parent field does."""
+_NEUTRAL_NAMES = frozenset({REFERENCE.status, REFERENCE.engines, REFERENCE.fields, "state"})
+"""Names of fields that say nothing about their flag; the parent field's name does instead."""
 
-_NOT_KNOWN = "a word that the rule of this place does not know"
+_UNKNOWN_WORD = "a word that the rule of this place does not know"
 
 
 class Place(NamedTuple):
-    """One value at the path of a rule.
+    """A value that a response has at the path of a rule.
 
-    ``scope`` and ``target`` say what it is about, as in `Signal`, before entries of maps
-    (``entry``) and parts of rows (``part``) are resolved; ``names`` are the names of the fields on
-    its path.
+    Attributes
+    ----------
+    scope, target : str
+        What the value is about, as in `Signal`. The scope may also be ``entry``, an engine or field
+        in a map, or ``part``, one engine of a row.
+    value : object
+        The value.
+    names : tuple of str
+        The names of the fields on the path, from the outermost to the innermost.
+    path : str
+        The JSON path of the value.
     """
 
     scope: str
@@ -54,23 +63,23 @@ class Place(NamedTuple):
 
 
 def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]) -> bool:
-    """Read a response by declared rules; return whether the general rules must be skipped.
+    """Add signals by the declared rules; return whether the general rules must then be skipped.
 
-    They are skipped only if a rule about an object has read something, because such a rule covers
-    the whole response. A rule about rows, a map or a header replaces the general rules at its own
-    path only.
+    They must be skipped if a rule about an object has read something, because such a rule covers
+    the whole response. A rule about rows, a map or a header replaces the general rules only at its
+    own path.
     """
     is_whole, joint_statements = False, []
     signal_count_before = len(facts.signals)
     for rule in rules or (REFERENCE,):
         if rule.kind == "object":
-            stated = rule.find(facts.document)
-            if stated is not None and (rules or rule.is_whole(stated)):
+            statement = rule.find(facts.document)
+            if statement is not None and (rules or rule.is_whole(statement)):
                 object_signal_count = len(facts.signals)
-                _read_object(facts, rule, stated)
+                _read_object(facts, rule, statement)
                 is_whole |= len(facts.signals) > object_signal_count
             continue
-        places = [*_places(facts, rule, headers)]
+        places = [*_values_at(facts, rule, headers)]
         if rule.kind != "header":  # what states is no measurement
             steps = parse_pattern(rule.at)
             facts.document = _without(facts.document, steps)
@@ -87,20 +96,22 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
         replace(signal, availability=_explained(signal.availability, signal.target, causes))
         for signal in facts.signals[signal_count_before:]
     ]
-    is_gone = any(s.scope == "section" and s.availability.status in EMPTY for s in facts.signals)
-    is_counted = not rules or has_numbers(facts.document)
-    for states, path, name, value in () if is_gone else joint_statements:
+    is_section_empty = any(
+        s.scope == "section" and s.availability.status in EMPTY for s in facts.signals
+    )
+    has_counts = not rules or has_numbers(facts.document)
+    for states, path, name, value in () if is_section_empty else joint_statements:
         state = combine(_explained(state, target, causes) for target, state in states)
-        if state.status == Status.UNAVAILABLE and is_counted:
+        if state.status == Status.UNAVAILABLE and has_counts:
             state = replace(state, status=Status.PARTIAL)  # something else was counted
         facts.add("section", None, state, path, name, value)
-    wholes = [signal for signal in facts.signals if signal.scope == "section"]
-    if not is_counted and any(signal.availability.status in EMPTY for signal in wholes):
+    section_signals = [signal for signal in facts.signals if signal.scope == "section"]
+    if not has_counts and any(signal.availability.status in EMPTY for signal in section_signals):
         # Nothing was counted: what else is stated about the whole is about parts that lack it.
         facts.signals[:] = [
             signal
             for signal in facts.signals
-            if signal not in wholes or signal.availability.status in EMPTY
+            if signal not in section_signals or signal.availability.status in EMPTY
         ]
     return is_whole
 
@@ -108,20 +119,23 @@ def read_rules(facts: Facts, rules: tuple[Rule, ...], headers: Mapping[str, str]
 def _explained(
     state: Availability, target: str | None, causes: Mapping[str | None, Availability]
 ) -> Availability:
-    """Return ``state``, or the target's one in ``causes`` if it is unavailable without a cause."""
-    is_bare = state.status == Status.UNAVAILABLE and state.cause is None
-    return causes.get(target, state) if is_bare else state
+    """Return ``state``; if it is ``unavailable`` without a cause, the target's state in ``causes``.
+
+    ``causes`` has states with a cause, by target.
+    """
+    lacks_cause = state.status == Status.UNAVAILABLE and state.cause is None
+    return causes.get(target, state) if lacks_cause else state
 
 
 def _without(value: Any, steps: Sequence[Step]) -> Any:
-    """Return a copy of a value without the fields at a path; what is not on the path is shared."""
-    first, *further_steps = steps
+    """Return a copy of a value without the fields at a path; parts off the path are not copied."""
+    first_step, *further_steps = steps
     is_last = not any(isinstance(step, Field | Named) for step in further_steps)
-    if isinstance(value, list) and isinstance(first, Each) and not is_last:
+    if isinstance(value, list) and isinstance(first_step, Each) and not is_last:
         return [_without(item, further_steps) for item in value]
-    if not isinstance(value, dict) or not isinstance(first, Field | Entries):
+    if not isinstance(value, dict) or not isinstance(first_step, Field | Entries):
         return value
-    names = {first.name} if isinstance(first, Field) else value.keys()
+    names = {first_step.name} if isinstance(first_step, Field) else value.keys()
     return {
         name: _without(item, further_steps) if name in names else item
         for name, item in value.items()
@@ -130,7 +144,7 @@ def _without(value: Any, steps: Sequence[Step]) -> Any:
 
 
 def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Availability | None:
-    """Return the availability that a value means by a rule; None if the value states nothing.
+    """Return the availability that a rule reads from a value; None if the value states nothing.
 
     The meaning is looked up in the rule's ``words``, then among the words that the package knows,
     and for a flag by the name of its field. A value without a meaning gives ``unknown``, with the
@@ -139,13 +153,14 @@ def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Ava
     Parameters
     ----------
     rule : Rule
-        The rule, whose ``words`` are those of the service.
+        The rule; its ``words`` are the service's words with their meanings.
     value : object
-        A word, a flag or a code, or an object that holds one under the rule's ``status``.
+        A word, flag or code, or an object that holds one under the key that is the rule's
+        ``status``.
     names : tuple of str
         The names of the fields on the path to the value, from the outermost to the innermost.
     reason : object
-        The service's reason; ignored unless it is a text.
+        The reason that the service gives; ignored unless it is a text.
 
     Examples
     --------
@@ -166,7 +181,7 @@ def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Ava
     if value is None or isinstance(value, float):
         return None
     if isinstance(value, bool):
-        name = next((name for name in reversed(names) if name not in _PLAIN), "")
+        name = next((name for name in reversed(names) if name not in _NEUTRAL_NAMES), "")
         is_named = rate_key(name) > 0 and state_of_names_under(name) is None
         state = state_of_named_flag(name, value) or (
             state_of_flag(value, name) if is_named else None
@@ -179,8 +194,8 @@ def state_by(rule: Rule, value: Any, names: Names, reason: object = None) -> Ava
     return sentence.because(text) if sentence else read_word(value, reason)
 
 
-def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Place]:
-    """Yield each value at the path of a rule about a header, a map or rows."""
+def _values_at(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Place]:
+    """Yield the values in a response at the path of a rule about a header, a map or rows."""
     names = (*rule.steps,) if rule.kind != "header" else (rule.header,)
     if rule.kind == "header":
         for name, text in headers.items():
@@ -196,24 +211,27 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
             yield Place(scope, target, item, names, holder.child(name, item).path)
         return
     days = facts.days_asked if rule.total == WINDOW else None
-    *parent_steps, last = parse_pattern(rule.at)
-    rows = facts.vector.descend([*parent_steps, last] if isinstance(last, Each) else parent_steps)
+    *parent_steps, last_step = parse_pattern(rule.at)
+    rows = facts.vector.descend(
+        [*parent_steps, last_step] if isinstance(last_step, Each) else parent_steps
+    )
     depth = max((n for n, s in enumerate(parent_steps, 1) if isinstance(s, Each)), default=0)
     outer_records = facts.vector.descend(parent_steps[:depth]).values if depth else []
-    records, names = rows.values, (last.name,) if isinstance(last, Field | Named) else ()
-    vector = rows.field(last.name) if isinstance(last, Field) else rows
-    values, ending = vector.values, ""
-    if isinstance(last, Named):
-        header = [*facts.vector.descend(last.header).values]
+    records, names = rows.values, (last_step.name,) if isinstance(last_step, Field | Named) else ()
+    vector = rows.field(last_step.name) if isinstance(last_step, Field) else rows
+    values, index_suffix = vector.values, ""
+    if isinstance(last_step, Named):
+        header = [*facts.vector.descend(last_step.header).values]
         records = [
-            dict(zip(header, v, strict=False)) if isinstance(v, list) else {} for v in values
+            dict(zip(header, cells, strict=False)) if isinstance(cells, list) else {}
+            for cells in values
         ]
-        values = [record.get(last.name) for record in records]
-        ending = f"[{header.index(last.name)}]" if last.name in header else ""
+        values = [record.get(last_step.name) for record in records]
+        index_suffix = f"[{header.index(last_step.name)}]" if last_step.name in header else ""
     for index, (item, record) in enumerate(zip(values, records, strict=True)):
         target = rows.path(index).removeprefix("$").removeprefix(".")
-        path = vector.path(index) + ending
-        if isinstance(last, Entries) and isinstance(item, dict):
+        path = vector.path(index) + index_suffix
+        if isinstance(last_step, Entries) and isinstance(item, dict):
             for name, entry in item.items():
                 yield Place("part", target.rpartition(".")[0], entry, (), path + key_step(name))
         elif type(item) in (str, int, bool) or (item is None and "null" in rule.words):
@@ -232,59 +250,63 @@ def _places(facts: Facts, rule: Rule, headers: Mapping[str, str]) -> Iterator[Pl
                 if named_engine and not isinstance(engine, str):
                     engine = facts.engines.get(fold(named_engine), named_engine)
                 subject = ("engine", engine) if isinstance(engine, str) else named_target(members)
-            elif isinstance(last, Each) and target.count("[") > 1:
+            elif isinstance(last_step, Each) and target.count("[") > 1:
                 target = target.rpartition("[")[0].rpartition(".")[0]  # the row of the list
             scope, about_target = subject or (("section", None) if rule.of else ("row", target))
             yield Place(scope, about_target, item, names, path)
 
 
-Whole = tuple[list[tuple[str | None, Availability]], str, str, Any]
-"""A rule's statement about the whole section, put together from those about its targets.
+JointStatement = tuple[list[tuple[str | None, Availability]], str, str, Any]
+"""A statement about the whole section, joined from statements about engines or rows.
 
-The pairs of target and availability, the path, the name of the rule, and the evidence.
+It is a tuple: the list of pairs of target and availability, the path, the name of the rule, and the
+evidence.
 """
 
 
-def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[Whole]:
-    """Add a signal for each value of a rule; return their joint statement about the section.
+def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[JointStatement]:
+    """Add a signal for each value that a rule reads; return their statement about the section.
 
-    The result is a list of one `Whole`, or empty if the values leave the section's state open.
+    The result is a list of one `JointStatement`, or an empty list if the values do not decide the
+    state of the section.
     """
     signal_count_before = len(facts.signals)
     places = [place for place in places if rule.meaning_of(place.value)[0] != SILENT]
     # The type is in the key because 1 and True are equal.
     distinct_places = {(type(place.value), repr(place.value)): place for place in places}
-    states = {key: _understood(facts, rule, place) for key, place in distinct_places.items()}
-    stated = [
+    states = {key: _known_state(facts, rule, place) for key, place in distinct_places.items()}
+    places_and_states = [
         (place, state)
         for place in places
         if (state := states[type(place.value), repr(place.value)]) is not None
     ]
-    for place, state in stated:
+    for place, state in places_and_states:
         if place.scope == "entry":
             add_entry(facts, Entry(place.target or "", rule.of, place.value, place.path), state)
         elif place.scope != "part":
             facts.add(place.scope, place.target, state, place.path, rule.name, place.value)
         elif state.status in EMPTY:
             # One engine lacks data; other engines measure the row, so the row is partial.
-            lack = replace(state, status=Status.PARTIAL)
-            facts.add("row", place.target, lack, place.path, rule.name, place.value)
+            partial_state = replace(state, status=Status.PARTIAL)
+            facts.add("row", place.target, partial_state, place.path, rule.name, place.value)
     facts.signals[signal_count_before:] = [
         replace(signal, rule=rule.name) for signal in facts.signals[signal_count_before:]
     ]
-    is_of_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.numbers
-    are_empty = all(state.status in EMPTY for _, state in stated)
+    is_about_rows = rule.kind == "rows" and rule.of != "section" and True not in facts.numbers
+    are_empty = all(state.status in EMPTY for _, state in places_and_states)
     value_by_target = {
         place.target: place.value for place in places if place.scope in ("engine", "entry")
     }
     # If every engine has a state, these states together are that of the section.
-    is_of_all = _is_of_all_engines(rule) and len(value_by_target) == len(places)
-    if not 0 < len(stated) == len(places) or not (is_of_all or (is_of_rows and are_empty)):
+    is_about_all_engines = _is_of_all_engines(rule) and len(value_by_target) == len(places)
+    if not 0 < len(places_and_states) == len(places) or not (
+        is_about_all_engines or (is_about_rows and are_empty)
+    ):
         return []
-    path = "$" + "".join(map(key_step, rule.steps)) if is_of_all else places[0].path
+    path = "$" + "".join(map(key_step, rule.steps)) if is_about_all_engines else places[0].path
     return [
         (
-            [(place.target, state) for place, state in stated],
+            [(place.target, state) for place, state in places_and_states],
             path,
             rule.name,
             value_by_target or places[0].value,
@@ -293,34 +315,34 @@ def _read_places(facts: Facts, rule: Rule, places: Sequence[Place]) -> list[Whol
 
 
 def _is_of_all_engines(rule: Rule) -> bool:
-    """Whether a rule reads the state of every engine, and not only of engines that lack data."""
+    """Whether a rule reads the states of all engines, and not only of those that lack data."""
     if rule.of != "engine" or any("{engine}" in word for word in rule.words):
         return False
-    is_of_lack = rule.kind == "rows" or state_of_names_under([*rule.steps][-1]) is not None
-    return "available" in rule.words.values() or not is_of_lack
+    may_list_lacks = rule.kind == "rows" or state_of_names_under([*rule.steps][-1]) is not None
+    return "available" in rule.words.values() or not may_list_lacks
 
 
-def _understood(facts: Facts, rule: Rule, place: Place) -> Availability | None:
-    """Return the availability that a value means; for an unknown value add a hint, return None."""
+def _known_state(facts: Facts, rule: Rule, place: Place) -> Availability | None:
+    """Return the availability that a value means; if it is unknown, add a hint and return None."""
     state = state_by(rule, place.value, place.names)
     if state is None or state.status != Status.UNKNOWN:
         return state
     # If the rule gives one value of a flag a meaning, the other value needs none and no hint.
     if not isinstance(place.value, bool) or not {"true", "false"} & {*rule.words}:
-        hint = Hint(place.path, raw(place.value), _NOT_KNOWN)
+        hint = Hint(place.path, raw(place.value), _UNKNOWN_WORD)
         facts.unread.setdefault((rule.at, word_of(place.value)), hint)
     return None
 
 
-def _read_object(facts: Facts, rule: Rule, stated: Mapping[str, Any]) -> None:
+def _read_object(facts: Facts, rule: Rule, object_in_response: Mapping[str, Any]) -> None:
     names = (*rule.steps,)
     at = "$" + "".join(map(key_step, names))
     places = []
-    if rule.status in stated:
+    if rule.status in object_in_response:
         words = names if rule.is_bare(facts.document) else (*names, rule.status)
-        places.append(Place("section", None, stated, words, at))
+        places.append(Place("section", None, object_in_response, words, at))
     for scope, name in (("field", rule.fields), ("engine", rule.engines)):
-        statements = stated.get(name)
+        statements = object_in_response.get(name)
         for target, state in statements.items() if isinstance(statements, dict) else ():
             statement = state if isinstance(state, dict) else {rule.status: state}
             inner_names = (*names, name, *((rule.status,) if statement is state else ()))

@@ -6,23 +6,24 @@ Sources are read in this order; each signal keeps the name of the rule that read
 2. the declared rules of a known service (`declared`). If there are none, the rule of the reference
    service is applied to every response that has exactly its object, and nothing else of such a
    response is read;
-3. members of the envelope, i.e. of the objects about the whole response (`rules.ENVELOPE`), also
-   errors in the body of a successful response;
+3. members of the envelope, i.e. of the objects about the whole response (`rules.ENVELOPE`); errors
+   in the body of a successful response are among them;
 4. fields of records about their own record (`rules.ROWS`);
 5. the scope options: engines that are not configured or that never ran (``options``).
 
-Inside lists of records, ``status``, ``state`` and ``availability`` are about business. A number is
-never a status. Objects that repeat the request (``filters``) state nothing. If no rule reads
-anything, there is no signal, and the availability is ``unknown``; it is never taken for available,
-nor missing data for zero. An unknown word under a key that names availability gives ``unknown``
-too; it is kept verbatim, and a `~aatoolkit.errors.SchemaDriftWarning` is issued once.
+Inside lists of records, ``status``, ``state`` and ``availability`` describe business objects, such
+as orders. A number is never a status. Objects that repeat the request (``filters``) state nothing.
+If no rule reads anything, there is no signal, and the availability is ``unknown``: it is never
+taken for available, and missing data are never taken for zero. An unknown word under a key that
+names availability gives ``unknown`` too; it is kept verbatim, and a
+`~aatoolkit.errors.SchemaDriftWarning` is issued once.
 
-Whether a section's response is taken as a response, by its HTTP status:
+How the HTTP status decides whether a reply counts as a section's response:
 
 =============================  ==========================================================
 200, 201, 203                  a response; an error in its body is read as such
 202, 204, 205                  no response: ``pending``, ``unavailable``; a body is not needed
-402, 403, 404, 409, 410, 422,  no response, where its body names why the section could not be
+402, 403, 404, 409, 410, 422,  no response, if its body says why the section could not be
 423, 424, 425, 428, 451, 501,  measured: a plan that lacks it, a source that is not
 503                            connected, a first run to come, …; else an error
 206, 400, 401, 429, others     an error: it is about the call, the account or the service
@@ -73,17 +74,19 @@ from aatoolkit.sections.availability_rule import Rule, rules_of
 
 
 def _read_options(facts: Facts, options: ScopeOptions) -> None:
-    """Add a signal for each engine of the scope options that never ran or is not configured.
+    """Add a signal for each engine that, by the scope options, never ran or is not configured.
 
-    Engines that the response itself has a statement about are left out.
+    Engines are left out if the response itself states their availability.
     """
     stated_engines = {
         fold(signal.target or "") for signal in facts.signals if signal.scope == "engine"
     }
-    frame = options.engines
-    ran = frame["last_run_day"].notna() if options.has_runs else [True] * len(frame)
-    configured = frame["configured"].fillna(True)
-    for name, is_configured, has_run in zip(frame["engine"], configured, ran, strict=True):
+    engines = options.engines
+    have_run = engines["last_run_day"].notna() if options.has_runs else [True] * len(engines)
+    are_configured = engines["configured"].fillna(True)
+    for name, is_configured, has_run in zip(
+        engines["engine"], are_configured, have_run, strict=True
+    ):
         state = STATES["not_run" if is_configured else "not_configured"]
         if not (is_configured and has_run) and fold(name) not in stated_engines:
             facts.add("engine", name, state, "scope options", "options", name)
@@ -99,38 +102,38 @@ def detect(
     vector: Vector | None = None,
     days: int | None = None,
 ) -> Detection:
-    """Detect what a response states about its own availability. Never raises.
+    """Return the statements of a response about its own availability. Never raises.
 
     Parameters
     ----------
     document : object
-        The decoded response; None where there was no body.
+        The decoded response; None if it has no body.
     rule : Rule or tuple of Rule, optional
-        Where a known service states its availability; it wins over the general rules.
+        The declared rules of a known service, which win over the general rules.
     status : int
-        The HTTP status.
+        The HTTP status of the response.
     headers : mapping of str to str, optional
         The response headers.
     options : ScopeOptions, optional
-        The project's scope options, which name engines and list those that cannot report.
+        The project's scope options, which list its engines and say which of them never ran.
     vector : Vector, optional
-        The response as a vector, if the caller has made it already, so that its work is reused.
+        The response as a vector, to be reused if the caller has already made one.
     days : int, optional
-        The days of the request's window.
+        The length of the request's window in days.
 
     Returns
     -------
     Detection
-        All signals, those of the HTTP status and headers first and those of scope options last;
-        and hints, which point out values that were not read.
+        The signals, first those of the HTTP status and headers and last those of the scope options,
+        and the hints, which point out values that were not read.
 
     Warns
     -----
     SchemaDriftWarning
         If a word of availability is not known.
     SchemaDriftWarning
-        If detection itself failed, which is a fault of this package. The signals read until then
-        are kept, and the failure is among the hints. The response is not affected.
+        If detection itself failed, which is a fault of this package. The signals read before the
+        failure are kept, and the failure is among the hints. The response is not affected.
 
     Examples
     --------
@@ -160,13 +163,14 @@ class Detection:
     Attributes
     ----------
     signals : list of Signal
-        What the response states about its availability.
+        The statements of the response about its availability.
     hints : list of Hint
-        Values that may be about availability and were not read; computed on first access.
+        Values that may be about availability but were not read; computed on first access.
     failure : str or None
-        How detection failed, if it did.
+        The message of the failure, if detection failed.
     is_ruled : bool
-        Whether an object about the whole response, as the API documents it, stated everything.
+        Whether the response has the ``availability`` object that the API documents, and nothing
+        else of the response was read.
     """
 
     def __init__(
@@ -180,7 +184,7 @@ class Detection:
 
     @cached_property
     def hints(self) -> list[Hint]:
-        """Values that may be about availability and were not read."""
+        """Values that may be about availability but were not read."""
         failures = [Hint("$", None, self.failure)] if self.failure else []
         try:
             hints = find_hints(self._facts, {} if self.is_ruled else self._headers)
@@ -191,19 +195,19 @@ class Detection:
 
 
 def _read(
-    facts: Facts, declared: tuple[Rule, ...], status: int, headers: Mapping[str, str]
+    facts: Facts, declared_rules: tuple[Rule, ...], status: int, headers: Mapping[str, str]
 ) -> bool:
-    """Read a response by the declared and the general rules.
+    """Add the signals of a response to ``facts``, read by the declared and the general rules.
 
-    Return True only if no rules are declared and an ``availability`` object, as the API documents
-    it, stated everything.
+    Return True if no rules are declared and the response has the ``availability`` object that the
+    API documents; nothing else of such a response is read.
     """
     if read_status(facts, status):
         return False
-    names = {rule.header for rule in declared if rule.kind == "header"}
+    names = {rule.header for rule in declared_rules if rule.kind == "header"}
     read_headers(facts, {name: text for name, text in headers.items() if name.lower() not in names})
-    if read_rules(facts, declared, headers):
-        return not declared
+    if read_rules(facts, declared_rules, headers):
+        return not declared_rules
     if isinstance(facts.document, dict):
         rules.read_envelope(facts, Member("", facts.document, "$", {}))
     rules.read_rows(facts)
@@ -216,11 +220,11 @@ def _read(
 
 
 def _read_silence(facts: Facts) -> None:
-    """Add a signal about the whole section, if nothing was measured and no engine could report.
+    """Add a signal about the whole section, if nothing was measured because no engine has data.
 
-    The statements must be about every engine: a map of the engines that lack data, such as
-    ``nullReasons``, says nothing about the others. If a response is empty and all its statements
-    are ``pending``, the section as a whole is pending.
+    The response must state this for every engine. A map of only the engines that lack data, such as
+    ``nullReasons``, is not enough, because it says nothing about the other engines. The whole
+    section is also pending if the response is empty and all its statements are ``pending``.
     """
     signals = facts.signals
     states = [signal.availability for signal in signals]
@@ -229,15 +233,17 @@ def _read_silence(facts: Facts) -> None:
         all(map(_is_of_each_engine, signals))
         or ("engine" in {signal.scope for signal in signals} and has_nulls and not facts.numbers)
     )
-    is_to_come = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
-    is_silent = (is_of_engines and True not in facts.numbers) or is_to_come
+    is_pending = {state.cause for state in states} == {Cause.PENDING} and facts.is_bare
+    is_silent = (is_of_engines and True not in facts.numbers) or is_pending
     if is_silent and not facts.has_section and all(state.status in EMPTY for state in states):
-        first = signals[0]
-        facts.add("section", None, combine(states), first.path, first.rule, first.raw)
+        first_signal = signals[0]
+        facts.add(
+            "section", None, combine(states), first_signal.path, first_signal.rule, first_signal.raw
+        )
 
 
 def _is_of_each_engine(signal: Signal) -> bool:
-    """Whether a signal is one entry of a map or list that gives the state of each engine."""
+    """Whether a signal comes from a map or list with the state of every engine."""
     if signal.scope != "engine" or signal.rule != "map":
         return False
     key = re.split(r"[.\[\]\"]+", signal.path.rstrip('"]'))[-2]
@@ -245,7 +251,7 @@ def _is_of_each_engine(signal: Signal) -> bool:
 
 
 def _failure(error: Exception) -> str:
-    """Return a message with the type, file and line of an error, and no part of the response."""
+    """Return a message with the type, file and line of an error, but without response data."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"availability could not be read in full ({type(error).__name__} in "
@@ -255,7 +261,7 @@ def _failure(error: Exception) -> str:
 
 
 _EXPLAINING = frozenset({402, 403, 404, 409, 410, 422, 423, 424, 425, 428, 451, 501, 503})
-"""The error statuses under which a service may explain why a section could not be measured."""
+"""The HTTP error statuses whose body may explain why a section could not be measured."""
 
 _HOST = re.compile(
     r"\b(domain|host(name)?)s?\b"
@@ -265,11 +271,11 @@ _CALL = re.compile(
     r"\b(account|user|token|api key|credentials?|route|endpoint|url|parameter"
     r"|argument|method|rate limit|too many requests|maintenance|overloaded|capacity)s?\b"
 )
-"""Words in an error that show that it is about the call, and not about the section's data. A host
-(`_HOST`) shows it too, unless the error says that the host lacks the API's gateway."""
+"""Words in an error message about the call, as opposed to the section's data. A message about a
+host (`_HOST`) is about the call, too, unless it says that the host lacks the API's gateway."""
 
 _SOURCE_CODES = ("not_connected", "not_configured", "not_run")
-"""Codes that are about a section's source of data, and never about the call."""
+"""Error codes about the source of a section's data, which are never about the call."""
 
 _PLAN = re.compile(
     r"\b(plans?|upgrades?|subscriptions?|subscribe|licen[sc]ed?|entitle\w*|tier|add ?on|paid"
@@ -283,9 +289,9 @@ _FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0"
 
 
 def read_status(facts: Facts, status: int) -> bool:
-    """Add a signal for an HTTP status; return whether the body must not be read as a section.
+    """Add a signal for the HTTP status; return True if the body is then not to be read.
 
-    A status without a meaning of its own, such as 200, gives no signal.
+    No signal is added for a status that says nothing about availability, such as 200.
     """
     if status < 400 and status not in STATUSES:
         return False
@@ -334,7 +340,7 @@ def explains_absence(status: int, body: Any) -> bool:
 
 
 def _names_parameter(body: Any, depth: int = 0) -> bool:
-    """Whether an error is about the request: it names a parameter, or lists allowed values."""
+    """Whether an error body names a parameter or lists allowed values, as errors of requests do."""
     if not isinstance(body, dict) or depth > 2:
         return False
     keys = {fold(name) for name in body} & {"parameter", "param", "allowed", "suggestions"}
@@ -345,14 +351,14 @@ def _names_parameter(body: Any, depth: int = 0) -> bool:
 
 
 def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
-    """Read response headers about availability, as ``X-Data: partial; reason="two engines"``."""
+    """Add signals for headers about availability: ``X-Data: partial; reason="two engines"``."""
     for name, text in headers.items():
         if not (is_availability_header(name) and isinstance(text, str)):
             continue
         key, signal_count_before = name.lower().removeprefix("x-"), len(facts.signals)
-        first, *parameters = re.split(r"[;,]\s*", text.strip())
+        first_part, *parameters = re.split(r"[;,]\s*", text.strip())
         pairs = dict(part.split("=", 1) for part in parameters if "=" in part)
-        value = _FLAGS.get(first.lower(), first.strip('"') if pairs else text)
+        value = _FLAGS.get(first_part.lower(), first_part.strip('"') if pairs else text)
         if kind_of_entries(key) == "engine":
             value = [engine for engine in re.split(r"[,;\s]+", text) if engine]
         siblings = {name.strip().lower(): part.strip().strip('"') for name, part in pairs.items()}
@@ -368,7 +374,7 @@ def read_headers(facts: Facts, headers: Mapping[str, str]) -> None:
 
 
 def is_availability_header(header: str) -> bool:
-    """Whether a response header is about availability, so that it is worth keeping.
+    """Whether a response header may be about availability, and is therefore kept.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The values of a response by path, collected once, and what is read from them: signals, hints.
+"""The values of a response by path, collected once, and the signals and hints read from them.
 
-All of detection reads the response through these classes. A `Fact` holds all values of one path
-pattern (``rows[].byEngine{}.count``), `Records` hold the records of the lists at one path pattern,
-and a `Member` is one key of an object with its value.
+Detection reads a response through these classes only. `Facts` holds the whole response. A `Fact`
+has all values at one path pattern, such as ``rows[].byEngine{}.count``. `Records` has the records
+of the lists at one path pattern, and `Member` one key of an object with its value.
 """
 
 from __future__ import annotations
@@ -28,42 +28,42 @@ from aatoolkit.availability.subject import Condition, engine
 from aatoolkit.jsontree.paths import Each, Entries, Field, Step, format_path, key_step
 from aatoolkit.jsontree.vectors import MISSING, Vector
 
-_LONGEST_RAW = 500
-_DEEPEST = 24
-MOST_FIELDS = 300
-"""The keys of an object with more keys than this are data, such as dates, and no field names."""
+_MAX_RAW_LENGTH = 500
+_MAX_DEPTH = 24
+MAX_FIELDS = 300
+"""If an object has more keys than this, they are data, such as dates, and not names of fields."""
 
-_MOST_CODES = 200
-"""A field with more distinct values than this is taken for free text, and not for codes."""
+_MAX_CODES = 200
+"""If a field has more distinct values than this, they are free text, and not codes."""
 
 
 @dataclass(frozen=True)
 class Signal:
-    """One statement of a response about availability.
+    """A statement about availability that was read from a response.
 
     Parameters
     ----------
     scope : str
-        ``section``, ``field``, ``row`` or ``engine``.
+        What the statement is about: ``section``, ``field``, ``row`` or ``engine``.
     target : str or None
-        The field's path, the row's path (``points[0]``) or the engine's id; None for the
-        whole section.
+        The path of the field, the path of the row (``points[0]``), or the id of the engine; None
+        for the whole section.
     availability : Availability
-        The availability that is stated.
+        The stated availability.
     sample_size : int or None
-        The number of observations, if stated.
+        The stated number of observations, if any.
     as_of : str or None
         The date or timestamp up to which the data are complete, as stated.
     path : str
         The JSON path of the evidence; ``status`` or ``header NAME`` for evidence outside the
         body.
     rule : str
-        The name of the rule that read it.
+        The name of the rule that read the statement.
     raw : str or None
-        The evidence itself, as JSON text.
+        The value at ``path``, as JSON text.
     rows : tuple of Condition
-        Conditions on the rows it is about, such as those of its engine or those after a day; empty
-        if it is about all rows. If it is about a single row, ``target`` is the row's path.
+        The conditions that select the rows of the statement, such as those of one engine or those
+        after a day; empty if it is about all rows, or about the one row that is its ``target``.
     """
 
     scope: str
@@ -79,16 +79,16 @@ class Signal:
 
 @dataclass(frozen=True)
 class Hint:
-    """A value that may be about availability and was not read.
+    """A value that may be about availability but was not read as a statement.
 
     Parameters
     ----------
     path : str
-        Its JSON path; ``header NAME`` for a header.
+        The JSON path of the value; ``header NAME`` for a header.
     value : str or None
         The value as JSON text, truncated if it is long.
     why : str
-        Why it may be about availability.
+        The reason why the value may be about availability.
     """
 
     path: str
@@ -102,16 +102,16 @@ def raw(value: Any) -> str:
         text = plain_json(value)
     except RecursionError:
         text = "…"
-    return text if len(text) <= _LONGEST_RAW else text[: _LONGEST_RAW - 1] + "…"
+    return text if len(text) <= _MAX_RAW_LENGTH else text[: _MAX_RAW_LENGTH - 1] + "…"
 
 
 class Fact(NamedTuple):
-    """All values of a response at one path pattern: those of a field, or elements of its lists."""
+    """All values of a response at one path pattern, of a field or of the elements of its lists."""
 
     steps: tuple[Step, ...]
     values: Vector
     key: str
-    """The name of the field; for elements, the name of the field that holds their list."""
+    """The name of the field; for elements of a list, the name of the field with the list."""
     in_list: bool
 
     @property
@@ -121,40 +121,48 @@ class Fact(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The names of the fields on its path, from the outermost to the innermost."""
+        """The names of the fields on the path, from the outermost to the innermost."""
         return [step.name for step in self.steps if isinstance(step, Field)]
 
 
 class Member(NamedTuple):
-    """One key of an object with its value and path; ``siblings`` is the object itself."""
+    """A key of an object, with its value and path; ``siblings`` is the whole object."""
 
     key: str
     value: Any
     path: str
     siblings: Mapping[str, Any]
     pattern: str = ""
-    """The path as columns spell it, without wrapper objects (``data``) and metadata objects."""
+    """The path as declarations of columns spell it: without objects for wrapping or metadata."""
 
     @property
     def is_object(self) -> bool:
-        """Whether its value is an object."""
+        """Whether the value of this member is an object."""
         return isinstance(self.value, dict)
 
     def child(self, name: str, value: Any) -> Member:
-        """Return a member of this member's value, which is an object."""
+        """Return the member ``name`` of this member's value, which must be an object."""
         pattern = f"{self.pattern}.{name}" if self.pattern else name
         return Member(name, value, self.path + key_step(name), self.value, pattern)
 
     def element(self, index: int, value: Any) -> Member:
-        """Return a copy of this member for one element of its value, which is a list."""
+        """Return a copy of this member for one element of its value, which must be a list."""
         return self._replace(value=value, path=f"{self.path}[{index}]")
 
 
 class Facts:
-    """The values of a response by path pattern, and the signals that have been read so far.
+    """The values of a response by path pattern, with the signals read so far.
 
-    ``prose`` has the notices in prose that are read last, ``read_lists`` the paths of lists that
-    were read as statements, and ``unread`` hints about words that a declared rule does not know.
+    Attributes
+    ----------
+    signals : list of Signal
+        The signals read so far.
+    prose : list of Member
+        The notices in prose, which are read last.
+    statement_list_paths : set of str
+        The paths of lists that were read as statements.
+    unread : dict
+        Hints about words that a declared rule does not know, by path of the rule and word.
     """
 
     def __init__(
@@ -174,7 +182,7 @@ class Facts:
         self.unread: dict[tuple[str, str], Hint] = {}
 
     def release(self) -> None:
-        """Drop the cached values of the response; they are collected again when needed."""
+        """Delete the cached values of the response; the next access collects them again."""
         for name, member in vars(Facts).items():
             if isinstance(member, cached_property):
                 self.__dict__.pop(name, None)
@@ -192,7 +200,10 @@ class Facts:
         size: int | None = None,
         as_of: str | None = None,
     ) -> None:
-        """Append a signal; its sample size and ``as_of`` are read from the evidence, ``value``."""
+        """Append a signal whose evidence is ``value``.
+
+        Its sample size and ``as_of`` are read from ``value`` unless they are passed.
+        """
         if scope == "engine" and target is not None:
             rows = rows or engine(target)
         members = value if isinstance(value, dict) else {}
@@ -209,51 +220,53 @@ class Facts:
     def add_whole(self, state: Availability, member: Member, rule: str) -> None:
         """Append a signal about the whole section.
 
-        Its status is ``partial`` if data are pending, or the sample is too small, and the response
-        has numbers all the same.
+        If ``state`` says that data are pending or that the sample is too small, but the response
+        has numbers, its status becomes ``partial``.
         """
         state = partial_if_measured(state, self.numbers)
         self.add("section", None, state, member.path, rule, member.value)
 
     @property
     def has_section(self) -> bool:
-        """Whether there is a signal about the section as a whole."""
+        """Whether a signal about the whole section has been added."""
         return any(signal.scope == "section" for signal in self.signals)
 
     @property
     def section(self) -> str | None:
-        """The section's own name, where the response gives it."""
+        """The name of the section, if the response states it under ``section``; else None."""
         name = self.document.get("section") if isinstance(self.document, dict) else None
         return name if isinstance(name, str) else None
 
     def path_of(self, name: str) -> str:
-        """Return the path of the field with a name; the name itself unless there is just one."""
-        places = [] if any(sign in name for sign in ".[{") else self._places.get(fold(name), [])
-        return places[0] if len(places) == 1 else name
+        """Return the path of the field with a name; the name itself unless exactly one has it."""
+        paths = [] if any(sign in name for sign in ".[{") else self._field_paths.get(fold(name), [])
+        return paths[0] if len(paths) == 1 else name
 
     def has_field(self, name: str) -> bool:
-        """Whether the response has a field with this name; of a path, its first field counts."""
-        first = re.split(r"[.\[{]", name, maxsplit=1)[0]
-        return fold(name) in self._places or (first != name and fold(first) in self._places)
+        """Whether the response has a field with this name, or with the first name of this path."""
+        first_name = re.split(r"[.\[{]", name, maxsplit=1)[0]
+        return fold(name) in self._field_paths or (
+            first_name != name and fold(first_name) in self._field_paths
+        )
 
     def has_number(self, name: str) -> bool:
-        """Whether any field with this name holds a number other than 0."""
+        """Whether some field with this name holds a number other than 0."""
         folded = fold(name.rpartition(".")[2])
         return any(True in fact.values.numbers for fact in self.facts if fold(fact.key) == folded)
 
     def is_null(self, name: str) -> bool:
-        """Whether any field with this name is null."""
+        """Whether some field with this name is null."""
         return any(
             type(None) in fact.values.kinds for fact in self.facts if fold(fact.key) == fold(name)
         )
 
     def is_engine(self, name: str) -> bool:
-        """Whether a name is the id of an engine."""
+        """Whether a name is the id of a known engine, in any spelling."""
         return fold(name) in self.engines
 
     @cached_property
     def days(self) -> set[str]:
-        """The days that the records of the response have, as ``YYYY-MM-DD``."""
+        """The days in the records of the response, as texts ``YYYY-MM-DD``."""
         day_facts = (fact for fact in self.facts if fact.in_list and names(fact.key, "when"))
         return {text[:10] for fact in day_facts for text in fact.values.of_type(str)}
 
@@ -264,9 +277,9 @@ class Facts:
 
     @cached_property
     def is_bare(self) -> bool:
-        """Whether the response has no numbers, and its lists outside records are empty or null.
+        """Whether the response is empty: it has no numbers, and its lists are empty or null.
 
-        At least one list or null must be there.
+        It must have at least one list or null. Lists inside other lists do not count.
         """
         vectors = [fact.values for fact in self.facts if fact.steps and not fact.in_list]
         are_empty = [
@@ -276,7 +289,7 @@ class Facts:
 
     @cached_property
     def numbers(self) -> set[bool]:
-        """For the measured numbers, True if any is not 0, and False if any is 0; may have both."""
+        """A set with True if measured numbers other than 0 occur, and with False if zeros occur."""
         return {
             number
             for fact in self.facts
@@ -287,18 +300,20 @@ class Facts:
 
     @cached_property
     def lengths(self) -> set[int]:
-        """The numbers of elements of lists that are not inside other lists."""
-        outermost_lists = (f for f in self.facts if f.is_list and f.steps.count(Each()) == 1)
+        """The lengths of all lists that are not inside other lists."""
+        outermost_lists = (
+            fact for fact in self.facts if fact.is_list and fact.steps.count(Each()) == 1
+        )
         return {len(fact.values) for fact in outermost_lists}
 
     @cached_property
     def vector(self) -> Vector:
-        """The whole response as a vector of one value, from which vectors of fields are taken."""
+        """The whole response, as a vector with one value; vectors of fields are taken from it."""
         return Vector([self.document])
 
     @cached_property
     def facts(self) -> list[Fact]:
-        """One fact per path pattern of the data.
+        """The values of the response, as one `Fact` per path pattern.
 
         Metadata and objects that repeat the request are left out.
         """
@@ -306,11 +321,11 @@ class Facts:
         while pending:
             facts.append(fact := pending.pop())
             steps, vector, key, in_list = fact
-            kinds = vector.kinds if len(steps) < _DEEPEST else set()
+            kinds = vector.kinds if len(steps) < _MAX_DEPTH else set()
             if list in kinds:
                 pending.append(Fact((*steps, Each()), vector.elements(), key, True))
             names = vector.fields() if dict in kinds else []
-            if len(names) > MOST_FIELDS:
+            if len(names) > MAX_FIELDS:
                 pending.append(Fact((*steps, Entries()), vector.entries(), key, in_list))
                 continue
             pending += [
@@ -322,7 +337,7 @@ class Facts:
 
     @property
     def records(self) -> Iterator[Records]:
-        """Yield the records of each list of data, except lists that were read as statements."""
+        """Yield one `Records` per list of data, except lists that were read as statements."""
         for fact in self.facts:
             if not fact.is_list or not len(fact.values) or any(map(rate_key, fact.names)):
                 continue
@@ -330,24 +345,24 @@ class Facts:
                 yield Records(fact.values, self.add)
 
     @cached_property
-    def _places(self) -> dict[str, list[str]]:
-        places: dict[str, list[str]] = {}
+    def _field_paths(self) -> dict[str, list[str]]:
+        paths_by_name: dict[str, list[str]] = {}
         for fact in self.facts:
             is_field = bool(fact.steps) and isinstance(fact.steps[-1], Field)
             if is_field and not any(map(_is_about_fields, fact.names[:-1])):
-                places.setdefault(fold(fact.key), []).append(format_path(fact.steps))
-        return places
+                paths_by_name.setdefault(fold(fact.key), []).append(format_path(fact.steps))
+        return paths_by_name
 
 
 @lru_cache(maxsize=8192)
 def _is_data(name: str) -> bool:
-    """Whether a field may hold data: not metadata, a statement or a repetition of the request."""
+    """Whether a field may hold data, as opposed to metadata, statements or the request."""
     return not (repeats_question(name) or ends(name, "holder") or rate_key(name) > 1)
 
 
 @lru_cache(maxsize=4096)
 def _is_about_fields(name: str) -> bool:
-    """Whether a field states something about other fields (``nullReasons``) and holds no data."""
+    """Whether a field, such as ``nullReasons``, states something about other fields."""
     is_statement = (
         rate_key(name) > 0 or state_of_names_under(name) is not None or is_whole(name, "footnote")
     )
@@ -355,18 +370,18 @@ def _is_about_fields(name: str) -> bool:
 
 
 States = list[tuple[int, Availability]]
-"""Pairs of the number of a row and the availability that is read for it."""
+"""Pairs of the position of a row, from 0, and the availability read for this row."""
 
 
 class Records:
-    """The records of the lists at one path, and the availability that they state.
+    """The records of the lists at one path pattern, for reading what they state.
 
     Parameters
     ----------
     rows : Vector
-        The records; an element that is no object has no fields.
+        The elements of the lists; an element that is not an object has no fields.
     keep : callable
-        Stores a signal; called with the arguments of `Facts.add`.
+        The function that stores a signal, with the first arguments of `Facts.add`.
     """
 
     def __init__(self, rows: Vector, keep: Callable[..., None]) -> None:
@@ -378,36 +393,36 @@ class Records:
         return self.rows.field(name).kinds
 
     def column(self, name: str) -> list[Any]:
-        """Return the values of a field, with `MISSING` for each record that lacks it."""
+        """Return one value per record for a field; `MISSING` for records without the field."""
         values: list[Any] = self.rows.field(name).values
         return values
 
     def cells(self, name: str) -> list[tuple[int, Any]]:
-        """Return the row number and value of a field, for each record that has it."""
+        """Return pairs of position and value of a field, for the records that have the field."""
         return [(row, value) for row, value in enumerate(self.column(name)) if value is not MISSING]
 
     def states(
         self, name: str, meaning: Callable[[Any], Availability | None], kind: type = str
     ) -> States:
-        """Return the rows in which a field's value has a meaning, each with this meaning.
+        """Return the position and state of each row in which the value of a field states something.
 
-        Values are of type ``kind``; ``meaning`` is called once per distinct value. The result is
-        empty if there are too many distinct values for codes.
+        Only values of type ``kind`` are read, by ``meaning``, which is called once per distinct
+        value. The result is empty if there are too many distinct values for codes.
         """
         cells = [(row, value) for row, value in self.cells(name) if type(value) is kind]
-        distinct = {value for _, value in cells}
-        if len(distinct) > _MOST_CODES:
+        distinct_values = {value for _, value in cells}
+        if len(distinct_values) > _MAX_CODES:
             return []
         state_by_value = {
-            value: state for value in distinct if (state := meaning(value)) is not None
+            value: state for value in distinct_values if (state := meaning(value)) is not None
         }
         return [(row, state_by_value[value]) for row, value in cells if value in state_by_value]
 
     def add(
         self, name: str, row: int, state: Availability, rule: str, sibling: str | None = None
     ) -> None:
-        """Store what a field states about its record, or about a sibling field of the record."""
+        """Store the state that the field ``name`` gives to its record, or to a sibling field."""
         field = self.rows.field(name)
-        place = self.rows.path(row) if sibling is None else self.rows.field(sibling).path(row)
-        target = place.removeprefix("$").removeprefix(".")
+        path = self.rows.path(row) if sibling is None else self.rows.field(sibling).path(row)
+        target = path.removeprefix("$").removeprefix(".")
         self._keep("row", target, state, field.path(row), rule, field.values[row])

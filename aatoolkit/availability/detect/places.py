@@ -1,8 +1,9 @@
-"""Hints: places that may be about availability and were not read, the surest first.
+"""Find hints: values that may be about availability but were not read, the surest first.
 
-A value that is not understood stays unknown, and a hint points it out. A place outside the records
-is sure, for example, if it has words that mean an absence. If no place is sure, only the one with
-the most words about data is shown, so that a response about business gives at most one false hint.
+If a value is not understood, the availability stays unknown and a hint points the value out. A hint
+is sure, for example, if its value is outside records and has words that mean an absence. If no hint
+is sure, only the one with the highest score is returned: a response about business then gives at
+most one false hint.
 """
 
 from __future__ import annotations
@@ -28,46 +29,46 @@ from aatoolkit.availability.detect.words import (
 )
 from aatoolkit.jsontree.paths import is_within
 
-_MOST, _DEEPEST, _LONGEST, _WIDEST = 5, 5, 200, 200
-_PLAIN = re.compile(r"\d{4}-\d\d(-\d\d.*)?|https?://.*|[\d.,%\s-]*")
-_STANDARD = re.compile(
+_MAX_HINTS, _MAX_DEPTH, _MAX_TEXT, _MAX_ITEMS = 5, 5, 200, 200
+_NO_TEXT = re.compile(r"\d{4}-\d\d(-\d\d.*)?|https?://.*|[\d.,%\s-]*")
+_STANDARD_HEADERS = re.compile(
     r"content-(type|length|encoding|language|location|md5)|date|server|vary|etag|age|expires|via"
     r"|cache-control|connection|keep-alive|transfer-encoding|last-modified|set-cookie|x-request-id"
     r"|strict-.*|access-control-.*|x-frame-.*|x-content-.*|x-ratelimit-.*|ratelimit.*|retry-after"
 )
-_ABSENT = "the words of an absence, where no rule reads them"
-_KEY = "a key that is often about data"
-_EMPTY = "the response is empty, and this is beside it"
-_OF_PROCESS = "words that are often about how data came to be"
-_UNKNOWN = "a word under a key of availability that is not known"
-_TOTAL = "there may be more than what is given"
-_SENTINEL = "a value that is declared to stand for missing"
-_SURE = 100
+_WHY_ABSENT = "the words of an absence, where no rule reads them"
+_WHY_KEY = "a key that is often about data"
+_WHY_EMPTY = "the response is empty, and this is beside it"
+_WHY_PROCESS = "words that are often about how data came to be"
+_WHY_UNKNOWN = "a word under a key of availability that is not known"
+_WHY_MORE = "there may be more than what is given"
+_WHY_SENTINEL = "a value that is declared to stand for missing"
+_SURE_SCORE = 100
 
 
 def find_hints(facts: Facts, headers: Mapping[str, str]) -> list[Hint]:
-    """Return the hints about a response, the surest first, and at most five."""
+    """Return at most five hints about a response, the surest first."""
     unknown_words = [*facts.unread.values()]
     unknown_words += [
-        Hint(signal.path, signal.raw, _UNKNOWN)
+        Hint(signal.path, signal.raw, _WHY_UNKNOWN)
         for signal in facts.signals
         if signal.availability.status == "unknown"
     ]
     read_paths = [signal.path for signal in facts.signals if signal.rule != "options"]
     places = [
         place
-        for place in (*_of_headers(headers), *_of_members(facts))
+        for place in (*_hints_of_headers(headers), *_hints_of_members(facts))
         if not any(is_within(place[1].path, path) for path in read_paths)
         and (place[1].path == "$" or not any(is_within(path, place[1].path) for path in read_paths))
     ]
     sorted_places = sorted(places, key=lambda place: -place[0])
-    hints = [hint for score, hint in sorted_places if score >= _SURE]
+    hints = [hint for score, hint in sorted_places if score >= _SURE_SCORE]
     paths = {hint.path for hint in hints}
     hints = [h for h in hints if not any(is_within(h.path, p) for p in paths - {h.path})]
-    return [*unknown_words, *(hints or [hint for _, hint in sorted_places[:1]])][:_MOST]
+    return [*unknown_words, *(hints or [hint for _, hint in sorted_places[:1]])][:_MAX_HINTS]
 
 
-def _of_headers(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
+def _hints_of_headers(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
     for name, text in headers.items():
         key = name.lower().removeprefix("x-")
         is_data = names(key, "about_data") or names(key, "of_process")
@@ -75,13 +76,13 @@ def _of_headers(headers: Mapping[str, str]) -> Iterator[tuple[int, Hint]]:
             is_data or rate_key(key) or state_of_names_under(key)
         )
         if name.lower() == "link" and re.search(r'rel="?next\b', str(text)):
-            yield _SURE, Hint("header link", raw(text), _TOTAL)
-        elif is_statement and not _STANDARD.fullmatch(name.lower()):
-            yield _SURE, Hint(f"header {name.lower()}", raw(text), _KEY)
+            yield _SURE_SCORE, Hint("header link", raw(text), _WHY_MORE)
+        elif is_statement and not _STANDARD_HEADERS.fullmatch(name.lower()):
+            yield _SURE_SCORE, Hint(f"header {name.lower()}", raw(text), _WHY_KEY)
 
 
-def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
-    """Yield the score and hint of each member, outside lists, that may be about availability."""
+def _hints_of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
+    """Yield score and hint of each member outside lists that may be about availability."""
     document = facts.document
     is_bare = facts.is_bare or (
         not facts.numbers
@@ -91,7 +92,7 @@ def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
     pending = [Member("", document, "$", {})]
     for holder in pending:  # it grows meanwhile
         is_wide = (
-            not holder.is_object or len(holder.value) > 100 or holder.path.count(".") > _DEEPEST
+            not holder.is_object or len(holder.value) > 100 or holder.path.count(".") > _MAX_DEPTH
         )
         for key, value in () if is_wide else holder.value.items():
             member = holder.child(key, value)
@@ -102,55 +103,56 @@ def _of_members(facts: Facts) -> Iterator[tuple[int, Hint]]:
             is_title = is_bare and fold(key) == "title" and str(value).count(" ") > 1
             if value in (None, [], {}, "") or (is_whole(key, "plain") and not is_title):
                 continue
-            points = _points(facts, key, value)
-            why = _sure(key, value, is_bare=is_bare)
+            points = _score_of_member(facts, key, value)
+            why = _sure_reason(key, value, is_bare=is_bare)
             if why:
-                yield _SURE + points, Hint(member.path, raw(value), why)
+                yield _SURE_SCORE + points, Hint(member.path, raw(value), why)
             elif points > 1:
-                yield points, Hint(member.path, raw(value), _OF_PROCESS)
+                yield points, Hint(member.path, raw(value), _WHY_PROCESS)
 
 
-def _sure(key: str, value: Any, *, is_bare: bool) -> str | None:
-    """Return why a member is surely about availability; None if it may be about business."""
+def _sure_reason(key: str, value: Any, *, is_bare: bool) -> str | None:
+    """Return the reason why a member is surely about availability; None if it is not sure."""
     if fits(key, "sentinel"):
-        return _SENTINEL
+        return _WHY_SENTINEL
     is_percent = type(value) in (int, float) and fits(key, "percent_done")
     is_unfinished = is_percent and 0 <= value < (
         1 if isinstance(value, float) and value <= 1 else 100
     )
     if state_of_loss(key, value) or is_unfinished or (value and _has_more(key, value)):
-        return _TOTAL
-    if any(word_of_absence([text]) for text in _texts(value) if len(text) <= _LONGEST) and not (
+        return _WHY_MORE
+    if any(word_of_absence([text]) for text in _texts(value) if len(text) <= _MAX_TEXT) and not (
         isinstance(value, str) and names(key, "business")
     ):
-        return _ABSENT
-    if isinstance(value, str) and is_bare and not _PLAIN.fullmatch(value) and not _is_good(value):
-        return _EMPTY
+        return _WHY_ABSENT
+    if isinstance(value, str) and is_bare and not _NO_TEXT.fullmatch(value) and not _is_good(value):
+        return _WHY_EMPTY
     if not (is_bare and isinstance(value, bool)) or names(key, "business"):
         return None
     is_data = names(key, "about_data") or rate_key(key) == STATED or word_of_parts(tokens(key))
-    return _KEY if is_data or state_of_named_flag(key, value) else None
+    return _WHY_KEY if is_data or state_of_named_flag(key, value) else None
 
 
 def _has_more(key: str, value: Any) -> bool:
-    """Whether a flag, a cursor or a page says that there are more rows than the response has."""
+    """Whether a member, such as a cursor, says that more rows exist than the response has."""
     return (
         fits(key, "more") if value is True else type(value) in (str, int) and fits(key, "next_page")
     )
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield a value if it is a text, or the texts in a list and in its records."""
+    """Yield the texts in a value: itself, the items of a list, and fields of records in it."""
     for item in value if isinstance(value, list) else [value]:
         texts = item.values() if isinstance(item, dict) and isinstance(value, list) else [item]
         yield from (text for text in texts if isinstance(text, str))
 
 
-def _points(facts: Facts, key: str, value: Any) -> int:
-    """Return a score of how likely a member is about collecting data.
+def _score_of_member(facts: Facts, key: str, value: Any) -> int:
+    """Return a score of how likely a member describes the collection of data.
 
-    A text, list or object gets 2 points for its key, 1 for each distinct word about data in it, and
-    more for sentences, names of engines, nulls and false flags.
+    A text, list or object gets 2 points if its key has a word about data, 1 point for each distinct
+    word about data in its value, and more points for sentences, names of engines, nulls and false
+    flags.
     """
     data_words = words("of_process", "about_data")
     score = 2 * (not data_words.isdisjoint(tokens(key)))
@@ -165,15 +167,16 @@ def _points(facts: Facts, key: str, value: Any) -> int:
     if not score and isinstance(value, list) and kind_of_entries(key) != "engine":
         return 0
     word_parts = set()
-    pending, sign_count = [value], 0
-    for item in islice(pending, _WIDEST):  # it grows meanwhile
+    pending = [value]
+    sign_count = 0
+    for item in islice(pending, _MAX_ITEMS):  # it grows meanwhile
         if isinstance(item, dict):
             pending += item.values()
             word_parts |= {word for name in item for word in tokens(name)}
             sign_count += (False in item.values()) + (None in item.values())
         elif isinstance(item, list):
             pending += item
-        elif isinstance(item, str) and len(item) <= _LONGEST and not _PLAIN.fullmatch(item):
+        elif isinstance(item, str) and len(item) <= _MAX_TEXT and not _NO_TEXT.fullmatch(item):
             word_parts |= {*tokens(item)}
             sign_count += 2 * (item.count(" ") > 3) + facts.is_engine(item)
     return score + len(word_parts & data_words) + sign_count

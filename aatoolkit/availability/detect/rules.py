@@ -1,13 +1,13 @@
-"""The general rules: how availability is read from a response of a service without declared rules.
+"""The general rules: read availability from responses without declared rules.
 
-A `Form` is one rule: it says which keys and types of value it applies to, and has the function that
-reads them. There are two tables of forms. `ENVELOPE` is for members of the envelope (the objects
-about the whole response), `ROWS` for fields of records. In each table the first form that reads a
-value wins. In rows, a value is believed only if its field's name is about data, or if a sibling
-field confirms it.
+A `Form` is one rule: it has the keys and the types of value that it applies to, and the function
+that reads them. There are two tables of forms: `ENVELOPE` for members of the envelope (the objects
+about the whole response), and `ROWS` for fields of records. In each table, the first form that
+reads a value wins. In rows, a value is believed only if the name of its field is about data, or if
+a sibling field confirms it.
 
-First in the file come the functions for statements and their entries: maps and lists of engines and
-fields, and objects.
+The file begins with the functions that read statements and their entries: objects, and maps and
+lists of engines and fields.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from aatoolkit._util.lexicon import ends, fits, fold, is_whole, names, spaced, tokens, words
-from aatoolkit.availability.detect.facts import MOST_FIELDS, Facts, Member, Records, States
+from aatoolkit.availability.detect.facts import MAX_FIELDS, Facts, Member, Records, States
 from aatoolkit.availability.detect.words import (
     ABSENT,
     FAILED,
@@ -67,18 +67,26 @@ from aatoolkit.availability.subject import after
 from aatoolkit.errors import SchemaDriftWarning, warn
 from aatoolkit.jsontree.paths import key_step
 
-_DEEPEST = 12
+_MAX_DEPTH = 12
 
 
-_WAITING = ("forbidden", "error", "pending", "not_run")
-"""Words that are also common in business; they are believed only if nothing was measured."""
+_BUSINESS_WORDS = ("forbidden", "error", "pending", "not_run")
+"""Words that are common in business, too; they are believed only if nothing was measured."""
 
 
 class Entry(NamedTuple):
-    """An entry of a map or list of statements.
+    """An entry of a map or list of statements about engines or fields.
 
-    ``name`` is the engine or field that it is about, ``scope`` says which of the two (``engine``,
-    ``field``, None if unknown), and ``path`` is its JSON path.
+    Attributes
+    ----------
+    name : str
+        The engine or field that the entry is about.
+    scope : str or None
+        Whether ``name`` is an ``engine`` or a ``field``; None if unknown.
+    value : object
+        The statement.
+    path : str
+        The JSON path of the entry.
     """
 
     name: str
@@ -88,7 +96,7 @@ class Entry(NamedTuple):
 
 
 def entries_in(value: Any, path: str, scope: str | None) -> list[Entry]:
-    """Return the entries of a map, of a list of names, or of a list of named records."""
+    """Return the entries of a map, or of a list of names or of records that have a name."""
     if isinstance(value, dict):
         entries = [Entry(name, scope, item, path + key_step(name)) for name, item in value.items()]
         return [entry for entry in entries if entry.value is not None]
@@ -102,7 +110,7 @@ def entries_in(value: Any, path: str, scope: str | None) -> list[Entry]:
 
 
 def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
-    """Add a signal about the engine or field of an entry, or the section if that is its name."""
+    """Add a signal about the engine, the field or the section that an entry names."""
     name, scope, value, path = entry
     if name == facts.section or (scope is None and name == "overall"):
         facts.add("section", None, state, path, "map", value)
@@ -114,7 +122,7 @@ def add_entry(facts: Facts, entry: Entry, state: Availability) -> None:
 
 
 def unknown_word(facts: Facts, word: str, path: str) -> Availability:
-    """Return the status ``unknown`` for an unknown word; warn the first time that it occurs."""
+    """Return the availability ``unknown`` for a word, and warn when the word occurs first."""
     state = read_word(word)
     if all(signal.availability != state for signal in facts.signals):
         warn(
@@ -128,9 +136,9 @@ def unknown_word(facts: Facts, word: str, path: str) -> Availability:
 def read_map_of_states(
     facts: Facts, key: str, entries: list[Entry], *, is_trusted: bool = False
 ) -> bool:
-    """Read a map from fields or engines to their states; return whether anything was read.
+    """Read the entries of a map from fields or engines to states; return whether any was read.
 
-    With ``is_trusted`` it is certainly such a map; else its key, names or words must show it.
+    Unless ``is_trusted``, the key, the names or the words must show that it is such a map.
     """
     if any(facts.is_engine(entry.name) for entry in entries):
         # A name beside engines that is no field is an engine, too, though it was not listed.
@@ -146,7 +154,10 @@ def read_map_of_states(
     is_sure = (
         is_trusted
         or names(key, "data")
-        or any(e.scope or facts.is_engine(e.name) or facts.has_field(e.name) for e in entries)
+        or any(
+            entry.scope or facts.is_engine(entry.name) or facts.has_field(entry.name)
+            for entry in entries
+        )
         or strongest_word((entry.value for entry in entries), STRONG)
     )
     for entry, state in zip(entries, states, strict=True) if is_sure and any(states) else ():
@@ -158,11 +169,11 @@ def read_map_of_states(
 
 
 def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = False) -> bool:
-    """Read the engines or fields listed under a key whose name says what they lack or have.
+    """Read a list or map of engines or fields under a key that says what they have in common.
 
     Such keys are ``missingFields``, ``nullReasons``, ``failedEngines``, ``_errors`` and
-    ``enginesWithData``. Fields that hold numbers all the same, and unknown names, are left out.
-    Return whether anything was read.
+    ``enginesWithData``. Unknown names are left out, and so are fields that hold numbers although
+    they are listed as missing. Return whether anything was read.
     """
     key, value = member.key, member.value
     scope, is_map = kind_of_entries(key), isinstance(value, dict)
@@ -177,26 +188,34 @@ def read_names_without_data(facts: Facts, member: Member, *, is_trusted: bool = 
         return False
     signal_count_before = len(facts.signals)
     entries = entries_in(value, member.path, scope)
-    is_fault = all(facts.is_engine(e.name) or (is_map and facts.is_null(e.name)) for e in entries)
-    for entry in entries if is_fault or not is_failure else ():
+    are_known = all(
+        facts.is_engine(entry.name) or (is_map and facts.is_null(entry.name)) for entry in entries
+    )
+    for entry in entries if are_known or not is_failure else ():
         is_engine = entry.scope == "engine" or (not entry.scope and facts.is_engine(entry.name))
-        is_named = is_trusted or (entry.scope and not is_map) or facts.has_field(entry.name)
-        is_denied = not (is_map or is_trusted or state.status == Status.PARTIAL)
-        if not is_engine and (not is_named or (is_denied and facts.has_number(entry.name))):
+        is_known_field = is_trusted or (entry.scope and not is_map) or facts.has_field(entry.name)
+        must_lack_numbers = not (is_map or is_trusted or state.status == Status.PARTIAL)
+        if not is_engine and (
+            not is_known_field or (must_lack_numbers and facts.has_number(entry.name))
+        ):
             continue
-        lack = _lack(entry, state, in_map=is_map or is_failure)
+        entry_state = _state_of_entry_without_data(entry, state, in_map=is_map or is_failure)
         target = entry.name if is_engine else facts.path_of(entry.name)
         rule = "map" if is_map or is_failure else "list"
-        facts.add("engine" if is_engine else "field", target, lack, entry.path, rule, entry.value)
+        facts.add(
+            "engine" if is_engine else "field", target, entry_state, entry.path, rule, entry.value
+        )
     return len(facts.signals) > signal_count_before
 
 
-def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
-    """Return the state of an entry: that of its own word or reason, else ``state``, its key's."""
+def _state_of_entry_without_data(
+    entry: Entry, state: Availability, *, in_map: bool
+) -> Availability:
+    """Return the state that an entry gives by its own word or reason; else ``state``."""
     item = entry.value
     if isinstance(item, dict):
-        lack = state_in_object(item) or state
-        return lack if lack.reason else with_reason(lack, reason_in(item))
+        own_state = state_in_object(item) or state
+        return own_state if own_state.reason else with_reason(own_state, reason_in(item))
     if not in_map or not isinstance(item, str):
         return state
     word = certain_word([item])
@@ -204,17 +223,17 @@ def _lack(entry: Entry, state: Availability, *, in_map: bool) -> Availability:
 
 
 def read_list_of_states(facts: Facts, member: Member) -> bool:
-    """Read a list or map with an entry for each engine, field or section: a record or a word.
+    """Read a list or map whose entries, records or words, are about engines, fields or sections.
 
-    Return whether its entries state availability.
+    Return whether anything was read.
     """
     key, value, scope = member.key, member.value, kind_of_entries(member.key)
     entries = entries_in(value, member.path, scope)
     if isinstance(value, dict):
-        words_of = [
+        entry_words = [
             isinstance(entry.value, str) and canonical_word(entry.value) for entry in entries
         ]
-        is_map = all(words_of) and not state_in_object(value)
+        is_map = all(entry_words) and not state_in_object(value)
         return is_map and read_map_of_states(facts, key, entries, is_trusted=True)
     records = [entry.value for entry in entries if isinstance(entry.value, dict)]
     # Records on whether engines are configured are scope options, not about this response.
@@ -233,10 +252,10 @@ def read_list_of_states(facts: Facts, member: Member) -> bool:
 
 
 def read_statement(facts: Facts, member: Member, *, of_whole: bool = True) -> bool:
-    """Read the value of a key about availability; return whether it stated anything.
+    """Read the value of a key about availability; return whether anything was read.
 
-    With ``of_whole`` the statement is about the whole response, else about the field at the
-    member's own path.
+    With ``of_whole``, the statement is about the whole response, else about the field at the
+    member's path.
     """
     key, value, signal_count_before = member.key, member.value, len(facts.signals)
     strength = WEAK if rate_key(key) == STATED else STRONG
@@ -247,7 +266,9 @@ def read_statement(facts: Facts, member: Member, *, of_whole: bool = True) -> bo
             state = with_explanation(word.availability, member.siblings)
     elif isinstance(value, dict):
         state = state_in_object(value, strength)
-        text = next((v for k, v in value.items() if isinstance(v, str) and is_word(k)), None)
+        text = next(
+            (item for name, item in value.items() if isinstance(item, str) and is_word(name)), None
+        )
     if state is None and isinstance(text, str) and strength == WEAK and not is_no_state(text):
         is_named = names(key, "availability") or names(key, "state")
         state = unknown_word(facts, text, member.path) if is_named else None
@@ -266,7 +287,7 @@ def read_statement(facts: Facts, member: Member, *, of_whole: bool = True) -> bo
 
 
 def _read_parts(facts: Facts, member: Member, strength: int, *, has_state: bool) -> None:
-    """Read what is nested in a statement: lists, maps and objects about fields and engines."""
+    """Read the lists, maps and objects about fields and engines in a statement."""
     key, value = member.key, member.value
     objects = [item for item in value.values() if isinstance(item, dict)]
     are_alike = all(set(item) == set(objects[0]) for item in objects)
@@ -291,12 +312,12 @@ def _read_parts(facts: Facts, member: Member, strength: int, *, has_state: bool)
 
 
 def _is_part(name: str) -> bool:
-    """Whether a key in a statement holds its reason or word, and is not an engine or a field."""
+    """Whether a key in a statement holds its reason or word, and so names no engine or field."""
     return ends(name, "reason") or is_word(name)
 
 
 def read_siblings(facts: Facts, holder: Member) -> set[str]:
-    """Read keys about a sibling key, as ``revenueReason`` about ``revenue``; return those keys."""
+    """Read keys about a sibling, such as ``revenueReason`` about ``revenue``; return these keys."""
     members = holder.value
     name_by_folded = {fold(name): name for name in reversed([*members]) if name[:1] not in "_@$"}
     read_keys = set()
@@ -324,9 +345,9 @@ def read_siblings(facts: Facts, holder: Member) -> set[str]:
 
 
 def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
-    """Read what an object of data, outside lists, states about itself and its own fields."""
+    """Read the statements in an object of data about itself and its fields."""
     key, value, path, _, pattern = member
-    if depth > _DEEPEST or names(key, "business"):
+    if depth > _MAX_DEPTH or names(key, "business"):
         return
     read_keys = read_siblings(facts, member)
     unread = {name: item for name, item in value.items() if name not in read_keys}
@@ -348,31 +369,31 @@ def read_object(facts: Facts, member: Member, depth: int = 0) -> None:
 # --- forms of the envelope --------------------------------------------------------------------
 
 Reading = Availability | bool | None
-"""The availability of the whole response; True if signals were added already; else nothing."""
+"""The availability of the whole response; True if signals were added; None or False if nothing."""
 
 
 class Form(NamedTuple):
-    """One general rule: a test of keys, the types of value, and the function that reads them."""
+    """A general rule: a test of keys, the types of value that it reads, and its function."""
 
     name: str
     key: Callable[[str], object]
     kinds: set[type]
     read: Callable[..., Any]
-    """Read a member and return a `Reading`; in `ROWS`: read a field, return `States` or None."""
+    """Takes a member and returns a `Reading`; in `ROWS`, takes a field and returns `States`."""
 
 
-def has_form(name: str) -> Callable[[str], bool]:
-    """Return a test whether a key fits one of the patterns that the lexicon has for a concept."""
+def fits_pattern(name: str) -> Callable[[str], bool]:
+    """Return a function that tells whether a key fits the patterns of a concept in the lexicon."""
     return lambda key: fits(key, name)
 
 
-def is_concept(name: str) -> Callable[[str], bool]:
-    """Return a test whether a key is, as a whole, a word that the lexicon has for a concept."""
+def is_whole_word(name: str) -> Callable[[str], bool]:
+    """Return a function that tells whether a whole key is a word of a concept in the lexicon."""
     return lambda key: is_whole(key, name)
 
 
 def apply_form(facts: Facts, rule: Form, member: Member) -> bool:
-    """Read a member by a form; return whether the form applied and something was read."""
+    """Read a member by a form; return whether anything was read."""
     if type(member.value) not in rule.kinds or not rule.key(member.key):
         return False
     state = rule.read(facts, member)
@@ -393,7 +414,7 @@ def read_envelope(facts: Facts, envelope: Member, depth: int = 0) -> None:
         if any(apply_form(facts, rule, member) for rule in ENVELOPE) or not member.is_object:
             continue
         is_wrapper = is_whole(key, "wrapper")
-        if depth < _DEEPEST and (is_wrapper or ends(key, "holder")):
+        if depth < _MAX_DEPTH and (is_wrapper or ends(key, "holder")):
             read_envelope(facts, member if is_wrapper else member._replace(pattern=""), depth + 1)
         else:
             read_object(facts, member)
@@ -401,14 +422,14 @@ def read_envelope(facts: Facts, envelope: Member, depth: int = 0) -> None:
 
 # --- notices: notes, warnings, remarks and footnotes, in codes and in prose ------------------
 
-_ASIDE = re.compile(
+_ABOUT_CALL = re.compile(
     r"(?i)deprecat|\b(parameter|argument|endpoint|version|browser|locale|currency|time ?zone)\b"
 )
-"""Notices that are about the call, and not about data."""
+"""Words of notices that are about the call, and not about data."""
 
 
-def _notices(facts: Facts, member: Member) -> bool:
-    """Read the notes or notices under a key; return whether no other form is to read the key."""
+def _read_notices(facts: Facts, member: Member) -> bool:
+    """Read the notes and notices under a key; return whether other forms must not read the key."""
     key, value = member.key, member.value
     # Remarks may be about anything; they count only if nothing was measured.
     is_note, is_remark = fits(key, "note"), is_whole(key, "remark") and not facts.numbers
@@ -417,7 +438,9 @@ def _notices(facts: Facts, member: Member) -> bool:
     if isinstance(value, list):
         notices = [member.element(index, item) for index, item in enumerate(value)]
     elif isinstance(value, dict) and is_whole(key, "footnote"):
-        notices = [member.child(name, {"field": name, "text": v}) for name, v in value.items()]
+        notices = [
+            member.child(name, {"field": name, "text": item}) for name, item in value.items()
+        ]
     for notice in notices:
         text = reason_in(notice.value) if notice.is_object else notice.value
         if is_note and isinstance(text, str) and text.strip():
@@ -431,8 +454,8 @@ def _notices(facts: Facts, member: Member) -> bool:
 def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
     """Read a notice that names engines or fields, or has a code.
 
-    A notice that is only prose is added to ``facts.prose``, which is read last. With ``of_whole``
-    a notice that names nothing is about the whole section; without it, such a notice is ignored.
+    A notice that is only prose is added to ``facts.prose``, which is read last. A notice that names
+    no engine or field is about the whole section with ``of_whole``, and is ignored without it.
     """
     members = notice.value if notice.is_object else {"": notice.value}
     texts = [text for text in members.values() if isinstance(text, str)]
@@ -464,24 +487,26 @@ def _read_notice(facts: Facts, notice: Member, *, of_whole: bool) -> None:
         facts.add(scope, target, state, notice.path, "notice", notice.value)
         return
     is_prose = ends(notice.key, "prose") or is_whole(notice.key, "remark")
-    if is_prose and not any(map(_ASIDE.search, texts)):
+    if is_prose and not any(map(_ABOUT_CALL.search, texts)):
         facts.prose += [notice._replace(key=text) for text in texts]
 
 
-def targets_of_notice(note: Mapping[str, Any]) -> list[str]:
-    """Return the fields and engines that a notice names: by a single name, or in a list."""
-    target = named_target(note)
-    lists = (v for k, v in note.items() if isinstance(v, list) and names(k, "target"))
+def targets_of_notice(notice: Mapping[str, Any]) -> list[str]:
+    """Return the fields and engines that a notice names, alone or in a list."""
+    target = named_target(notice)
+    lists = (
+        item for key, item in notice.items() if isinstance(item, list) and names(key, "target")
+    )
     targets = [target[1]] if target else []
     targets += [name for values in lists for name in values if isinstance(name, str)]
     return [*dict.fromkeys(targets)]
 
 
 def read_prose(facts: Facts) -> None:
-    """Read the notices in prose, unless there is already a signal about the whole section."""
+    """Read the notices in prose, unless a signal about the whole section exists already."""
     for notice in () if facts.has_section else facts.prose:
         text = notice.value if isinstance(notice.value, str) else notice.key
-        word = None if _ASIDE.search(text) else canonical_word(text) or word_of_absence([text])
+        word = None if _ABOUT_CALL.search(text) else canonical_word(text) or word_of_absence([text])
         # Everyday words are trusted only where they are the code.
         is_everyday = word and word.canonical in ("available", "unavailable", "error")
         if word and (word.is_lack or (is_code(text) and not is_everyday)):
@@ -496,7 +521,7 @@ def read_prose(facts: Facts) -> None:
 
 
 def word_of_error(texts: Iterable[str]) -> Word | None:
-    """Return the strongest word of an error's codes, else the first of absence in its sentences."""
+    """Return the strongest word of an error's codes, or else the first word in its sentences."""
     codes = [*texts]
     return strongest_word(filter(is_code, codes)) or next(
         filter(None, map(word_in_sentences, codes)), None
@@ -504,7 +529,7 @@ def word_of_error(texts: Iterable[str]) -> Word | None:
 
 
 def error_texts(body: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield the key and text of each text in an error body, and in error objects nested in it."""
+    """Yield pairs of key and text for the texts in an error body and its nested error objects."""
     if isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, dict) or depth > 3:
@@ -525,7 +550,7 @@ def is_error_key(key: str) -> bool:
     return match is not None or key in ("success", "ok", "code", "status")
 
 
-def _error(facts: Facts, member: Member) -> Reading:
+def _read_error(facts: Facts, member: Member) -> Reading:
     """Read an error in the body of a response whose HTTP status is a success."""
     key, value, siblings = member.key, member.value, member.siblings
     texts = [text for text in siblings.values() if isinstance(text, str)]
@@ -544,10 +569,12 @@ def _error(facts: Facts, member: Member) -> Reading:
         is_explained = is_failed and len(siblings) <= 6 and reason_in(siblings)
         error = siblings if is_titled or is_explained else None
     elif word_of_absence(texts):
-        parts = {fold(name): part for name, part in siblings.items()}
+        error_fields = {fold(name): part for name, part in siblings.items()}
         if key != "code":
-            parts = {name[5:]: v for name, v in parts.items() if re.match("error|fault", name)}
-        error = (siblings if key == "code" else parts) if _is_error(parts) else None
+            error_fields = {
+                name[5:]: v for name, v in error_fields.items() if re.match("error|fault", name)
+            }
+        error = (siblings if key == "code" else error_fields) if _is_error(error_fields) else None
     if error is None:
         return None
     named_texts = dict(error_texts(error if isinstance(error, dict) else {"error": error}))
@@ -568,18 +595,18 @@ def _is_error(value: Any) -> bool:
         return bool(value) and all(
             isinstance(item, str | dict) and _is_error(item) for item in value
         )
-    parts = {fold(name) for name in value}
-    texts = parts & {"message", "detail", "title", "description"}
-    return bool(parts & {"message", "code", "detail"}) and (
-        parts <= words("error_field")
-        or bool(texts and parts & {"code", "type", "status", "reason"})
+    keys = {fold(name) for name in value}
+    text_keys = keys & {"message", "detail", "title", "description"}
+    return bool(keys & {"message", "code", "detail"}) and (
+        keys <= words("error_field")
+        or bool(text_keys and keys & {"code", "type", "status", "reason"})
     )
 
 
 # --- members of the envelope -----------------------------------------------------------------
 
 
-def _flag(facts: Facts, member: Member) -> Reading:
+def _read_flag(facts: Facts, member: Member) -> Reading:
     key, value = member.key, member.value
     state = state_of_named_flag(key, value)
     if state is None or (state.status == Status.AVAILABLE and not fits(key, "claim")):
@@ -592,10 +619,10 @@ def _flag(facts: Facts, member: Member) -> Reading:
     return with_explanation(state, member.siblings)
 
 
-def _work(facts: Facts, member: Member) -> Reading:
-    """Read the word for the state of a job, as in ``jobStatus``, if nothing was measured yet."""
+def _read_job_status(facts: Facts, member: Member) -> Reading:
+    """Return the state that the status of a job means, if nothing was measured; else None."""
     word = canonical_word(member.value)
-    if word is None or word.canonical not in _WAITING or facts.numbers:
+    if word is None or word.canonical not in _BUSINESS_WORDS or facts.numbers:
         return None
     is_sole_word = len(tokens(member.key)) == 1 and word.canonical != "not_run"
     return (
@@ -605,7 +632,7 @@ def _work(facts: Facts, member: Member) -> Reading:
     )
 
 
-def _message(facts: Facts, member: Member) -> Reading:
+def _read_message(facts: Facts, member: Member) -> Reading:
     """Read the message of an empty response.
 
     A text is added to ``facts.prose``, which is read last; an object is read at once.
@@ -620,21 +647,28 @@ def _message(facts: Facts, member: Member) -> Reading:
     return replace(word.availability if word else ABSENT, reason=reason) if reason else None
 
 
-def _through(facts: Facts, member: Member) -> Reading:
-    """Read the day up to which data are complete, if the response has later days."""
+def _read_last_day(facts: Facts, member: Member) -> Reading:
+    """Read the day up to which data are complete, if the response also has later days."""
     as_of = member.value[:10]
     if re.match(r"\d{4}-\d\d-\d\d", as_of) and max(facts.days, default="") > as_of:
-        pending = replace(PARTIAL, cause=Cause.PENDING)
+        pending_state = replace(PARTIAL, cause=Cause.PENDING)
         rows = after(member.value)
         facts.add(
-            "section", None, pending, member.path, "through", member.value, rows=rows, as_of=as_of
+            "section",
+            None,
+            pending_state,
+            member.path,
+            "through",
+            member.value,
+            rows=rows,
+            as_of=as_of,
         )
         return True
     return None
 
 
-def _named_reason(facts: Facts, member: Member) -> Reading:
-    """Return the state under a key that names an absence: a text (``emptyReason``) or an object."""
+def _read_named_reason(facts: Facts, member: Member) -> Reading:
+    """Return the state of a text or object under a key such as ``emptyReason``, or None."""
     members = member.value if member.is_object else {"reason": member.value}
     phrase = " ".join(tokens(member.key) if member.is_object else tokens(member.key)[:-1])
     has_list = any(isinstance(item, list) for item in members.values())
@@ -644,19 +678,19 @@ def _named_reason(facts: Facts, member: Member) -> Reading:
     return with_explanation(state, members) if state else None
 
 
-def _source(facts: Facts, member: Member) -> Reading:
-    """Return ``not_connected`` if a list of data sources is empty and nothing was measured."""
+def _read_sources(facts: Facts, member: Member) -> Reading:
+    """Return ``not_connected`` if the list of data sources is empty and nothing was measured."""
     is_stated = any(signal.rule == "source" for signal in facts.signals)
     return None if member.value or facts.numbers or is_stated else STATES["not_connected"]
 
 
-def _is_noted(key: str) -> bool:
+def _may_be_notice(key: str) -> bool:
     is_remark = any(is_whole(key, concept) for concept in ("remark", "footnote"))
     return is_remark or fits(key, "note") or fits(key, "notice")
 
 
 def _may_name_a_lack(key: str) -> bool:
-    """Whether a map or list under a key may name what has no data, or what has some."""
+    """Whether a map or list under a key may name engines or fields that lack or have data."""
     is_fault = names(key, "failure") or fits(key, "reasons")
     return state_of_names_under(key) is not None or is_fault
 
@@ -668,35 +702,35 @@ _DICT: Kinds = {dict}
 _BOOL: Kinds = {bool}
 _NUMBER: Kinds = {int, float}
 ENVELOPE = (
-    Form("error", is_concept("error"), _TEXT | _LIST | _DICT, _error),
-    Form("error", is_error_key, _BOOL | {int} | _TEXT, _error),
-    Form("through", has_form("through"), _TEXT, _through),
+    Form("error", is_whole_word("error"), _TEXT | _LIST | _DICT, _read_error),
+    Form("error", is_error_key, _BOOL | {int} | _TEXT, _read_error),
+    Form("through", fits_pattern("through"), _TEXT, _read_last_day),
     Form("count", may_tell_loss, _NUMBER | _LIST | _TEXT,
          lambda _, m: state_of_loss(m.key, m.value)),
     Form("flag", lambda key: any(state_of_named_flag(key, value) for value in (True, False)),
-         _BOOL, _flag),
-    Form("source", has_form("no_source"), _LIST | {type(None)}, _source),
+         _BOOL, _read_flag),
+    Form("source", fits_pattern("no_source"), _LIST | {type(None)}, _read_sources),
     Form("statement", rate_key, _DICT, read_statement),
-    Form("notice", _is_noted, _TEXT | _LIST | _DICT, _notices),
+    Form("notice", _may_be_notice, _TEXT | _LIST | _DICT, _read_notices),
     Form("statement", rate_key, _TEXT, read_statement),
-    Form("status", has_form("stage"), _TEXT, _work),
-    Form("reason", is_concept("message"), _TEXT | _DICT, _message),
-    Form("reason", lambda key: split_key(key)[1] == "reason", _TEXT, _named_reason),
-    Form("reason", state_of_names_under, _DICT, _named_reason),
+    Form("status", fits_pattern("stage"), _TEXT, _read_job_status),
+    Form("reason", is_whole_word("message"), _TEXT | _DICT, _read_message),
+    Form("reason", lambda key: split_key(key)[1] == "reason", _TEXT, _read_named_reason),
+    Form("reason", state_of_names_under, _DICT, _read_named_reason),
     Form("map", _may_name_a_lack, _DICT | _LIST, read_names_without_data),
     Form("map", kind_of_entries, _DICT | _LIST, read_list_of_states),
     Form("statement", rate_key, _LIST, read_statement),
 )  # fmt: skip
-"""The forms of members of the envelope; for each member the first that reads it wins."""
+"""The forms for members of the envelope; for each member, the first that reads it wins."""
 
 
 # --- rows: what the records of a list state about their own data -----------------------------
 
 
 def read_rows(facts: Facts) -> None:
-    """Read what the records of every list state about their own data."""
+    """Add signals for the statements that records of lists make about their own data."""
     for records in facts.records:
-        for name in records.names if len(records.names) <= MOST_FIELDS else ():
+        for name in records.names if len(records.names) <= MAX_FIELDS else ():
             kinds = records.kinds(name)
             for rule in ROWS:
                 if rule.kinds & kinds and rule.key(name):
@@ -708,8 +742,8 @@ def read_rows(facts: Facts) -> None:
                         break
 
 
-def _flags(records: Records, name: str) -> States | None:
-    """Read flags that are believed by their name alone, or if the records also have days."""
+def _read_row_flags(records: Records, name: str) -> States | None:
+    """Read flags whose name is certain, or whose name is about days in records with days."""
     if fits(name, "row_flag", ("is",)):
         return records.states(name, partial(state_of_named_flag, name), bool)
     has_days = any(names(field, "when") for field in records.names)
@@ -717,29 +751,30 @@ def _flags(records: Records, name: str) -> States | None:
 
 
 def _sibling_name(records: Records, name: str) -> str | None:
-    """Return the field that a field is about, ``revenue`` for ``revenueReason``; else None."""
+    """Return the name of the field that a field is about, ``revenue`` for ``revenueReason``."""
     folded, _ = split_key(name)
     sibling = next((n for n in records.names if fold(n) == folded), None) if folded else None
     return sibling if sibling != name else None
 
 
 def _states_of_sibling(records: Records, name: str) -> States | None:
-    """Read a field that is about a sibling field, as ``revenueReason`` is about ``revenue``.
+    """Read a field about a sibling field, such as ``revenueReason`` about ``revenue``.
 
-    Return the rows in which it states something about the sibling, each with the state. These are
-    rows in which its state agrees with whether the sibling is null, and rows in which the sibling
-    is 0 but the text plainly says that it was not measured. Nothing is returned if no row lacks
-    data.
+    Return the positions of rows, each with the state of the sibling. A row is included if the state
+    agrees with whether the sibling is null, or if the sibling is 0 and a text plainly says that it
+    was not measured. The list is empty if no row lacks data; None if the field has no sibling.
     """
     sibling = _sibling_name(records, name)
     if sibling is None:
         return None
     sibling_values, kind = records.column(sibling), split_key(name)[1]
     cells = [
-        (row, v, sibling_values[row]) for row, v in records.cells(name) if isinstance(v, bool | str)
+        (row, item, sibling_values[row])
+        for row, item in records.cells(name)
+        if isinstance(item, bool | str)
     ]
     # A text that is present exactly if the sibling is null can only be the reason for the null.
-    texts = [type(v) is str and bool(v.strip()) for v in records.column(name)]
+    texts = [type(item) is str and bool(item.strip()) for item in records.column(name)]
     is_of_missing = kind == "reason" and texts == [item is None for item in sibling_values]
     states = []
     for row, value, sibling_value in cells:
@@ -747,17 +782,17 @@ def _states_of_sibling(records: Records, name: str) -> States | None:
             kind, value, sibling_value if isinstance(sibling_value, str | int | float) else None
         )
         is_certain = is_of_missing or isinstance(value, bool) or strongest_word([value], STRONG)
-        is_denied = sibling_value == 0 and isinstance(value, str) and strongest_word([value], PLAIN)
+        is_denial = sibling_value == 0 and isinstance(value, str) and strongest_word([value], PLAIN)
         is_consistent = state and (sibling_value is None) != (state.status == Status.AVAILABLE)
-        if state and (is_denied or (is_consistent and is_certain)):
+        if state and (is_denial or (is_consistent and is_certain)):
             states.append((row, state))
     return states if any(state.status != Status.AVAILABLE for _, state in states) else []
 
 
 ROWS = (
-    Form("row flag", bool, {bool}, _flags),
-    Form("row code", has_form("observation_status"), {str},
+    Form("row flag", bool, {bool}, _read_row_flags),
+    Form("row code", fits_pattern("observation_status"), {str},
          lambda records, name: records.states(name, state_of_observation_code)),
     Form("cell", lambda n: split_key(n)[1], {bool, str}, _states_of_sibling)
 )  # fmt: skip
-"""The forms of fields of records; for each field the first that reads it wins."""
+"""The forms for fields of records; for each field, the first that reads it wins."""

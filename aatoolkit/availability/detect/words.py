@@ -1,10 +1,10 @@
-"""Words of availability: what words, keys, values and objects mean, by the lexicon.
+"""Read what words, keys, values and objects mean for availability, by the lexicon.
 
-A word is split at the boundaries of camelCase, snake_case, kebab-case or blanks, and its parts are
-matched with the phrases of the lexicon. Each phrase has a strength, because everyday words such as
-``pending`` are about data only under a key about availability.
+A word is split at blanks and at the boundaries of camelCase, snake_case or kebab-case, and its
+parts are matched with the phrases of the lexicon. Each phrase has a strength: everyday words such
+as ``pending`` are taken as statements about data only under a key about availability.
 
-Most numbers are metrics. A number states availability only under a key that is about data, such as
+Most numbers are metrics. A number states availability only if its key says so, such as
 ``suppressedRows``.
 """
 
@@ -32,25 +32,25 @@ from aatoolkit._util.lexicon import (
 from aatoolkit.availability.status import EMPTY, Availability, Cause, Status
 
 WEAK, STRONG, PLAIN = 1, 2, 3
-"""The strengths of words: WEAK ones are believed under keys about availability only, STRONG ones
-also elsewhere in envelopes and fields, and PLAIN ones even in rows."""
+"""The strengths of words. WEAK words are believed only under keys about availability, STRONG words
+also under other keys of envelopes and fields, PLAIN words even in rows."""
 
 _STATES = rows_of(Path(__file__).with_name("states.txt"))
 WORDS: Mapping[str, tuple[Status, Cause | None]] = {
     word: (Status(status), None if cause == "-" else Cause(cause))
     for word, status, cause, _ in _STATES
 }
-"""The status and cause by canonical word; every phrase of the lexicon means one of these words."""
+"""The status and cause by canonical word. Each phrase of the lexicon means a canonical word."""
 
 SILENT = "nothing"
-"""The meaning, in a rule, of a word that does not say what was measured (a standing note)."""
+"""The meaning that a rule gives to words that say nothing about availability."""
 
 STATES = {word: Availability(*meaning) for word, meaning in WORDS.items()}
 ABSENT, PARTIAL, AVAILABLE = STATES["unavailable"], STATES["partial"], STATES["available"]
 STATUSES: Mapping[int, Availability] = {
     int(code): STATES[word] for word, *_, codes in _STATES for code in codes.strip("-").split()
 }
-"""The availability by HTTP status, for statuses that mean more than that a call failed."""
+"""The availability by HTTP status, for statuses that say more than that the request failed."""
 
 FAILED = STATES["error"]
 
@@ -64,7 +64,7 @@ _CAUSES = (
     "pending",
     "insufficient_sample",
 )
-"""The canonical words whose cause is taken from a sentence beside a state."""
+"""The canonical words whose cause a sentence can add to a state in the same object."""
 
 _NEGATION = re.compile(r"\b(no|not|never|without|nothing)( \w+)? $")
 _DENIAL = re.compile(r"(?i)\b(not|no|never|none|without|cannot)\b|n't\b")
@@ -73,29 +73,29 @@ _CONTRACTED = (
     (re.compile(r"(?i)n['’]t\b"), " not"),
     (re.compile(r"(?i)\b(?:do|does|did) not have\b"), "no"),
 )
-_LONGEST = 60
+_MAX_LENGTH = 60
 _NUMBER = re.compile(r"(?:[A-Z]{3}\s|[$€£]\s?)?-?\d[\d\s.,]*\s?(?:%|[A-Z]{3}|[$€£])?")
 
 
 @dataclass(frozen=True)
 class Word:
-    """A canonical word of availability, and its strength (`WEAK`, `STRONG` or `PLAIN`)."""
+    """A canonical word of availability, with its strength (`WEAK`, `STRONG` or `PLAIN`)."""
 
     canonical: str
     strength: int
 
     @property
     def availability(self) -> Availability:
-        """The availability that the word means, without a reason."""
+        """The availability that the word stands for, without a reason."""
         return STATES[self.canonical]
 
     def because(self, reason: str | None) -> Availability:
-        """Return the availability that the word means, with a reason."""
+        """Return the availability that the word stands for, with ``reason`` as its reason."""
         return replace(STATES[self.canonical], reason=reason)
 
     @property
     def is_lack(self) -> bool:
-        """Whether the word is strong, and means that something is not, or not wholly, available."""
+        """Whether the word is `STRONG` or `PLAIN` and means anything else than ``available``."""
         return self.strength >= STRONG and self.canonical != "available"
 
 
@@ -104,7 +104,10 @@ class Word:
 
 @cache
 def _meanings() -> tuple[list[tuple[Word, re.Pattern[str]]], re.Pattern[str]]:
-    """Return the pattern of each word, and one pattern of all, as most texts match none."""
+    """Return pairs of each word and its pattern, and one pattern that matches any of the words.
+
+    Most texts match no word, which the one pattern shows at once.
+    """
     meanings = [
         (Word(name, _STRENGTHS[strength or "weak"]), pattern)
         for (name, strength), pattern in patterns("state").items()
@@ -113,7 +116,7 @@ def _meanings() -> tuple[list[tuple[Word, re.Pattern[str]]], re.Pattern[str]]:
 
 
 @cache
-def _in_sentences() -> list[tuple[Word, re.Pattern[str]]]:
+def _sentence_patterns() -> list[tuple[Word, re.Pattern[str]]]:
     return [
         (word, re.compile(rf"\b(?:{pattern.pattern})\b"))
         for word, pattern in _meanings()[0]
@@ -123,19 +126,19 @@ def _in_sentences() -> list[tuple[Word, re.Pattern[str]]]:
 
 @lru_cache(maxsize=4096)
 def canonical_word(text: str) -> Word | None:
-    """Return the canonical word that a text means; None if it is not about availability.
+    """Return the canonical word that a text stands for; None if it is not about availability.
 
     Examples
     --------
     >>> canonical_word("GA4_NOT_CONNECTED"), canonical_word("in_stock")
     (Word(canonical='not_connected', strength=2), None)
     """
-    return word_of_parts(tokens(text)) if len(text) <= _LONGEST else None
+    return word_of_parts(tokens(text)) if len(text) <= _MAX_LENGTH else None
 
 
 @lru_cache(maxsize=4096)
 def word_of_parts(parts: tuple[str, ...]) -> Word | None:
-    """Return the canonical word that the parts of a name mean; None if they mean none."""
+    """Return the canonical word that the parts of a name stand for; None if there is none."""
     meaningful_parts = [part for part in parts if part not in words("noise")]
     if not meaningful_parts:
         return None
@@ -150,11 +153,11 @@ def word_of_parts(parts: tuple[str, ...]) -> Word | None:
 
 
 def strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Word | None:
-    """Return the strongest of the words that texts mean; None if none is strong enough."""
-    candidates = [
+    """Return the strongest canonical word of some texts; None if all are below ``min_strength``."""
+    found_words = [
         word for text in texts if isinstance(text, str) and (word := canonical_word(text))
     ]
-    strong_words = [word for word in candidates if word.strength >= min_strength]
+    strong_words = [word for word in found_words if word.strength >= min_strength]
     return max(strong_words, key=lambda word: word.strength, default=None)
 
 
@@ -162,8 +165,8 @@ def strongest_word(texts: Iterable[object], min_strength: int = WEAK) -> Word | 
 def word_in_sentences(text: str) -> Word | None:
     """Return the first strong word in a text of sentences that means an absence; else None.
 
-    Words that are negated do not count. A word with a cause (``not_connected``) is preferred to one
-    that only means that something is missing.
+    Negated words are ignored. A word with a cause, such as ``not_connected``, is preferred to a
+    word that only means that something is missing.
 
     Examples
     --------
@@ -178,7 +181,7 @@ def word_in_sentences(text: str) -> Word | None:
         spaced_words = " ".join(part for part in tokens(sentence) if part not in words("noise"))
         matches = [
             (match.start(), match[0], word)
-            for word, pattern in _in_sentences()
+            for word, pattern in _sentence_patterns()
             if (match := pattern.search(spaced_words))
             and not _NEGATION.search(spaced_words[: match.start()])
         ]
@@ -190,14 +193,19 @@ def word_in_sentences(text: str) -> Word | None:
 
 
 def certain_word(texts: Iterable[object]) -> Word | None:
-    """Return the word that texts surely mean, by codes and labels, else by sentences; else None."""
+    """Return the strong word that texts stand for; None if there is none.
+
+    Codes and labels are read first, and sentences only if no code has a strong word.
+    """
     codes = [text for text in texts if isinstance(text, str)]
-    unread = (text for text in codes if canonical_word(text) is None)
-    return strongest_word(codes, STRONG) or next(filter(None, map(word_in_sentences, unread)), None)
+    other_texts = (text for text in codes if canonical_word(text) is None)
+    return strongest_word(codes, STRONG) or next(
+        filter(None, map(word_in_sentences, other_texts)), None
+    )
 
 
 def word_of_absence(texts: Iterable[object]) -> Word | None:
-    """Return the word of a lack that texts surely mean; None if they mean none."""
+    """Return the strong word by which texts say that data are lacking; None if they do not."""
     word = certain_word(texts)
     return word if word and word.is_lack else None
 
@@ -208,13 +216,16 @@ def is_code(text: object) -> bool:
 
 
 def absence_in_code(text: str) -> Availability | None:
-    """Return the state, if a text is a code that surely means a lack; None for any other text."""
+    """Return the state that a code for lacking data means; None for any other text."""
     word = canonical_word(text) if is_code(text) else None
     return word.availability if word and word.is_lack else None
 
 
 def read_word(word: object, reason: object = None) -> Availability:
-    """Return the availability that a word means; ``unknown`` for others, kept as the reason.
+    """Return the availability that a word means.
+
+    For a word that is not known it is ``unknown``, with the word as the reason unless there is one.
+
 
     Examples
     --------
@@ -233,7 +244,7 @@ def read_word(word: object, reason: object = None) -> Availability:
 
 
 def with_reason(state: Availability, reason: str | None) -> Availability:
-    """Return a state with the service's reason; a reason that is a code sets the cause, too."""
+    """Return a state with ``reason``; a reason that is a code also decides the cause."""
     word = canonical_word(reason) if reason is not None and is_code(reason) else None
     if word and state == ABSENT and word.availability.status in EMPTY:
         state = word.availability
@@ -242,7 +253,7 @@ def with_reason(state: Availability, reason: str | None) -> Availability:
     return replace(state, reason=reason)
 
 
-_SIGNS = {
+_OBSERVATION_STATES = {
     "absent": ABSENT,
     "inapplicable": STATES["not_applicable"],
     "withheld": STATES["forbidden"],
@@ -261,22 +272,24 @@ def state_of_observation_code(code: str) -> Availability | None:
     """
     text = code.strip().lower()
     return next(
-        (state for name, state in _SIGNS.items() if text in words(f"observed_{name}")), None
+        (state for name, state in _OBSERVATION_STATES.items() if text in words(f"observed_{name}")),
+        None,
     )
 
 
 # --- keys ------------------------------------------------------------------------------------
 
 STATED, MILD = 2, 1
-"""Ratings of keys: STATED ones mean availability by themselves, MILD ones if the word is strong."""
+"""Ratings of keys. Under a STATED key any word states availability, under a MILD key only a strong
+word."""
 
-_FLAGGING = ("is", "contains")
-_APART = re.compile(r"__|(?<=\w)[@.]")
+_FLAG_PREFIXES = ("is", "contains")
+_SEPARATOR = re.compile(r"__|(?<=\w)[@.]")
 
 
 @lru_cache(maxsize=8192)
 def rate_key(key: str) -> int:
-    """Return how surely a key is about data availability: `STATED`, `MILD` or 0.
+    """Return how surely a key is about the availability of data: `STATED`, `MILD`, or 0 if not.
 
     Examples
     --------
@@ -294,13 +307,16 @@ def rate_key(key: str) -> int:
 
 @lru_cache(maxsize=4096)
 def is_word(key: str) -> bool:
-    """Whether a key inside a statement holds its word, such as ``status``."""
+    """Whether a key, such as ``status``, holds the word of the statement that it is part of."""
     return spaced(key) in words("valued") or rate_key(key) > 0
 
 
 @lru_cache(maxsize=4096)
 def state_of_named_flag(key: str, value: bool) -> Availability | None:
-    """Return the state that a flag means by its name; None if none, as if it denies a problem.
+    """Return the state that a flag means by its name; None if it means none.
+
+    A flag that denies a problem means no state.
+
 
     Examples
     --------
@@ -308,7 +324,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
     'unavailable (not connected)'
     >>> state_of_named_flag("isRecalculating", False)
     """
-    text = spaced(key, _FLAGGING)
+    text = spaced(key, _FLAG_PREFIXES)
     for (name, _), pattern in patterns("flag").items():
         if pattern.fullmatch(text):
             return AVAILABLE if value else STATES[name]
@@ -322,7 +338,7 @@ def state_of_named_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_series_flag(key: str, value: bool) -> Availability | None:
-    """Return what a flag in a record of one day means for the day's data; None if nothing.
+    """Return the state of one day's data by a flag in the day's record; None if there is none.
 
     Examples
     --------
@@ -336,7 +352,7 @@ def state_of_series_flag(key: str, value: bool) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def state_of_names_under(key: str) -> Availability | None:
-    """Return the state of the entries under a key such as ``missingFields``; None if none."""
+    """Return the state that a key such as ``missingFields`` gives to its entries; else None."""
     text = spaced(key, words("field", "engine", "idle"))
     if fits(text, "denies"):
         return ABSENT
@@ -346,36 +362,39 @@ def state_of_names_under(key: str) -> Availability | None:
 
 @lru_cache(maxsize=4096)
 def kind_of_entries(key: str) -> str | None:
-    """Return what the entries under a key are about, by its name: ``engine``, ``field`` or None."""
+    """Return whether a key lists engines or fields, by its name: ``engine``, ``field`` or None."""
     return "engine" if names(key, "engine") else "field" if names(key, "field") else None
 
 
 @lru_cache(maxsize=8192)
 def split_key(key: str) -> tuple[str, str]:
-    """Return the field that a key is about and what it states of it; two empty texts if none.
+    """Split a key into the field that it is about and the kind of its statement about the field.
+
+    Return two empty texts if the key is about no other field.
+
 
     Examples
     --------
     >>> split_key("sentimentScoreReason"), split_key("has_revenue"), split_key("reason")
     (('sentimentscore', 'reason'), ('revenue', 'available'), ('', ''))
     """
-    name, _, note = _APART.sub("\0", key, count=1).partition("\0")
+    name, _, note = _SEPARATOR.sub("\0", key, count=1).partition("\0")
     parts = tokens(note if note and name else key)
     if note and name:
-        kind = next((kind for n in (2, 1) if (kind := _ending(parts[-n:]))), None)
+        kind = next((kind for n in (2, 1) if (kind := _meaning_of_ending(parts[-n:]))), None)
         return (fold(name), kind) if kind else ("", "")
     if len(parts) > 1 and parts[0] == "has":
         return "".join(parts[1:]), "available"
     parts = parts[1:] if parts[:1] == ("is",) else parts
     for length in (2, 1):
-        kind = _ending(parts[-length:]) if len(parts) > length else None
+        kind = _meaning_of_ending(parts[-length:]) if len(parts) > length else None
         if kind is not None:
             return "".join(parts[:-length]), kind
     return "", ""
 
 
-def _ending(parts: tuple[str, ...]) -> str | None:
-    """Return what the ending of a key (its last parts) states about another field; else None."""
+def _meaning_of_ending(parts: tuple[str, ...]) -> str | None:
+    """Return the kind of statement that the last parts of a key make about a field; else None."""
     text = " ".join(parts)
     if ends(text, "reason") and (len(parts) == 1 or fits(text, "absence")):
         return "reason"
@@ -391,13 +410,13 @@ def _ending(parts: tuple[str, ...]) -> str | None:
 
 
 def repeats_question(key: str) -> bool:
-    """Whether the object under a key repeats the request or describes the response's structure."""
+    """Whether the value under a key repeats the request or describes the response's structure."""
     return fits(key, "echo")
 
 
 @lru_cache(maxsize=8192)
 def is_bookkeeping(key: str) -> bool:
-    """Whether a number under a key is about the response itself, and is no measurement.
+    """Whether a number under a key is about the response itself, and not a measurement.
 
     Examples
     --------
@@ -410,7 +429,10 @@ def is_bookkeeping(key: str) -> bool:
 def has_numbers(
     value: Any, is_ignored: Callable[[str], bool] = is_bookkeeping, key: str = ""
 ) -> bool:
-    """Whether a value holds a number other than 0, or a text of one, under a key not ignored."""
+    """Whether a value holds a number other than 0, also as text, under a key that is not ignored.
+
+    ``is_ignored`` tests keys; ``key`` is the key of the value itself.
+    """
     if isinstance(value, dict):
         items = ((name, item) for name, item in value.items() if not repeats_question(name))
         return any(has_numbers(item, is_ignored, name) for name, item in items)
@@ -421,7 +443,7 @@ def has_numbers(
 
 
 def named_target(record: Mapping[str, object]) -> tuple[str, str] | None:
-    """Return the kind (``engine``, ``field``) and name that a record is about; None if none."""
+    """Return the kind (``engine`` or ``field``) and name that a record is about, or None."""
     for kind, concept in (("engine", "engine"), ("field", "named")):
         for key, value in record.items():
             is_label = names(key, concept) and {*tokens(key)} <= words(concept, "labelling")
@@ -431,9 +453,9 @@ def named_target(record: Mapping[str, object]) -> tuple[str, str] | None:
 
 
 def is_no_state(text: str) -> bool:
-    """Whether a text cannot name a state: it has no words, is about stock, or is too long."""
+    """Whether a text has no words, is about stock, or is too long, and so names no state."""
     is_wordless = not any(part.isalpha() for part in tokens(text))
-    return is_wordless or fits(text, "stock") or len(text) > _LONGEST
+    return is_wordless or fits(text, "stock") or len(text) > _MAX_LENGTH
 
 
 def is_sample_size(key: str) -> bool:
@@ -445,13 +467,13 @@ def is_sample_size(key: str) -> bool:
 
 
 def reason_in(record: Mapping[str, object]) -> str | None:
-    """Return the text in an object that gives the reason for a state; None without one."""
+    """Return the reason that an object gives for its state, a sentence if it has one; else None."""
     texts = [v for k, v in record.items() if isinstance(v, str) and v and ends(k, "reason")]
     return next((text for text in texts if " " in text), texts[0] if texts else None)
 
 
 def state_in_object(record: Mapping[str, Any], min_strength: int = WEAK) -> Availability | None:
-    """Return the state that an object gives by a word or a flag in it; None if it gives none."""
+    """Return the state that a word or flag in an object gives; None if there is none."""
     reason = reason_in(record)
     for name, value in record.items():
         if not isinstance(value, str):
@@ -474,7 +496,7 @@ def state_in_object(record: Mapping[str, Any], min_strength: int = WEAK) -> Avai
 
 
 def state_of_entry(value: Any, key: str) -> Availability | None:
-    """Return the state that an entry of a map means; ``key`` is the map's. None if it has none."""
+    """Return the state that the value of an entry means, in the map under ``key``; else None."""
     if isinstance(value, bool):
         return state_of_flag(value, key)
     if isinstance(value, str):
@@ -494,11 +516,11 @@ def state_of_flag(value: bool, key: str) -> Availability:
 
 
 def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availability:
-    """Return a state with the reason in its object, which may also give its cause.
+    """Return a state with the reason found in its object, ``record``.
 
-    The reason gives the cause if the state is ``unavailable`` without one. If the state is
-    ``available`` and the reason is a sentence that denies, the sentence decides: the state becomes
-    what the sentence means, or ``unknown``.
+    If the state is ``unavailable`` without a cause, a sentence in the object gives the cause. If
+    the state is ``available``, but the reason is a sentence that denies it, the state becomes that
+    of the sentence, or ``unknown``.
 
     Examples
     --------
@@ -524,33 +546,34 @@ def with_explanation(state: Availability, record: Mapping[str, Any]) -> Availabi
 
 
 def partial_if_measured(state: Availability, numbers: Collection[bool]) -> Availability:
-    """Return a state; ``partial`` if data are pending or the sample too small beside numbers.
+    """Return ``partial`` for a small sample or pending data with numbers; else the state itself.
 
-    ``numbers`` says for each number whether it is other than 0. Any number counts beside a small
-    sample, whose count may be 0; beside pending data only a number other than 0 counts, because a 0
-    was not measured yet.
+    ``numbers`` has True if there are numbers other than 0, and False if there are zeros. With a
+    small sample any number makes the state partial. With pending data only a number other than 0
+    does, because a 0 was not measured yet.
     """
-    is_thin = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
+    is_small_sample = state.cause == Cause.INSUFFICIENT_SAMPLE and len(numbers) > 0
     has_begun = state.cause == Cause.PENDING and any(numbers)
-    is_part = state.status == Status.UNAVAILABLE and (is_thin or has_begun)
-    return replace(state, status=Status.PARTIAL) if is_part else state
+    is_partial = state.status == Status.UNAVAILABLE and (is_small_sample or has_begun)
+    return replace(state, status=Status.PARTIAL) if is_partial else state
 
 
 def zero_or_not(record: Mapping[str, Any]) -> set[bool]:
-    """For an object's numbers, return a set with True if any is not 0, and False if any is 0."""
+    """Return a set with True if an object has numbers other than 0, and False if it has zeros."""
     numbers = {name: item for name, item in record.items() if type(item) in (int, float)}
     return {item != 0 for name, item in numbers.items() if not is_sample_size(name)}
 
 
 def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability | None:
-    """Return the state that a key such as ``revenueReason`` gives to its sibling; None if none.
+    """Return the state that a key such as ``revenueReason`` gives to ``revenue``, or None.
 
     Parameters
     ----------
     kind : str
-        What the key's ending states: ``available``, ``status``, ``reason``, ``denial``, ``part``.
+        The kind of the key's statement, from `split_key`: ``available``, ``status``, ``reason``,
+        ``denial`` or ``part``.
     value, sibling_value : object
-        The value of the key (``revenueReason``), and that of its sibling (``revenue``).
+        The values under the key and under its sibling.
     """
     if isinstance(value, dict):
         state = state_in_object(value)
@@ -572,15 +595,16 @@ def state_of_sibling(kind: str, value: Any, sibling_value: Any) -> Availability 
 
 
 def state_beside_value(record: Mapping[str, Any]) -> Availability | None:
-    """Return the state beside a value, as in ``{"value": null, "status": "not_connected"}``.
+    """Return the state in an object such as ``{"value": null, "status": "not_connected"}``.
 
-    None if the object has no such value, or states nothing.
+    Return None if the object has no key ``value``, ``amount`` or ``current``, or states nothing.
     """
     name = next((name for name in ("value", "amount", "current") if name in record), None)
     if name is None:
         return None
     siblings = {key: item for key, item in record.items() if key != name}
-    state, reason = state_in_object(siblings), reason_in(siblings)
+    state = state_in_object(siblings)
+    reason = reason_in(siblings)
     if state is None and record[name] is None and reason:
         state = with_reason(ABSENT, reason)
     return state and partial_if_measured(
@@ -592,13 +616,13 @@ def state_beside_value(record: Mapping[str, Any]) -> Availability | None:
 
 
 def may_tell_loss(key: str) -> bool:
-    """Whether a count, list or date under a key may mean that data are lost or missing."""
+    """Whether a count, list or date under this key may mean that data were lost or are missing."""
     text = spaced(key).removesuffix(" count")
     return fits(text, "loss") or fits(key, "since")
 
 
 def state_of_loss(key: str, value: Any) -> Availability | None:
-    """Return ``partial`` if a count, list or date under a key means that data lack; else None.
+    """Return ``partial`` if the value under a key means that data are missing; else None.
 
     Examples
     --------
@@ -610,7 +634,7 @@ def state_of_loss(key: str, value: Any) -> Availability | None:
     (None, None)
     """
     number = value if type(value) in (int, float) else 0
-    is_some = number > 0 or (isinstance(value, list) and len(value) > 0)
-    is_lost = is_some and fits(spaced(key).removesuffix(" count"), "loss")
+    is_present = number > 0 or (isinstance(value, list) and len(value) > 0)
+    is_lost = is_present and fits(spaced(key).removesuffix(" count"), "loss")
     has_begun = isinstance(value, str) and value != "" and fits(key, "since")
     return PARTIAL if is_lost or has_begun else None
