@@ -1,9 +1,10 @@
-"""Declarations of sections, and the profiles that they belong to.
+"""Declare the sections of a service, and the profiles that these declarations belong to.
 
-All that a declaration is made of can be imported from here. In reading order: ``section``,
+Everything that a declaration consists of can be imported from here. In reading order: ``section``,
 ``column``, ``row_shapes`` (where rows are in a response), ``aggregation`` (units and rules),
-``availability_rule``; ``profile`` (of one service), ``profile_json`` (as data), ``typed``
-(as types); ``declared`` (what is shipped), ``registry`` (tables by name), ``inference`` (drafts).
+``availability_rule``; ``profile`` (the sections of one service), ``profile_json`` (profiles as
+JSON), ``typed`` (profiles as Python types); ``declared`` (the declarations of the reference
+service), ``registry`` (declarations by name), ``inference`` (drafts of declarations).
 
 >>> get("domains").names[0]
 'source_domains'
@@ -30,7 +31,7 @@ VOCABULARY = [
     for name, value in globals().items()
     if name[0] != "_" and name not in _HELPERS and not isinstance(value, ModuleType)
 ]
-"""What declarations are written in, and their registry: Tab completes it."""
+"""The public names of this module, which Tab completes."""
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,7 @@
-"""Units of numbers, and the rules by which rows of a column are aggregated.
+"""Units of numbers, and the rules by which the values of a column are aggregated.
 
-Units are those of `aatoolkit._util.units`. A rule says how rows of a column combine, or why they
-must not be combined.
+The units come from `aatoolkit._util.units`. A rule says how the values of several rows are combined
+into one, or why they must not be combined.
 """
 
 from __future__ import annotations
@@ -47,44 +47,47 @@ __all__ = [  # noqa: F405
 ]
 
 RULES = ("sum", "min", "max", "first", "last", "mean", "ratio", "count", "key", "none")
-"""The rules by which rows of a column become one; ``key`` and ``none`` refuse to."""
+"""The rules by which the values of a column become one; by ``key`` and ``none`` they must not."""
 
 
 @dataclass(frozen=True)
 class Aggregation:
-    """The rule by which rows of a column are aggregated.
+    """The rule by which the values of a column are aggregated.
 
     Parameters
     ----------
     rule : str
         One of `RULES`.
     by : str, optional
-        The column that weights a mean.
+        For a weighted mean, the column with the weights.
     over : tuple of str, optional
-        Numerator and denominator of a ratio, recomputed from their sums.
+        For a ratio, the columns of its numerator and its denominator. The ratio of several rows is
+        the ratio of their sums.
     within : str, optional
-        The column that must hold one value only, such as the currency of a revenue. With the rule
-        ``none``, rows that all hold the same value of it combine nevertheless: as the ratio of
-        ``counts``, or as a mean weighted by ``otherwise``.
+        A column, such as the currency of a revenue: rows are combined only if they have the same
+        value in it. With the rule ``none``, such rows are combined all the same, as the ratio of
+        ``counts`` or as a mean weighted by ``otherwise``.
     why : str, optional
-        Why rows do not combine, or what to keep in mind when they do.
+        Why rows must not be combined, or what to keep in mind if they are.
     across : tuple of str
-        The dimensions over which a sum is known to hold, such as ``engine`` or a column of the
-        table's key; rows that differ in another part of the key are not added. Empty: over all.
+        The dimensions over which values can be summed, such as ``engine`` or another column of the
+        table's key. Rows that differ in the rest of the key are not added. If it is empty, values
+        can be summed over all dimensions.
     otherwise : str, optional
-        The column that weights a mean, approximately, where the service does not report the
-        counts of this rule.
+        The column with the weights of an approximate mean, which is used if the service does not
+        report the counts of this rule.
     counts : tuple of str, optional
-        Numerator and denominator of a rate whose rows do not combine as a ratio, for its interval.
+        The columns with the numerator and the denominator of a rate, for its confidence interval,
+        if the rates of several rows do not combine as a ratio.
     among : tuple of str
-        The rows that the rule is about. ``(count,)`` are the rows where this column of counts is
-        not 0; ``(column, value, …)`` are the rows where the column has one of the values. A row
-        that is not among them and has no value is left out, without making the result incomplete.
+        The rows that the rule is about: ``(count,)`` selects the rows in which the column ``count``
+        is not 0, and ``(column, value, …)`` the rows in which the column has one of the values.
+        Missing values in other rows are ignored: they do not make the result incomplete.
 
     Raises
     ------
     ArgumentError
-        If there is no such rule, or a ratio has no counts.
+        If ``rule`` is not one of `RULES`, or is ``ratio`` without ``over``.
 
     Examples
     --------
@@ -127,7 +130,7 @@ class Aggregation:
 
 
 def rule_of(rule: Aggregation | str) -> Aggregation:
-    """Return an `Aggregation` unchanged, or make one from the name of a rule, such as ``sum``."""
+    """Return a rule as an `Aggregation`; the rule may be the name of one, such as ``sum``."""
     return rule if isinstance(rule, Aggregation) else Aggregation(rule)
 
 
@@ -143,12 +146,12 @@ NOT_ADDITIVE = Aggregation("none", why="not additive: the rows overlap")
 
 
 def weighted(by: str, otherwise: str | None = None) -> Aggregation:
-    """Return the rule of a mean weighted by another column: Σ(value·by)/Σby."""
+    """Return the rule for a mean weighted by the column ``by``: Σ(value·by)/Σby."""
     return Aggregation("mean", by=by, otherwise=otherwise)
 
 
 def ratio(numerator: str, denominator: str, otherwise: str | None = None) -> Aggregation:
-    """Return the rule of a ratio: the sum of the numerator divided by that of the denominator."""
+    """Return the rule for a ratio: the sum of the numerators by the sum of the denominators."""
     return Aggregation("ratio", over=(numerator, denominator), otherwise=otherwise)
 
 
@@ -156,10 +159,10 @@ def share(
     why: str = "shares of one whole: add within one answer, never over fetches",
     counts: tuple[str, str] | None = None,
 ) -> Aggregation:
-    """Return the rule of shares of a whole, which add up within one response only."""
+    """Return the rule for shares of a whole, which can be added only within one response."""
     return Aggregation("sum", why=why, counts=counts)
 
 
 def refused(why: str, counts: tuple[str, str] | None = None) -> Aggregation:
-    """Return the rule ``none``, i.e. that rows must not be combined, with the reason."""
+    """Return the rule ``none``: rows must not be combined, for the reason ``why``."""
     return Aggregation("none", why=why, counts=counts)

@@ -1,4 +1,4 @@
-"""Rules: where the responses of a service state availability."""
+"""Rules of a profile: where the responses of a service state availability."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ from aatoolkit.jsontree.paths import Each, Entries, Field, parse_pattern
 
 @dataclass(frozen=True)
 class Rule:
-    """Where a service states availability: in an object, a map, a field of rows or a header.
+    """A rule that says where a service states availability, and by which words.
 
-    Given to a `Section`, a rule about an object wins over detection: where a response has the
-    object, nothing else of the response is read as availability. Where a response lacks the object,
-    the general rules are tried. A rule about a map, rows or a header wins for its own path only,
-    and the general rules read the rest.
+    It states it in an object, a map, a field of rows or a header. If a response has the object that
+    a rule of its `Section` is about, nothing else of the response is read as availability. If the
+    response lacks this object, the general rules of detection are tried. A rule about a map, rows
+    or a header replaces the general rules only at its own path.
 
     Parameters
     ----------
     name : str
-        The rule's name, stored with each availability that it reads.
+        The name of the rule, which is stored with each availability that the rule reads.
     at : str
-        The path to the object, such as ``meta.dataStatus``; a word or a flag may be there
-        instead. ``engineStates{}`` is a map from engines or fields to such objects or words,
-        ``rows[].quality`` a field that is about its row, ``header x-data-state`` a response
-        header.
+        The path to the statement. ``meta.dataStatus`` leads to an object, a word or a flag,
+        ``engineStates{}`` to a map from engines or fields to objects, words or flags,
+        ``rows[].quality`` to a field that is about its row, and ``header x-data-state`` to a
+        response header.
     status, reason, sample_size, as_of : str
-        The names of the object's fields.
+        The names of the fields of the object.
     fields, engines : str
-        The names of the object's maps: from the path of a field, or from the id of an engine, to
-        such an object, word or flag. For rows with ``of="engine"``, ``engines`` is the field of
-        the row that names its engine.
+        The names of two maps in the object: from paths of fields, and from ids of engines, to
+        objects, words or flags. For rows with ``of="engine"``, ``engines`` is the field with the
+        engine of the row.
     total : str, optional
-        The field beside ``status`` that says how many there should be, where both are counts, such
-        as ``status="actual", total="expected"``: as many are ``full``, fewer ``some``, and 0
-        ``none``, which are the words that are read. ``{days}`` stands for the days of the request's
-        window; where the request is not known, the count is not read.
+        The name of the field with the total, if ``status`` is a count, as in ``status="actual",
+        total="expected"``. The count is then read as a word: ``full`` if it reaches the total,
+        ``some`` if it is less, ``none`` if it is 0. The total ``{days}`` is the number of days in
+        the request's window; without a known request the count is not read.
     words : mapping of str, bool or int to str
-        What the service's own words, flags or codes mean, in words that the package knows:
-        ``{"amber": "partial", True: "not_run", 7: "not_connected", None: "pending"}``. ``nothing``
-        is for a word that does not say what was measured. Keys are kept as text. In a key, ``*``
-        stands for any text, and ``{engine}`` for the name of the engine that the text is about:
-        ``{"{engine}: late since *": "partial", "*": "available"}``. A flag that is no key is read
-        only where the name of its field is known.
+        The meanings of the service's words, flags or codes, in words that the package knows:
+        ``{"amber": "partial", True: "not_run", 7: "not_connected", None: "pending"}``. The meaning
+        ``nothing`` is for words that say nothing about availability. Keys are stored as text. In a
+        key, ``*`` stands for any text, and ``{engine}`` for the engine that the text is about:
+        ``{"{engine}: late since *": "partial", "*": "available"}``. A flag that is not among the
+        keys is read only if the name of its field is known.
     of : str, optional
-        What the keys of a map are: ``engine`` or ``field``. By default each key is looked up among
-        the known engines and fields; say ``engine`` if the service has engines of its own. For
-        rows: ``engine`` if each row is about the engine that it names, or that is its key in a
-        map. ``section`` if the entries or rows are notices about the whole section.
+        For a map, ``engine`` or ``field``: what its keys are. By default each key is looked up
+        among the known engines and fields; pass ``engine`` if the service has other engines. For
+        rows, ``engine`` if each row is about one engine, which the row or its key in a map names.
+        For both, ``section`` if the entries or rows are notices about the whole section.
 
     Raises
     ------
     ArgumentError
-        If ``at`` is no such path, or ``of`` is none of these words.
+        If ``at`` is not a valid path, or ``of`` is another word.
 
     Examples
     --------
@@ -93,13 +93,13 @@ class Rule:
 
     @property
     def kind(self) -> Literal["object", "map", "rows", "header"]:
-        """What the path of the rule leads to: an object, a map, rows or a header."""
+        """The kind of value at the path of the rule: ``object``, ``map``, ``rows``, ``header``."""
         if self.at.startswith("header "):
             return "header"
-        repeated = [step for step in parse_pattern(self.at) if isinstance(step, Each | Entries)]
-        if not repeated:
+        branches = [step for step in parse_pattern(self.at) if isinstance(step, Each | Entries)]
+        if not branches:
             return "object"
-        is_map = len(repeated) == 1 and isinstance(repeated[0], Entries) and self.at.endswith("}")
+        is_map = len(branches) == 1 and isinstance(branches[0], Entries) and self.at.endswith("}")
         return "map" if is_map else "rows"
 
     @property
@@ -109,13 +109,13 @@ class Rule:
 
     @property
     def steps(self) -> Iterator[str]:
-        """The names of the fields on the path to the object, one after the other."""
+        """The names of the fields on the path, from the outermost to the innermost."""
         return (step.name for step in parse_pattern(self.at) if isinstance(step, Field))
 
     def find(self, document: Any) -> dict[str, Any] | None:
         """Return the object at the path of the rule; None if there is none.
 
-        A bare word or flag there is returned as the status of an object.
+        A bare word or flag at the path is returned as an object, with the word as its status.
         """
         value = self._at(document)
         if isinstance(value, str | bool):
@@ -125,15 +125,15 @@ class Rule:
         return value
 
     def value_in(self, record: Mapping[str, Any]) -> Any:
-        """Return the value in an object that states its availability.
+        """Return the status in an object, as the value that states its availability.
 
-        It is the status. If the status is a count, it is a word that compares it with the total.
+        If the rule has a ``total``, the status is a count; the word of `extent_of` is returned.
         """
         value = record.get(self.status)
         return extent_of(value, record.get(self.total)) if self.total else value
 
     def is_bare(self, document: Any) -> bool:
-        """Whether a response has a word or a flag at the path of the rule, instead of an object."""
+        """Whether a response has a bare word or flag at the path of the rule, and not an object."""
         return isinstance(self._at(document), str | bool)
 
     def _at(self, document: Any) -> Any:
@@ -142,9 +142,9 @@ class Rule:
         return document
 
     def meaning_of(self, value: object) -> tuple[str | None, str | None]:
-        """Return what a value means by the rule's words, and the engine that it names.
+        """Return the meaning of a value by the rule's words, and the engine that the value names.
 
-        Both are None if the words do not have the value.
+        The meaning is None if no word matches the value; the engine is None if none is named.
 
         Examples
         --------
@@ -161,15 +161,15 @@ class Rule:
         return meaning, None
 
     def is_whole(self, value: Mapping[str, Any]) -> bool:
-        """Whether an object has all fields of the rule."""
+        """Whether an object has all fields of the rule, with a text as its status."""
         names = (self.status, self.reason, self.sample_size, self.as_of)
         return isinstance(value.get(self.status), str) and all(name in value for name in names)
 
 
 def extent_of(count: object, total: object) -> str | None:
-    """Return a word for how much of a total a count is: ``none``, ``some`` or ``full``.
+    """Return how much of a total a count is, in a word: ``none``, ``some`` or ``full``.
 
-    Return None if the total is 0, or the values are no such counts.
+    Return None if the total is not above 0, or if the values are not integers.
 
     Examples
     --------
@@ -182,19 +182,19 @@ def extent_of(count: object, total: object) -> str | None:
 
 
 WINDOW = "{days}"
-"""The ``total`` of a rule whose counts are of the days of the request's window."""
+"""The ``total`` of a rule whose counts are numbers of days in the request's window."""
 
 
 @lru_cache(maxsize=1024)
 def _pattern(word: str) -> re.Pattern[str] | None:
-    """Return the regular expression for a word with ``*`` or ``{engine}``; None for other words."""
+    """Return the regular expression of a word with ``*`` or ``{engine}``; None for other words."""
     pattern = re.escape(word).replace(r"\*", ".*")
     pattern = pattern.replace(r"\{engine\}", r"(?P<engine>\S.*?)", 1)
     return re.compile(pattern, re.DOTALL) if pattern != re.escape(word) else None
 
 
 def rules_of(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
-    """Return no rule, one rule or several rules as a tuple.
+    """Return the rules as a tuple, whether there is none, one or several.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def rules_of(rules: Rule | tuple[Rule, ...] | None) -> tuple[Rule, ...]:
 
 
 def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
-    """Return the rules with one more, which replaces a rule with the same path.
+    """Return the rules with ``rule`` added; it replaces an earlier rule with the same path ``at``.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def with_rule(rules: tuple[Rule, ...], rule: Rule) -> tuple[Rule, ...]:
 
 
 def word_of(value: object) -> str:
-    """Return a value of a response as a key of a rule's `words`: text as it is, others as JSON.
+    """Return a value of a response as text, in the spelling of the keys of a rule's `words`.
 
     Examples
     --------
@@ -232,4 +232,4 @@ def word_of(value: object) -> str:
 
 
 REFERENCE = Rule("reference")
-"""The rule of the reference service; a response with all its fields is read by no other rule."""
+"""The rule of the reference service; responses with all its fields are read only by it."""

@@ -1,9 +1,10 @@
-"""Columns of tables: where their values are, how they are parsed, dtype, unit and meaning.
+"""Declare the columns of tables: the path to their values, dtype, unit and meaning.
 
 `Column` declares a column. The functions `count`, `fraction`, `text` and so on are short forms of
 it, one for each kind of value. Each takes the column's name, its description, the path to its
-values where that is not the name in camelCase, and the other parameters of `Column`. A path in the
-place of the name gives both: ``count("totals.hitCount")`` is the column ``totals_hit_count``.
+values unless that is the name in camelCase, and the other parameters of `Column`. If a path is
+passed as the name, the name is made from it: ``count("totals.hitCount")`` declares the column
+``totals_hit_count``.
 
 >>> count("citation_count", "Citations of the domain.").unit
 'count'
@@ -48,45 +49,45 @@ PARSES: Mapping[str, tuple[str, ...]] = {
     parse: tuple(name for name, dtype in DTYPES.items() if parse in dtype.parses)
     for parse in dict.fromkeys(parse for dtype in DTYPES.values() for parse in dtype.parses)
 }
-"""The dtypes that each way of parsing a value (`Column.parse`) can give."""
+"""By each way of parsing (`Column.parse`), the dtypes that its values may have."""
 
 
 @dataclass(frozen=True)
 class Column(Described):
-    """One column of a table.
+    """The declaration of one column of a table.
 
     Parameters
     ----------
     name : str
-        Its name, in snake_case.
+        The name of the column, in snake_case.
     dtype : str
         ``string``, ``Int64``, ``Float64``, ``boolean``, ``date``, ``timestamp`` (UTC),
         ``category`` or ``list<string>``.
     doc : str
-        What its values say, in a sentence.
+        The meaning of the values, in a sentence.
     source : str, optional
-        The path from the row to its values, such as ``metric.key``. ``.`` is the row itself.
-        ``^path`` starts at the record that encloses the row, ``^^path`` at the record that
-        encloses this one, ``$.path`` at the response. ``#0`` or ``#1`` is the row's position in
-        its array, counted from 0 or 1; ``^#0`` is the position of the enclosing record.
-        ``[0]`` or ``[name]`` is an element of a row that is an array, by its number or by its
-        name in the header. ``$.path[@0]`` is an element of another array at that path: the one at
-        the row's own position. By default the row's label of the same name, else the name in
-        camelCase.
+        The path to the values, from the row: ``metric.key`` leads to a field, ``.`` to the row
+        itself. ``^path`` starts at the record that encloses the row, ``^^path`` one record further
+        out, ``$.path`` at the response. ``#0`` or ``#1`` is the position of the row in its array,
+        counted from 0 or 1; ``^#0`` is the position of the enclosing record. If the row is an
+        array, ``[0]`` is its element at position 0, and ``[name]`` the element that the header
+        calls ``name``. ``$.path[@0]`` is the element of another array at the same position as the
+        row. By default it is the label of the rows with the column's name, or else the column's
+        name in camelCase.
     unit : str, optional
-        The unit; None where there is none or it is in another column.
+        The unit; None if the values have none or another column states it.
     levels : tuple of str, optional
-        The values that a category is known to have.
+        The known values of a category.
     ordered : bool
-        Whether the levels are in order, the lowest first.
+        Whether the levels are ordered, from the lowest to the highest.
     aggregate : Aggregation, optional
         The rule by which rows are aggregated; by default they are not.
     null : str, optional
-        The value that null is replaced with in a key.
+        The text that replaces null if the column belongs to the key.
     optional : bool
-        Whether responses may leave the field out altogether.
+        Whether a response may lack the field altogether.
     parse : str, optional
-        How a value is written that is not plain JSON of the dtype: ``number`` (``1,204``,
+        The notation of the values, if they are not plain JSON of the dtype: ``number`` (``1,204``,
         ``34.5%``, ``+2.1``, ``#3``, ``1.2k``), ``decimal comma`` (``1.204,5``), ``money``
         (``$1,204.50``) and ``currency`` (the ``$`` of it), ``any`` (the text of a text, a number
         or a flag), ``duration`` (``1m 30s``, ``PT90S``, ``00:01:30``; in seconds), ``parts``
@@ -96,22 +97,22 @@ class Column(Described):
         ``iso week`` (``2026-W45``, its Monday), ``iso month`` (``2026-11``, ``2026-Q4``),
         ``month day`` (``Nov 3``), ``month day year`` (``Nov 3, 2026``), ``epoch s``, ``epoch ms``
         (also ``/Date(1794182400000)/``), ``epoch ns``, ``epoch days``, or
-        ``utc`` (an instant written without a zone). A percent sign is passed over: say
-        ``scale=0.01`` for a fraction.
+        ``utc`` (an instant written without a zone). Percent signs are ignored: pass ``scale=0.01``
+        for a fraction.
     year : str, optional
-        For ``month day``: the path to the year in the response, or to a day that is no earlier
-        than any day of the column, such as ``$.window.end``.
+        For ``month day``: the path to the year in the response, or to a day in the response that is
+        not earlier than any day of the column, such as ``$.window.end``.
     scale : float, optional
-        The factor that numbers are multiplied by: 0.01 for percent, or cents.
+        The factor that numbers are multiplied by, such as 0.01 for percent or cents.
     missing : tuple, optional
-        Values that stand for a missing value, such as ``(-1, "n/a")``. They are missing in the
-        column, and stay in ``extra`` as they were.
+        Values that stand for a missing value, such as ``(-1, "n/a")``. They become missing in the
+        column, and are kept unchanged in ``extra``.
     valid : str, optional
-        The source of a flag that says whether the row has a value, as in a validity mask. Where
-        the flag is false or 0, the value is treated like one of ``missing``. ``!`` before the
-        source reverses the flag.
+        The source of a flag that says whether the row has a value, as in a validity mask. If the
+        flag is false or 0, the value is treated like one of ``missing``. With ``!`` before the
+        source, true and 1 mark missing values instead.
     units : mapping of str to str, optional
-        Where ``unit`` is "per `metric`": the unit for each word of that column.
+        If ``unit`` is "per `metric`": the unit for each value of the column ``metric``.
 
     Examples
     --------
@@ -139,12 +140,12 @@ class Column(Described):
 
     @property
     def is_label(self) -> bool:
-        """Whether the values are the keys or positions of the rows instead of field values."""
+        """Whether the values are keys or positions of the rows, and not values of a field."""
         return (self.source or "").lstrip("^")[:1] in ("@", "#")
 
     @property
     def unit_by(self) -> str | None:
-        """The name of the column that says each row's unit or metric; None without such a column.
+        """The name of the column with the unit or metric of each row; None if there is none.
 
         Examples
         --------
@@ -156,7 +157,7 @@ class Column(Described):
 
     @property
     def reading(self) -> Reading | None:
-        """How values are parsed; None if they are plain JSON values of the dtype."""
+        """The `Reading` that parses the values; None if they are plain JSON values of the dtype."""
         if self.parse is None and self.scale is None and not self.missing:
             return None
         return Reading(self.dtype, self.parse, self.year, self.scale, self.missing)
@@ -215,7 +216,7 @@ def snake(name: str) -> str:
 
 
 class ShortForm(Protocol):
-    """The signature of short forms of `Column`, such as `text`."""
+    """The signature of the short forms of `Column`, such as `text`."""
 
     __name__: str
 
@@ -254,7 +255,7 @@ position = _form("position", "A column of ranks or of mean ranks.", "Float64", u
 def category(
     name: str, doc: str = "", levels: tuple[str, ...] = (), source: str | None = None, **more: Any
 ) -> Column:
-    """Return a column of few different texts; ``levels`` lists those that are known."""
+    """Return a column of categories, i.e. a few distinct texts; ``levels`` lists the known ones."""
     return _column(name, "category", doc, source, levels=levels, **more)
 
 
@@ -269,9 +270,9 @@ def count(
 ) -> Column:
     """Return a column of counts, which are summed.
 
-    ``across`` names the dimensions over which they may be summed; by default all. ``among`` names
-    another column of counts: a row where that is 0 has nothing to add, so a missing count there
-    does not make the sum incomplete.
+    ``across`` names the dimensions over which the counts may be summed; by default all. ``among``
+    names another column of counts: if it is 0 in a row, a missing count in this row does not make
+    the sum incomplete.
     """
     rule = Aggregation("sum", across=across, among=() if among is None else (among,))
     return _column(name, "Int64", doc, source, **{"unit": COUNT, "aggregate": rule, **more})
@@ -287,15 +288,15 @@ def fraction(
 ) -> Column:
     """Return a column of fractions from 0 to 1.
 
-    ``over`` names the columns of the numerator and the denominator.
+    ``over`` names the columns of the numerator and the denominator, if there are such columns.
     """
     rule = NONE if over is None else ratio(*over)
     return _column(name, "Float64", doc, source, **{"unit": FRACTION, "aggregate": rule, **more})
 
 
 def ref(name: str, doc: str = "", source: str | None = None, **more: Any) -> Column:
-    """Return a text column that repeats a field of the enclosing record in each row.
+    """Return a text column that repeats, in each row, a field of the record around the row.
 
-    By default the field has the column's name.
+    By default it is the field whose name is the column's name in camelCase.
     """
     return _column(name, "string", doc, source or f"^{camel(name)}", **more)

@@ -1,7 +1,7 @@
-"""Profiles: the declarations of one service's sections.
+"""Profiles: the declarations of the sections of one service.
 
-A profile is a value: two clients with two profiles work side by side. `Profile.load` reads one from
-the Python file in which a person keeps it.
+Profiles are values and not global settings: two clients can use two profiles at the same time.
+`Profile.load` reads a profile from the Python file in which a person keeps it.
 """
 
 from __future__ import annotations
@@ -34,21 +34,22 @@ class Profile(Described, Mapping[str, Section]):
     Parameters
     ----------
     name : str
-        The profile's name: letters, digits, ``_`` and ``-``.
+        The name of the profile, of letters, digits, ``_`` and ``-``.
     *sections : Section
-        The declarations.
+        The declarations of the sections.
     doc : str
-        Which service it describes, and how it was made.
+        The service that the profile describes, and how the profile was made.
     baseline : mapping, optional
-        What responses looked like when the profile was made; later responses are compared with it.
+        A description of the responses at the time when the profile was made, with which later
+        responses are compared.
     tentative : collection of str
-        The sections whose declaration is only a guess. A response that does not fit it at all is
-        read with a draft that is made from the response itself.
+        The names of sections whose declaration is only a guess. If a response does not fit the
+        declaration at all, it is read with a draft made from the response itself.
 
     Raises
     ------
     ArgumentError
-        If the name has other characters, or two sections or two tables have the same name.
+        If ``name`` has other characters, or two sections or two tables have the same name.
 
     Examples
     --------
@@ -86,27 +87,29 @@ class Profile(Described, Mapping[str, Section]):
 
     @classmethod
     def over(cls, name: str, sections: Mapping[str, Section], *, doc: str = "") -> Profile:
-        """Create a profile whose sections are tentative, and read from a mapping when needed."""
+        """Create a profile of tentative sections, which are looked up in a mapping when needed."""
         profile = cls(name, doc=doc, tentative=sections)
         profile._sections = sections
         return profile
 
     @classmethod
     def load(cls, source: ProfileSource) -> Profile:
-        """Load a profile from a Python file, which is run, or from a module.
+        """Load a profile from a Python file or module. Loading a file runs it.
 
-        The file defines a `Profile` as ``PROFILE``. If it does not, a profile is made of its
-        `Section` objects and named after the file.
+        The file should define a `Profile` as ``PROFILE``. If it does not, a profile is made of the
+        file's `Section` objects and named after the file.
 
         Parameters
         ----------
         source : Profile, module, str or path
-            Where the profile is. Run only files that you trust: they are programs.
+            The module, or the path of the file. Load only files that you trust, because they are
+            programs. A `Profile` is returned unchanged.
 
         Raises
         ------
         ArgumentError
-            If there is no such file, it fails, or has neither a profile nor sections.
+            If there is no such file, if running it fails, or if it defines neither a profile nor
+            sections.
 
         Examples
         --------
@@ -117,7 +120,7 @@ class Profile(Described, Mapping[str, Section]):
         if isinstance(source, Profile):
             return source
         if isinstance(source, ModuleType):
-            names, name = vars(source), source.__name__.rpartition(".")[2]
+            namespace, name = vars(source), source.__name__.rpartition(".")[2]
         else:
             path = Path(source)
             name = path.stem
@@ -127,16 +130,16 @@ class Profile(Described, Mapping[str, Section]):
                     "the service"
                 )
             try:
-                names = runpy.run_path(str(path))
+                namespace = runpy.run_path(str(path))
             except (Exception, SystemExit) as error:
                 message = error.message if isinstance(error, AAToolkitError) else str(error)
                 raise _problem(
                     f"the profile {path} cannot be loaded: {type(error).__name__}: {message}"
                 ) from error
-        profile = names.get("PROFILE")
+        profile = namespace.get("PROFILE")
         if isinstance(profile, Profile):
             return profile
-        sections = {id(value): value for value in names.values() if isinstance(value, Section)}
+        sections = {id(value): value for value in namespace.values() if isinstance(value, Section)}
         if not sections:
             raise _problem(f"{source} defines no PROFILE and no Section; name a file that does")
         return cls(re.sub(r"[^A-Za-z0-9_-]", "_", name).lstrip("_-") or "own", *sections.values())
@@ -171,19 +174,19 @@ class Profile(Described, Mapping[str, Section]):
         Raises
         ------
         ScopeError
-            If no section has that name; it suggests names that look alike.
+            If no section has that name; the message suggests similar names.
         """
         if name not in self:
             raise not_found("section", name, sorted(self))
         return self[name]
 
     def table(self, name: str) -> Table:
-        """Return the declaration of a table of any section.
+        """Return the declaration of a table, whichever section it belongs to.
 
         Raises
         ------
         ScopeError
-            If no section declares it; it suggests names that look alike.
+            If no section has such a table; the message suggests similar names.
         """
         if not isinstance(name, str) or name not in self._tables:
             raise not_found("table", name, self._tables)
@@ -202,15 +205,15 @@ class Profile(Described, Mapping[str, Section]):
 
 
 ProfileSource = Profile | ModuleType | str | os.PathLike[str]
-"""A profile, or the module or file that a profile is loaded from."""
+"""A profile, or a module or the path of a file that a profile is loaded from."""
 
 SCOPE_OPTIONS = "scope_options"
-"""The name of the section that lists the values of filters; it has an API path of its own."""
+"""The name of the section that lists the values of filters; the API has it at another path."""
 
 
 @lru_cache(maxsize=1024)
 def fingerprint(section: Section) -> str:
-    """Compute a short hash of a declaration: equal declarations have equal hashes.
+    """Compute a hash of 8 hexadecimal digits; equal declarations have equal hashes.
 
     Examples
     --------
@@ -223,7 +226,7 @@ def fingerprint(section: Section) -> str:
 
 
 def not_found(kind: str, name: object, names: Collection[str]) -> ScopeError:
-    """Return the error for a name that is not declared; it suggests similar names."""
+    """Return a `ScopeError` for a name that is not declared; the message suggests similar names."""
     text = str(name)[:80]  # it may be of any kind
     suggestions = near_matches(text, names)
     message = unknown(kind, text, names)

@@ -1,9 +1,9 @@
-"""Declarations as JSON: complete profiles, and tables without the details of reading responses.
+"""Convert declarations to JSON and back: whole profiles, and single tables.
 
-A study stores the profile that it was recorded with in this form, so that a replay reads the same
-tables without running Python code. A file of one table describes its columns in this form. A
-declaration becomes a dict of the fields that differ from their defaults. A path becomes its text
-and the keys that its steps are limited to.
+A study stores its profile as JSON, so that a replay reads the same tables without running Python
+code. A file with one table stores the declaration of this table, without the details of reading
+responses. A declaration becomes a dict of the fields that differ from their defaults. A path
+becomes its text and the keys that its steps are limited to.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ _DECLARATION_FIELDS: Mapping[str, Any] = {
     "availability": Rule,
     "aggregate": Aggregation,
 }
-"""The fields that hold one or several declarations, and the class of these."""
+"""By field that holds one or several declarations, the class of these declarations."""
 
 _PATH_FIELDS = ("steps", "header")
 _PARSING_FIELDS = ("source", "null", "optional", "parse", "year", "scale", "missing", "valid")
 
 
 def is_portable(section: Section) -> bool:
-    """Whether a declaration can be stored as JSON: no function computes its rows."""
+    """Whether a declaration can be stored as JSON, because no function computes its rows."""
     return all(table.rows.function is None for table in section)
 
 
 def dump_profile(profile: Profile) -> dict[str, Any]:
-    """Convert a profile to a JSON value.
+    """Convert a profile to a JSON value, which `load_profile` reads.
 
-    Sections with `computed` rows are left out: a function is no data.
+    Sections with `computed` rows are left out, because functions cannot be stored as JSON.
 
     Examples
     --------
@@ -60,45 +60,45 @@ def dump_profile(profile: Profile) -> dict[str, Any]:
     }
 
 
-def load_profile(facts: Any) -> Profile:
-    """Return the profile that `dump_profile` wrote.
+def load_profile(dumped_profile: Any) -> Profile:
+    """Return the profile that `dump_profile` converted to a JSON value.
 
     Raises
     ------
     ValueError, TypeError, KeyError, AttributeError, AAToolkitError
-        If the value is no such profile.
+        If the value does not come from `dump_profile`.
     """
     return Profile(
-        facts["name"],
-        *(_load(Section, section) for section in facts["sections"]),
-        doc=facts["doc"],
-        baseline=dict(facts["baseline"]),
-        tentative=_as_tuples(facts["tentative"]),
+        dumped_profile["name"],
+        *(_load(Section, section) for section in dumped_profile["sections"]),
+        doc=dumped_profile["doc"],
+        baseline=dict(dumped_profile["baseline"]),
+        tentative=_as_tuples(dumped_profile["tentative"]),
     )
 
 
 def dump_table(table: Table) -> dict[str, Any]:
-    """Convert a table's declaration to a JSON value, to describe the columns of a frame.
+    """Convert the declaration of a table to a JSON value, which describes the columns of a frame.
 
-    What only reading responses needs is left out: filters of rows, and how values are parsed.
+    Details that only reading responses needs are left out: filters of rows, and parsing of values.
     """
-    facts = _dump(table)
+    dumped_table = _dump(table)
     unfiltered_rows = Rows(
         table.rows.steps, table.rows.labels, table.rows.positional, table.rows.one
     )
-    for column in facts["columns"]:
+    for column in dumped_table["columns"]:
         for name in _PARSING_FIELDS:
             column.pop(name, None)
-    return {**facts, "rows": _dump(unfiltered_rows)}
+    return {**dumped_table, "rows": _dump(unfiltered_rows)}
 
 
-def load_table(facts: Mapping[str, Any]) -> Table:
-    """Return the table that `dump_table` wrote; it cannot be used to read responses.
+def load_table(dumped_table: Mapping[str, Any]) -> Table:
+    """Return the table that `dump_table` converted; it cannot be used to read responses.
 
     Raises
     ------
     ValueError, TypeError, KeyError
-        If the value is no such table.
+        If the value does not come from `dump_table`.
 
     Examples
     --------
@@ -107,8 +107,8 @@ def load_table(facts: Mapping[str, Any]) -> Table:
     >>> load_table(dump_table(bots))["requests"].unit == bots["requests"].unit
     True
     """
-    columns = [{**column, "source": "$"} for column in facts["columns"]]
-    table: Table = _load(Table, {**facts, "columns": columns})
+    columns = [{**column, "source": "$"} for column in dumped_table["columns"]]
+    table: Table = _load(Table, {**dumped_table, "columns": columns})
     return table
 
 
@@ -116,12 +116,12 @@ def _dump(value: Any) -> Any:
     if isinstance(value, Section | Table | Rows | Column | Rule | Aggregation):
         values = {}
         for field in fields(value):
-            fact = getattr(value, field.name)
+            item = getattr(value, field.name)
             default = field.default
             if field.default_factory is not MISSING:
                 default = field.default_factory()
-            if field.compare and (fact != default or type(fact) is not type(default)):
-                values[field.name] = _dump_path(fact) if field.name in _PATH_FIELDS else _dump(fact)
+            if field.compare and (item != default or type(item) is not type(default)):
+                values[field.name] = _dump_path(item) if field.name in _PATH_FIELDS else _dump(item)
         return values
     if isinstance(value, Mapping):
         return {str(name): _dump(item) for name, item in value.items()}
@@ -129,7 +129,7 @@ def _dump(value: Any) -> Any:
 
 
 def _load(cls: Any, field_values: Any) -> Any:
-    """Create a declaration, such as a `Table`, of the class ``cls`` from the dict of its fields."""
+    """Create a declaration of the class ``cls``, such as `Table`, from the dict of its fields."""
     if not isinstance(field_values, dict) or not {*field_values} <= {
         field.name for field in fields(cls)
     }:
@@ -137,14 +137,14 @@ def _load(cls: Any, field_values: Any) -> Any:
     if cls is Aggregation and field_values["rule"] not in RULES:
         return Aggregation("none", why=f"its rule, {field_values['rule']}, is of a newer version")
     values = {}
-    for name, fact in field_values.items():
+    for name, value in field_values.items():
         inner_cls = _DECLARATION_FIELDS.get(name)
         if inner_cls is None:
-            values[name] = _load_path(fact) if name in _PATH_FIELDS else _as_tuples(fact)
-        elif isinstance(fact, list):
-            values[name] = tuple(_load(inner_cls, item) for item in fact)
+            values[name] = _load_path(value) if name in _PATH_FIELDS else _as_tuples(value)
+        elif isinstance(value, list):
+            values[name] = tuple(_load(inner_cls, item) for item in value)
         else:
-            values[name] = fact and _load(inner_cls, fact)
+            values[name] = value and _load(inner_cls, value)
     if cls is Section:
         return Section(values.pop("name"), values.pop("doc"), *values.pop("tables"), **values)
     return cls(**values)
@@ -172,7 +172,7 @@ def _load_path(text_and_limits: Any) -> Any:
 
 
 def _as_tuples(value: Any) -> Any:
-    """Convert the arrays of a JSON value to tuples; raise TypeError if one holds an object."""
+    """Convert all lists in a JSON value to tuples; raise TypeError if a list holds a dict."""
     if isinstance(value, list):
         values = tuple(map(_as_tuples, value))
         hash(values)

@@ -1,6 +1,6 @@
-"""The default profile, its sections and tables by name, and `scope_options`.
+"""Look up the sections and tables of the default profile by name.
 
-A service may list the values of filters at other paths: `scope_options` declares these.
+`scope_options` declares the paths at which another service lists the values of filters.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Section:
-    """Return the declaration of a section (its tables, their columns and where these are).
+    """Return the declaration of a section: its tables, with their columns and paths.
 
-    ``scope_options``, also spelt ``scope-options``, is the section that lists filter values.
+    ``scope_options``, or ``scope-options``, is the section that lists the values of filters.
 
     Raises
     ------
     ScopeError
-        If no section has that name; it suggests names that look alike.
+        If no section has that name; the message suggests similar names.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def get(name: str) -> Section:
 
 
 def all() -> Mapping[str, Section]:
-    """Return every declaration by name, scope options included.
+    """Return the declarations of all sections by name, with ``scope_options``.
 
     Examples
     --------
@@ -80,13 +80,13 @@ def all() -> Mapping[str, Section]:
 def table(name: str) -> Table:
     """Return the declaration of a table by its name.
 
-    The metadata of frames refers to a table of another profile than the default one as
-    ``profile#fingerprint:table``; such a name is understood as well.
+    A table of another profile than the default one has the name ``profile#fingerprint:table``, as
+    in the metadata of frames.
 
     Raises
     ------
     ScopeError
-        If no section declares it; it suggests names that look alike.
+        If no section has such a table; the message suggests similar names.
 
     Examples
     --------
@@ -112,29 +112,30 @@ def find_table(name: str) -> Table | None:
 
 
 def propose(responses: Any, name: str | None = None) -> Proposal:
-    """Draft a declaration from one or several responses; it prints as Python code.
+    """Draft the declaration of a section from one or several of its responses.
 
-    It has units and rules of aggregation where a single response proves or suggests them, with
-    the evidence in comments. `aa.profile.draft` asks the service for more responses.
+    The draft prints as Python code. It has the units and rules of aggregation that the responses
+    prove or suggest, with the evidence in comments. `aa.profile.draft` asks the service for more
+    responses, which prove more.
 
     Parameters
     ----------
     responses : Payload, bytes, str, dict, or list of these
-        Responses of one section, as they came or decoded.
+        Responses of one section, as received or decoded.
     name : str, optional
-        The section's name; by default what a payload or the response itself says.
+        The name of the section; by default the name in the payload or in the response.
 
     Returns
     -------
     Proposal
-        The draft: it prints as code, and ``.section`` is the declaration, for a `Profile`.
+        The draft. It prints as code; its attribute ``section`` is the declaration.
 
     Raises
     ------
     DecodeError
         If a response is not one JSON document.
     PayloadError
-        If nothing in the responses can be made a table.
+        If no part of the responses can be made into a table.
 
     Examples
     --------
@@ -153,8 +154,8 @@ def propose(responses: Any, name: str | None = None) -> Proposal:
 def describe(name: str) -> pd.DataFrame:
     """Return the columns of a section's tables, one row each.
 
-    Columns: ``dtype``, ``unit``, ``aggregation`` (``key`` for those that identify a row),
-    ``meaning``; the index is the table and the column.
+    Columns: ``dtype``, ``unit``, ``aggregation`` (``key`` for columns that identify a row),
+    ``meaning``; the index has the table and the column.
 
     Raises
     ------
@@ -181,7 +182,7 @@ def describe(name: str) -> pd.DataFrame:
 
 
 def default_profile() -> Profile:
-    """Return the profile that is used where none is given.
+    """Return the profile that is used if no other profile is passed.
 
     Examples
     --------
@@ -192,10 +193,10 @@ def default_profile() -> Profile:
 
 
 def qualifier(section: Section, owner: str) -> str:
-    """Return the prefix that names of a section's tables have in metadata.
+    """Return the prefix of the names that a section's tables have in metadata; register the tables.
 
-    It is empty if the section is in the default profile. Otherwise it consists of ``owner``, i.e.
-    the name of the section's profile, and a fingerprint of the section.
+    The prefix is empty if the section is in the default profile. Otherwise it consists of
+    ``owner``, which is the name of the section's profile, and a fingerprint of the section.
 
     Examples
     --------
@@ -215,7 +216,7 @@ def qualifier(section: Section, owner: str) -> str:
 
 
 def remember(name: str, declared: Table) -> None:
-    """Register a table of another profile by its qualified name; the oldest ones are forgotten."""
+    """Register a table of another profile by its qualified name, and drop the oldest if needed."""
     if name not in _other_tables:
         with _lock:
             while len(_other_tables) >= _MAX_TABLES:
@@ -224,7 +225,7 @@ def remember(name: str, declared: Table) -> None:
 
 
 _other_tables: dict[str, Table] = {}
-"""The tables of profiles other than the default one, by the names that metadata has for them."""
+"""The tables of other profiles than the default one, by their names in metadata."""
 
 _MAX_TABLES = 8192
 _lock = Lock()
@@ -234,17 +235,17 @@ _lock = Lock()
 
 
 def scope_options(**paths: str) -> Section:
-    """Declare where the scope options of a service list the values of each filter.
+    """Declare the paths at which the scope options of a service list the values of filters.
 
-    The section belongs into the service's profile. The values of a filter that is left out are
-    expected where the reference service has them.
+    The section that is returned belongs in the service's profile. For a filter that is left out,
+    the path of the reference service is used.
 
     Parameters
     ----------
     **paths : str
-        The path of the values of each filter, ``engine``, ``topic``, ``category`` and ``brand``:
-        ``models[].key`` in objects of a list, ``themes[]`` for a list of text, ``makers{}`` for the
-        keys of an object.
+        The path of the values by filter: ``engine``, ``topic``, ``category`` or ``brand``. Write
+        ``models[].key`` for a field of the objects in a list, ``themes[]`` for a list of text,
+        ``makers{}`` for the keys of an object.
 
     Raises
     ------
@@ -269,9 +270,9 @@ def scope_options(**paths: str) -> Section:
 
 
 def _table_at(table: Table, name: str, path: str) -> Table:
-    """Return a table of scope options whose values are at ``path``; its columns are optional.
+    """Return a table of scope options with the values of a filter at ``path``.
 
-    If the path is empty, the values stay where they are.
+    All its columns become optional. With an empty path the values keep their path.
     """
     columns = tuple(replace(column, optional=True) for column in table.columns)
     if not path:

@@ -1,4 +1,4 @@
-"""Row shapes: where the rows of a table are in a response."""
+"""Declare where the rows of a table are in a response, and what shape they have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Scalar = str | float | bool | None
 """A plain JSON value."""
 
 Filter = tuple[tuple[str, tuple[Scalar, ...]], ...]
-"""Pairs of a column's source and the values of it that a row must, or must not, have."""
+"""Pairs of a source, as of a column, and the values there by which rows are selected."""
 
 
 @dataclass(frozen=True)
@@ -25,20 +25,20 @@ class Rows:
     steps
         The path to the rows.
     labels
-        Names for the keys of the path's ``{}`` steps, in order. A column with such a name has the
+        A name for the keys at each ``{}`` step of the path. A column with such a name holds these
         keys.
     positional
-        For rows that are arrays: a name for each position.
+        For rows that are arrays: a name for each of their positions.
     one
-        Whether there is a single row, whatever its value is.
+        Whether the value at the path is a single row.
     function
-        The function that computes the rows, where none of the shapes fits.
+        A function that computes the rows, if they have none of the other shapes.
     header
-        For rows that are arrays: the path to the array that names their positions.
+        For rows that are arrays: the path to the array with the names of their positions.
     without, only
-        Filters: the rows to drop, and the only rows to keep, by values of sources.
+        Filters: ``without`` selects the rows to drop, ``only`` the rows to keep.
     first
-        The position of the first row in its array: 1 where the first element is a header.
+        The position of the first row in its array: 1 if the element before it is a header.
     """
 
     steps: tuple[Step, ...]
@@ -53,7 +53,7 @@ class Rows:
 
     @property
     def path(self) -> str:
-        """The path as text."""
+        """The path to the rows, as text."""
         return format_path(self.steps)
 
     def where(
@@ -62,18 +62,18 @@ class Rows:
         without: Mapping[str, tuple[Scalar, ...]] | None = None,
         only: Mapping[str, tuple[Scalar, ...]] | None = None,
     ) -> Rows:
-        """Return the rows with a filter, such as one that drops the total among its parts.
+        """Return the rows with a filter, such as one that drops a row of totals.
 
-        A row that is left out may be a row of another table, by its ``only``. If it is not, its
-        values are in ``extra``, with the reason ``left out``.
+        Rows that are left out can be rows of another table, which keeps them by ``only``. Otherwise
+        their values are in ``extra``, with the reason ``left out``.
 
         Parameters
         ----------
         without : mapping of str to tuple
-            The rows to leave out: values by source, which is written like a column's. None stands
-            for null and for a field that is not there.
+            Rows are left out if they have one of these values at this source. Sources are written
+            as those of columns. The value None stands for null and for an absent field.
         only : mapping of str to tuple
-            The rows to take, in the same form; all others are left out.
+            Only rows that have one of these values at this source are kept.
 
         Examples
         --------
@@ -96,9 +96,9 @@ def records(
 ) -> Rows:
     """Declare rows that are the elements of an array.
 
-    If the path has ``{}`` steps, ``key`` names the columns for their keys. If every element wraps
-    its record, ``inside`` is the path to the record: columns are read from it, and ``^`` leads to
-    the wrapper. ``first=1`` skips a first element that only names the columns of the others.
+    If the path has ``{}`` steps, ``key`` names the columns for their keys. If each element is a
+    wrapper around a record, ``inside`` is the path to this record: columns are read from the
+    record, and ``^`` leads to the wrapper. ``first=1`` skips the first element, if it is a header.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def records(
 
 
 def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
-    """Declare rows that are the entries of an object, or of nested objects if there are more keys.
+    """Declare rows that are the entries of an object; with several keys, of nested objects.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def keyed(path: str, key: str | tuple[str, ...]) -> Rows:
 
 
 def pairs(path: str, *names: str) -> Rows:
-    """Declare rows that are short arrays, with a name for each position.
+    """Declare rows that are short arrays; ``names`` has the column for each of their positions.
 
     Examples
     --------
@@ -137,17 +137,17 @@ def pairs(path: str, *names: str) -> Rows:
 
 
 def grid(rows: str, *, header: str) -> Rows:
-    """Declare rows that are arrays, where another array names their positions.
+    """Declare rows that are arrays, whose positions are named by another array, the header.
 
-    A column's source is a name in the header, ``[name]``; by default the column's own name.
-    The order of the header may change from response to response.
+    The source of a column is ``[name]``, with a name of the header; by default it is the name of
+    the column. The order of the header may differ between responses.
 
     Parameters
     ----------
     rows : str
         The path to the rows.
     header : str
-        The path to the names: an array of text (``columns``), or of objects
+        The path to the header: an array of names (``columns``), or of objects with names
         (``columns[].name``).
 
     Examples
@@ -155,9 +155,9 @@ def grid(rows: str, *, header: str) -> Rows:
     >>> format_path(grid("report.rows", header="report.columns").header)
     'report.columns[]'
     """
-    names = parse_pattern(header)
-    names = names if Each() in names else (*names, Each())
-    return Rows((*parse_pattern(rows), Each()), header=names)
+    header_steps = parse_pattern(header)
+    header_steps = header_steps if Each() in header_steps else (*header_steps, Each())
+    return Rows((*parse_pattern(rows), Each()), header=header_steps)
 
 
 def single(path: str = "") -> Rows:
@@ -168,9 +168,9 @@ def single(path: str = "") -> Rows:
 def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Rows:
     """Declare rows that a function computes from the value at a path.
 
-    The function gets the value as it is in the response and returns objects, whose fields columns
-    read as those of records; ``^`` leads to the record around the value. The value stays in
-    ``extra``, as the function may not use all of it.
+    The function is called with the decoded value and returns rows as dicts, from which columns are
+    read as from records; ``^`` leads to the record around the value. The value is also kept in
+    ``extra``, because the function may not use all of it.
 
     Examples
     --------
@@ -187,5 +187,5 @@ def computed(path: str, rows: Callable[[Any], Iterable[Mapping[str, Any]]]) -> R
 
 
 def key_names(key: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of a key, which may be a single text, as a tuple."""
+    """Return the names of the columns of a key as a tuple; a single name may be passed as text."""
     return (key,) if isinstance(key, str) else (*key,)

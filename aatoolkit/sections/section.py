@@ -1,12 +1,12 @@
-"""Declarations of sections and tables: which rows and columns a response has, and where.
+"""Declare sections and tables: the rows and columns of a response, and their paths.
 
-A declaration is data, not code, so that the small differences of 17 sections stay visible. The
-rows of a table are at a path: names joined by dots, ``[]`` for the elements of an array, ``{}``
-for the entries of an object whose keys are data (``{a,b}`` for some of its keys only). The values
-of a column are at a path that starts at the row, with ``^`` at the record that encloses the row, or
-with ``$`` at the response. In a path from the response, ``[@0]`` is the element at the row's
-position, and ``{@0}`` the entry with the row's key, in the first array or object on the path to
-the row.
+A declaration is data, not code, which keeps the small differences of 17 sections visible. The rows
+of a table are at a path. A path consists of names joined by dots, with ``[]`` for the elements of
+an array, and ``{}`` for the entries of an object whose keys are data (``{a,b}`` for some of its
+keys only). The values of a column are at a path that starts at the row. With ``^`` it starts at the
+record that encloses the row, with ``$`` at the response. In a path from the response, ``[@0]`` is
+the element at the position of the row, and ``{@0}`` the entry with the key of the row, in the first
+array or object on the path to the row.
 
 >>> Table(
 ...     "source_domain_engines",
@@ -72,25 +72,26 @@ __all__ = [
 ]
 
 ENVELOPE = ("section", "domain", "window", "filters", "generatedAt", "availability")
-"""The fields that sections share; they become metadata and stay in ``extra``."""
+"""The fields that all sections have; they become metadata and are kept in ``extra``."""
 
 
 @dataclass(frozen=True)
 class Table(Described):
-    """One tidy table of a section.
+    """The declaration of one tidy table of a section.
 
     Parameters
     ----------
     name : str
-        Its name.
+        The name of the table.
     doc : str
-        What a row is, in a sentence: "One row per cited domain."; if empty, made from the key.
+        What a row is, in a sentence, such as "One row per cited domain."; if it is empty, it is
+        made from the key.
     rows : Rows
-        Where its rows are: `records`, `keyed`, `grid`, `pairs`, `single` or `computed`.
+        The path and shape of the rows: `records`, `keyed`, `grid`, `pairs`, `single` or `computed`.
     key : str or tuple of str
-        The columns that identify a row.
+        The names of the columns that identify a row.
     columns : tuple of Column
-        Its columns, in order.
+        The columns, in their order in the table.
     """
 
     name: str
@@ -144,7 +145,7 @@ class Table(Described):
 
     @property
     def is_optional(self) -> bool:
-        """Whether all columns but the key are optional, so that a response may lack the table."""
+        """Whether a response may lack the table, as all its columns except the key are optional."""
         value_columns = [column for column in self.columns if column.name not in self.key]
         return bool(value_columns) and all(column.optional for column in value_columns)
 
@@ -162,31 +163,31 @@ class Table(Described):
 
 @dataclass(frozen=True, init=False)
 class Section(Described):
-    """One section of the API, as tidy tables.
+    """The declaration of one section of the API, as tidy tables.
 
     Parameters
     ----------
     name : str
-        Its name in the API.
+        The name of the section in the API.
     doc : str
-        What it holds, in a sentence.
+        The content of the section, in a sentence.
     *tables : Table
-        Its tables; the first is its main table.
+        The tables of the section; the first is its main table.
     kept : tuple of str
-        Paths of fields that are known but in no table. They stay in ``extra`` and are not reported
-        as drift, i.e. as differences from the declaration.
+        Paths of known fields that no table has. They are kept in ``extra`` and are not reported as
+        drift, i.e. as differences from the declaration.
     optional : tuple of str
-        Paths of rows and fields that a response may lack: their absence is no drift.
+        Paths of rows and fields that a response may lack; their absence is not reported as drift.
     availability : Rule or tuple of Rule, optional
-        Where the service states the section's availability, one rule for each path. A rule wins
-        over what the package would detect by itself.
+        The rules that say where the service states the section's availability, one for each path.
+        They win over the general rules of detection.
     watched : tuple of str
-        Paths that may be about availability and have no rule yet: ``tables.hints`` lists the values
-        there.
+        Paths that may be about availability but have no rule yet; ``tables.hints`` lists their
+        values.
     emptied : tuple of str
-        Paths whose rows the service omits, without saying so, when nothing was measured. Where a
-        response has no rows there, ``tables.hints`` warns that this may not mean zero. ``$`` is
-        the whole response.
+        Paths of rows that the service omits, without a reason, when nothing was measured. If a
+        response has no rows there, ``tables.hints`` warns that this may not mean zero. ``$`` stands
+        for the whole response.
 
     Examples
     --------
@@ -253,17 +254,17 @@ class Section(Described):
     def with_rule(self, **rule: Any) -> Section:
         """Return the section with a further rule for its availability.
 
-        The rule replaces a rule with the same path, ``at``; rules with other paths stay.
+        It replaces an earlier rule with the same path ``at``. Rules with other paths are kept.
 
         Parameters
         ----------
         **rule
-            The parameters of `Rule`: ``at``, ``words`` and the others.
+            The parameters of `Rule`, such as ``at`` and ``words``.
 
         Returns
         -------
         Section
-            A new section, to normalise responses with.
+            A new section, with which responses can be normalised.
 
         Examples
         --------
@@ -279,23 +280,23 @@ class Section(Described):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules for the section's availability, as a tuple."""
+        """The rules for the section's availability, as a tuple, which may be empty."""
         return rules_of(self.availability)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its tables, the main table first."""
+        """The names of the section's tables, the main table first."""
         return tuple(table.name for table in self.tables)
 
 
 def is_at(path: str, rule_path: str) -> bool:
-    """Whether a path equals the path of a rule, or one of the two is the beginning of the other."""
+    """Whether a path is the path of a rule, or one of the two paths leads through the other."""
     path, rule_path = path.replace("{}", ""), rule_path.replace("{}", "")
     return f"{path}.".startswith(f"{rule_path}.") or f"{rule_path}.".startswith(f"{path}.")
 
 
 def pattern_of(rows: Rows, source: str) -> str:
-    """Return the path from the document of a column's values; ``source`` is that from the row."""
+    """Return the path of a column's values from the response, by their path from the row."""
     if source.startswith("$"):
         return format_path(_to_all_elements(parse_path(source[1:].lstrip("."))))
     steps = rows.steps
@@ -309,7 +310,7 @@ def pattern_of(rows: Rows, source: str) -> str:
 
 
 def _to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return a path in which steps to single elements of arrays lead to all elements."""
+    """Return a path with steps to all elements of arrays instead of steps to single elements."""
     return tuple(
         Each() if isinstance(step, Each | Position | Named)
         else Entries(step.only) if isinstance(step, Entries) else step
@@ -318,7 +319,7 @@ def _to_all_elements(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _enclosing_steps(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return the path of the record around the rows, i.e. of the array element that they are in."""
+    """Return the path of the record that encloses the rows, i.e. the array element around them."""
     array_indexes = [index for index, step in enumerate(steps[:-1]) if isinstance(step, Each)]
     if not array_indexes:
         raise ArgumentError(f"no record encloses {format_path(steps)!r}; leave out a ^")

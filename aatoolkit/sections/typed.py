@@ -1,4 +1,4 @@
-"""Write the declared tables as types, for editors and type checkers."""
+"""Write the tables of a profile as Python types, for editors and type checkers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 {methods}'''
 
 # Type checkers would take what these return for the table itself, without the columns it gained.
-_CHANGING = (
+_METHODS_TO_PLAIN_FRAME = (
     *("add_prefix", "add_suffix", "assign", "join", "melt", "merge", "pivot", "pivot_table"),
     *("reindex", "rename", "reset_index", "set_axis", "set_index", "transpose"),
 )
@@ -127,7 +127,7 @@ _FILTERS = "".join(
 
 
 def typed_module(profile: Profile) -> str:
-    """Generate a Python module with a type for each table of a profile.
+    """Return the source of a Python module with a type for each table of a profile.
 
     With it, editors complete the names of sections, tables, columns and ``df.aa``, and type
     checkers find mistyped names. The module holds no data, and needs only this package to run.
@@ -167,7 +167,7 @@ def typed_module(profile: Profile) -> str:
     )
     methods = (
         f"        def {name}(self, *args: Any, **options: Any) -> pd.DataFrame: ...\n"
-        for name in _CHANGING
+        for name in _METHODS_TO_PLAIN_FRAME
     )
     return "".join(
         [
@@ -205,7 +205,7 @@ def _tables(section: Section, name: str, frames: Mapping[str, str]) -> str:
 
 
 def _classes(names: Iterable[str], suffix: str) -> dict[str, str]:
-    """Return a class name for each name, with a suffix; equal class names are numbered."""
+    """Return a class name by name, with ``suffix``; equal class names get numbers."""
     classes: dict[str, str] = {}
     for name in names:
         classes[name] = fresh(f"{_class_name(name)}{suffix}", classes.values())
