@@ -15,7 +15,7 @@ V = TypeVar("V")
 
 
 class Chaptered(ABCMeta):
-    """A metaclass that shortens the ``help`` of a class: its docstring, then a line per member.
+    """A metaclass that makes ``help(Class)`` short: the docstring, then one line per public member.
 
     ``help(Class.member)`` has the arguments and examples of one member.
 
@@ -57,7 +57,7 @@ _INDENT = 17
 
 
 def members_of(class_: type) -> list[tuple[str, str]]:
-    """Return the names of a class's public members, each with the first line of its docstring."""
+    """Return the public members of a class as pairs: the name, the first line of its docstring."""
     members = {}
     for base in reversed(class_.__mro__):
         for name, member in vars(base).items():
@@ -71,7 +71,7 @@ def members_of(class_: type) -> list[tuple[str, str]]:
 
 
 class NamesNear(metaclass=Chaptered):
-    """A base class whose `AttributeError` for a missing attribute names near matches.
+    """A base class: its `AttributeError` for a missing attribute suggests similar names.
 
     Examples
     --------
@@ -84,10 +84,10 @@ class NamesNear(metaclass=Chaptered):
     """
 
     _called = ""
-    """What the error calls an object; by default the name of its class."""
+    """The object's name in the error message; by default the name of its class."""
 
     def _item_named(self, name: str) -> str:
-        """Return the subscript to suggest for an attribute that is the key of an item; else ""."""
+        """Return a hint such as ``write tables['rank']`` if an item has this name; else ""."""
         return ""
 
     if not TYPE_CHECKING:  # type checkers go by what is declared
@@ -99,7 +99,7 @@ class NamesNear(metaclass=Chaptered):
 
 
 class Keyed(Mapping[K, V], NamesNear):
-    """A base class of mappings whose keys Tab completes."""
+    """A base class of mappings; in a notebook, Tab completes their keys."""
 
     _items: Mapping[K, Any]
 

@@ -33,15 +33,15 @@ class CallGroup:
         self._context.run(_CANCELLED.set, self._event)
 
     def run(self, action: Callable[..., T], *arguments: object) -> T:
-        """Call a function as part of the group; several threads may do so."""
+        """Call a function as a member of the group, from any thread; return its result."""
         return self._context.copy().run(action, *arguments)
 
     def cancel(self) -> None:
-        """Cancel the calls."""
+        """Cancel all calls of the group, those that run and those still to come."""
         self._event.set()
 
 
 def is_cancelled() -> bool:
-    """Return whether the group that the current call belongs to was cancelled."""
+    """Return whether the current call belongs to a cancelled group."""
     event = _CANCELLED.get()
     return event is not None and event.is_set()

@@ -48,14 +48,14 @@ EXTRAS = {
 
 @contextmanager
 def needed(purpose: str, extra: str) -> Iterator[None]:
-    """Import optional packages in a block; if one is missing, raise an error that names its extra.
+    """Turn a failed import of an optional package in a block into an error that says how to get it.
 
     Parameters
     ----------
     purpose
-        What needs them, with its verb: ``pictures need``.
+        The beginning of the message: subject and verb, such as ``pictures need``.
     extra
-        The extra that installs them.
+        The extra that installs the package: ``pip install "aatoolkit[extra]"``.
 
     Raises
     ------

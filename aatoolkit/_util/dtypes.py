@@ -16,13 +16,14 @@ class Dtype:
     name
         Its name in declarations.
     words
-        What readers of a report call it.
+        Its name in reports.
     python
         The type of its values, for type checkers.
     pandas
         The dtype of its column in a DataFrame; None for a category, as levels may be added.
     parses
-        The names of other ways in which services write its values, such as numbers as text.
+        The formats of text or numbers that services may write its values in, such as
+        ``decimal comma``.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Dtype:
 
 @dataclass(frozen=True)
 class Reading:
-    """How the values of a column are parsed: its dtype, and how services write it otherwise.
+    """How to parse the values of a column: the dtype, and the format that the service writes.
 
     Parameters
     ----------

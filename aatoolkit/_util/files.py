@@ -37,7 +37,7 @@ except ImportError:  # Windows, where an unfinished file is recognised by its ag
     fcntl = None  # type: ignore[assignment]
 
 _UNFINISHED_NAME = re.compile(r"\.tmp-[0-9a-f]{16}")
-_ASIDE_NAME = re.compile(r"\.old-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
+_MOVED_ASIDE_NAME = re.compile(r"\.old-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
 _ABANDONED_SECONDS = 86_400.0
 """The seconds after which an unfinished file is a dead writer's, where there are no locks."""
 
@@ -70,7 +70,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = _target(path)
     with _reporting(target):
         mode = _mode(target)
-        with _unfinished(target.parent, is_folder=False) as temporary_path:
+        with _temporary_path(target.parent, is_folder=False) as temporary_path:
             yield temporary_path
             if mode not in (None, stat.S_IMODE(temporary_path.stat().st_mode)):
                 temporary_path.chmod(mode)
@@ -121,7 +121,7 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
         if _is_taken(target) and not overwrite:
             problem = "the folder is not empty; pass overwrite=True to replace it, or name another"
             raise FileExistsError(errno.EEXIST, problem)
-        with _unfinished(target.parent, is_folder=True) as temporary_path:
+        with _temporary_path(target.parent, is_folder=True) as temporary_path:
             yield temporary_path
             _sync_all(temporary_path)
             if overwrite and _is_taken(target):
@@ -135,11 +135,12 @@ def writing_folder(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
 def sweep(folder: str | os.PathLike[str]) -> list[Path]:
     """Remove the temporary files of killed writers from a folder; return their paths.
 
-    A folder is moved back if the writer that moved it aside was killed before it replaced it.
+    A writer may have been killed after it moved an old folder aside and before the new one was in
+    place. Then the old folder is moved back.
     """
     removed_paths = []
     for path in [*Path(folder).glob(".tmp-*"), *Path(folder).glob(".old-*")]:
-        match = _ASIDE_NAME.fullmatch(path.name)
+        match = _MOVED_ASIDE_NAME.fullmatch(path.name)
         if not match and not _UNFINISHED_NAME.fullmatch(path.name):
             continue
         with contextlib.suppress(OSError), contextlib.ExitStack() as exit_stack:
@@ -172,7 +173,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def _reporting(target: Path, state: str = "was not written") -> Iterator[None]:
-    """Convert an `OSError` to `NotWritten`, whose message says what happened to the file."""
+    """Convert an `OSError` of the block to `NotWritten`; the message has the path and ``state``."""
     try:
         yield
     except NotWritten:
@@ -185,8 +186,8 @@ def _reporting(target: Path, state: str = "was not written") -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _unfinished(folder: Path, *, is_folder: bool) -> Iterator[Path]:
-    """Yield a new, locked temporary file or folder, and remove it at the end."""
+def _temporary_path(folder: Path, *, is_folder: bool) -> Iterator[Path]:
+    """Create and lock a temporary file or folder, yield its path, and remove it at the end."""
     _make_folder(folder)
     _sweep_once(folder)
     while True:
@@ -204,9 +205,10 @@ def _unfinished(folder: Path, *, is_folder: bool) -> Iterator[Path]:
 
 
 def _lock(path: Path, exit_stack: contextlib.ExitStack) -> bool | None:
-    """Lock a file or folder until the end of the stack; return whether that succeeded.
+    """Lock a file or folder until ``exit_stack`` closes.
 
-    Return None if the system has no locks.
+    Return True if it is locked now, False if another process has locked it, and None if the system
+    has no locks.
     """
     if fcntl is None:
         return None
@@ -222,7 +224,7 @@ def _lock(path: Path, exit_stack: contextlib.ExitStack) -> bool | None:
 
 
 def read_regular_file(path: Path, limit: int) -> str:
-    """Read the text of a small regular file; pipes and devices are errors.
+    """Return the text of a regular file, at most ``limit`` bytes; pipes and devices are errors.
 
     Raises
     ------
@@ -236,7 +238,13 @@ def read_regular_file(path: Path, limit: int) -> str:
 
 
 def _mode(target: Path) -> int | None:
-    """Return the permissions of the file that will be replaced; None if there is no file."""
+    """Return the permission bits of the file to be replaced; None if it does not exist.
+
+    Raises
+    ------
+    OSError
+        If the file must not be replaced.
+    """
     try:
         file_stat = target.stat()
     except FileNotFoundError:
@@ -254,7 +262,7 @@ def _is_taken(target: Path) -> bool:
 
 
 def _make_folder(folder: Path) -> None:
-    """Create a folder and its parents, and sync them to disk."""
+    """Create a folder and its missing parents, and sync them to disk."""
     if folder.is_dir():
         return
     _make_folder(folder.parent)
@@ -272,18 +280,18 @@ def _remove(path: Path) -> None:
 
 
 def _replace(path: Path, target: Path) -> None:
-    """Rename a file or folder to a target, which may be a file or an empty folder."""
+    """Move a file or folder to ``target``; a file or empty folder there is replaced."""
     if os.name == "nt" and target.is_dir():
         target.rmdir()
     os.replace(path, target)
 
 
 def _exchange(new_folder: Path, target: Path) -> None:
-    """Replace a folder by another; `sweep` restores it if the process is killed meanwhile.
+    """Replace the folder ``target`` by ``new_folder``; if that is interrupted, restore it.
 
     On Linux ``renameat2`` exchanges the two folders in one step. So one of them is always in place,
     even if the process is killed, and two writers do not interfere. Afterwards the old folder has
-    the temporary name.
+    the temporary name. Elsewhere `sweep` restores the old folder if the process was killed.
     """
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
     cwd, exchange_flag = -100, 2
@@ -326,7 +334,7 @@ def _sync(path: Path) -> None:
 
 
 def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the differences between expected and actual file hashes: the kind and the name.
+    """Compare hashes by file name; yield the kind of each difference, and the name of the file.
 
     Examples
     --------
@@ -343,7 +351,7 @@ def mismatches(expected: Mapping[str, str], actual: Mapping[str, str]) -> Iterat
 
 
 class FileList(list[Path]):
-    """A list of written files, which prints as their number and common folder.
+    """A list of written files; it prints as their count and their common folder.
 
     Examples
     --------

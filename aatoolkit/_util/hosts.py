@@ -9,8 +9,8 @@ import idna
 from aatoolkit.errors import ScopeError
 
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_MAX_NAME = 253
+_NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_MAX_NAME_LENGTH = 253
 
 
 def canonical_host(host: str) -> str:
@@ -48,6 +48,6 @@ def canonical_name(text: str) -> str | None:
         except (idna.IDNAError, UnicodeError):
             return None
     labels = folded_text.removesuffix(".").split(".")
-    is_well_formed = all(map(_LABEL.fullmatch, labels)) and not _NUMERIC.fullmatch(labels[-1])
+    is_well_formed = all(map(_LABEL.fullmatch, labels)) and not _NUMERIC_LABEL.fullmatch(labels[-1])
     name = ".".join(labels)
-    return name if is_well_formed and len(name) <= _MAX_NAME else None
+    return name if is_well_formed and len(name) <= _MAX_NAME_LENGTH else None

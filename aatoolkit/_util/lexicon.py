@@ -1,8 +1,8 @@
-"""The lexicon: the meanings of words in field names and texts of services.
+"""The lexicon: what words mean in the field names and texts of services.
 
 It is read from ``lexicon.txt`` beside this file. A concept is a set of words with one meaning, such
-as ``count``. A state (such as "not measured"), a flag, a stem or a form is a regular expression
-over words, by which sentences and field names are recognised.
+as ``count``. States (such as "not measured"), flags, stems and forms are named regular expressions;
+they recognise sentences and field names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PATTERN_LINE = re.compile(r"(state|flag|stem|form) (\w+)(?: (weak|strong|plain)
 
 @lru_cache(maxsize=8192)
 def tokens(text: str) -> tuple[str, ...]:
-    """Split a name into its words, in lower case.
+    """Split a name into words, and return them in lower case.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def fold(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def spaced(name: str, without: Collection[str] = ()) -> str:
-    """Join the words of a name by spaces, without some of them.
+    """Return the words of a name joined by spaces, without those in ``without``.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def spaced(name: str, without: Collection[str] = ()) -> str:
 
 @cache
 def words(*concepts: str) -> frozenset[str]:
-    """Return all words of one or several concepts, i.e. sets of words with one meaning.
+    """Return all words of the given concepts; a concept is a set of words with one meaning.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def words(*concepts: str) -> frozenset[str]:
 
 @cache
 def pairs(concept: str) -> Mapping[str, str]:
-    """Return the pairs of a concept that are written as ``word=other``, as a mapping.
+    """Return a concept of entries ``word=meaning`` as a mapping from word to meaning.
 
     Examples
     --------
@@ -127,26 +127,26 @@ def fits(key: str, form: str, without: tuple[str, ...] | frozenset[str] = ()) ->
 
 @cache
 def patterns(kind: str) -> Mapping[tuple[str, str | None], re.Pattern[str]]:
-    """Return the patterns of a kind (state, flag, stem or form) by name and strength.
+    """Return the patterns of a kind: state, flag, stem or form. The key is a name and a strength.
 
     The strength is ``weak``, ``strong`` or ``plain``, or None if the pattern has none.
     """
     texts: dict[tuple[str, str | None], list[str]] = {}
     for row_kind, name, strength, text in _data()[1]:
         if row_kind == kind:
-            texts.setdefault((name, strength or None), []).append(_REFERENCE.sub(_either, text))
+            texts.setdefault((name, strength or None), []).append(_REFERENCE.sub(_any_word, text))
     return {name: re.compile("|".join(expressions)) for name, expressions in texts.items()}
 
 
-def _either(concept: re.Match[str]) -> str:
-    """Return a pattern that matches any word or phrase of the concept that a match names."""
+def _any_word(concept: re.Match[str]) -> str:
+    """Return a pattern for any word of the concept that a reference ``<concept>`` names."""
     text = _concepts()[concept[1]]
     return f"(?:{text if '|' in text else '|'.join(text.split())})"
 
 
 @cache
 def _concepts() -> Mapping[str, str]:
-    """Return the words of each concept, with references to other concepts replaced by words."""
+    """Return the words of each concept by its name; references to other concepts are resolved."""
     concepts = _data()[0]
     return {
         name: _REFERENCE.sub(lambda match: concepts[match[1]], text)
@@ -155,17 +155,17 @@ def _concepts() -> Mapping[str, str]:
 
 
 def rows_of(path: Path) -> list[list[str]]:
-    """Read a table of texts from a file: ``|`` separates cells, ``#`` begins a comment line."""
+    """Return the rows of a table in a text file: ``|`` separates cells, ``#`` begins a comment."""
     lines = path.read_text("utf-8").splitlines()
     return [line.split(" | ") for line in lines if not line.startswith("#")]
 
 
 @cache
 def _data() -> tuple[Mapping[str, str], list[tuple[str, ...]]]:
-    """Read ``lexicon.txt``; return the words of each concept, and the named patterns.
+    """Read ``lexicon.txt``; return the words of each concept by its name, and the pattern rows.
 
-    The words of a concept are one text; a pattern is a row of its kind, name, strength and regular
-    expression.
+    The words of a concept are one text, separated by spaces. A row has the kind, name, strength and
+    regular expression of a pattern.
     """
     concepts: dict[str, str] = {}
     rows: list[tuple[str, ...]] = []

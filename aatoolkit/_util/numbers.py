@@ -32,8 +32,8 @@ def number(value: float, unit: str | None = None, *, exact: bool = False) -> str
         return signed(value, unit)
     if unit in _RATES:
         percent = 100 * value
-        digits = 0 if (abs(percent) >= 10 and not exact) or not percent else 1
-        return _minus(f"{percent:.{3 if exact and 0 < abs(percent) < 0.1 else digits}f}%")
+        decimals = 0 if (abs(percent) >= 10 and not exact) or not percent else 1
+        return _minus(f"{percent:.{3 if exact and 0 < abs(percent) < 0.1 else decimals}f}%")
     if abs(value) >= 1e15:
         text = f"{value:.3g}"
     elif _is_whole(value) or abs(value) >= 1000:
@@ -66,10 +66,10 @@ def numbers(values: Iterable[float], unit: str | None = None) -> list[str]:
 
 
 def equal_digits(values: Sequence[float], *, is_mixed: bool = False) -> list[str]:
-    """Format the numbers of a table's column with four significant digits of the largest.
+    """Format the numbers of a table's column alike; the largest gets four significant digits.
 
     NaN is ``<NA>``; a small number that would be rounded to zero has more digits than the others.
-    With ``is_mixed``, for a column of several units, each has three significant digits of its own.
+    With ``is_mixed``, for a column of several units, each number gets three significant digits.
 
     Examples
     --------
@@ -84,8 +84,8 @@ def equal_digits(values: Sequence[float], *, is_mixed: bool = False) -> list[str
     """
     magnitudes = [abs(value) for value in values if math.isfinite(value)]
     are_whole = all(magnitude == math.floor(magnitude) for magnitude in magnitudes)
-    largest = max(magnitudes, default=0.0)
-    digits = 0 if are_whole or not largest else min(max(3 - math.floor(math.log10(largest)), 0), 9)
+    maximum = max(magnitudes, default=0.0)
+    digits = 0 if are_whole or not maximum else min(max(3 - math.floor(math.log10(maximum)), 0), 9)
 
     def text(value: float) -> str:
         is_hidden = value != 0 and round(value, digits) == 0
@@ -95,7 +95,7 @@ def equal_digits(values: Sequence[float], *, is_mixed: bool = False) -> list[str
 
 
 def tick(value: float, unit: str | None = None) -> str:
-    """Format the tick label of an axis, without unnecessary digits.
+    """Format a number as the tick label of an axis, without unnecessary digits.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def signed(value: float, unit: str | None = None) -> str:
 
 
 def p_value(value: float) -> str:
-    """Format a p-value.
+    """Format a p-value as text with ``p``, with up to three decimals.
 
     Examples
     --------
@@ -163,6 +163,6 @@ def _minus(text: str) -> str:
 
 
 def _short(unit: str | None) -> str:
-    """Return the text that follows a number: the sign of its unit, its currency, or nothing."""
+    """Return the text after a number with this unit: a sign such as " ms", a currency, or ""."""
     is_currency = unit is not None and len(unit) == 3 and unit.isupper()
     return UNITS[unit].short if unit in UNITS else f" {unit}" * is_currency

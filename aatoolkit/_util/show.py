@@ -1,8 +1,8 @@
 """Format tables as text of a given width, and as HTML.
 
-A method of ``df.aa`` may return a `Frame` with a `ShowAs`. This says which columns are details,
-which are shown only if there is room; which column is the verdict; and which remarks stand below
-the table. A listing has no details: all its cells are shown, and none is truncated.
+A method of ``df.aa`` may return a `Frame` with display options, a `ShowAs`: the names of the detail
+columns, which are shown only if there is room; the column of the verdict; and the remarks below the
+table. A listing is a table without details: all its cells are shown, and none is truncated.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Remarks = Callable[[pd.DataFrame, Collection[str]], tuple[Marks, list[str]]]
 
 
 def _no_remarks(_: pd.DataFrame, __: Collection[str]) -> tuple[Marks, list[str]]:
-    """Return neither marks nor remarks."""
+    """Return no marks of cells and no remarks, for a table that needs none."""
     return {}, []
 
 
@@ -64,12 +64,12 @@ class ShowAs:
     Parameters
     ----------
     details
-        The columns that say how a number was made, which are shown only if there is room; None for
-        a listing, whose columns are all shown.
+        The columns that say how a number was computed; they are shown only if there is room. None
+        for a listing, whose columns are all shown.
     verdict
-        The column of sentences, which is the last one shown.
+        The column of sentences; it is shown last.
     order
-        The columns that the rows are sorted by, which are always shown.
+        The columns that the rows are sorted by; they are always shown.
     remarks
         A function that returns marks of cells, and the remarks below the table.
     """
@@ -81,10 +81,10 @@ class ShowAs:
 
 
 class Frame(pd.DataFrame):
-    """A DataFrame with display options, which keeps its ``attrs`` in merges with plain frames.
+    """A DataFrame with display options; a merge with a plain DataFrame keeps its ``attrs``.
 
-    Otherwise it behaves as a `pandas.DataFrame`, and unpickles as one. `show_as` makes one with
-    display options.
+    Otherwise it behaves as a `pandas.DataFrame`, and unpickles as one. `show_as` creates one and
+    sets its display options.
 
     Examples
     --------
@@ -113,8 +113,8 @@ class Frame(pd.DataFrame):
     def __finalize__(self, other: Any, method: str | None = None, **options: Any) -> Self:
         finalize: Any = super().__finalize__  # type: ignore[misc]  # which has no stub
         finalize(other, method, **options)
-        sides = (other.left, other.right) if method == "merge" else ()
-        annotated_frames = [frame for frame in sides if frame.attrs]
+        merged_frames = (other.left, other.right) if method == "merge" else ()
+        annotated_frames = [frame for frame in merged_frames if frame.attrs]
         if len(annotated_frames) == 1:
             finalize(annotated_frames[0])
         return self
@@ -138,7 +138,7 @@ class Frame(pd.DataFrame):
 
 
 def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
-    """Create a `Frame` with display options, which prints its essential columns untruncated.
+    """Return data as a `Frame` with display options: its main columns are printed untruncated.
 
     In a terminal, sentences are wrapped within their column; in a notebook, the page wraps them.
 
@@ -154,7 +154,7 @@ def show_as(data: Any, view: ShowAs = ShowAs(), **options: Any) -> Frame:
 
 
 def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
-    """Format a frame for a terminal, by its display options."""
+    """Return a frame as text for a terminal, laid out by the display options ``view``."""
     width = terminal_width()
     text = repr(pd.DataFrame(frame))
     if _is_left_to_pandas(frame):
@@ -167,7 +167,7 @@ def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
     is_narrow = max(map(len, text.split("\n"))) < width and "\\\n" not in text
     if is_narrow and not marks and ".." not in text and len(frame) <= _MAX_ROWS:
         return "\n\n".join([text, *notes])
-    columns, notes, hidden_names = _in_sight(frame, view, width)
+    columns, notes, hidden_names = _columns_in_sight(frame, view, width)
     if hidden_names:
         notes.append(f"not shown: {some_of(hidden_names, _MAX_NAMED)}")
     lines = (line for note in notes for line in wrap_cell(note, width))
@@ -175,31 +175,31 @@ def as_text(frame: pd.DataFrame, view: ShowAs) -> str:
 
 
 def as_html(frame: pd.DataFrame, view: ShowAs) -> str | None:
-    """Format a frame for a notebook, by its display options; None if pandas shows no HTML."""
+    """Return a frame as HTML for a notebook, laid out by ``view``; None if pandas shows no HTML."""
     if _is_left_to_pandas(frame):
         pandas_html: str | None = pd.DataFrame(frame)._repr_html_()  # type: ignore[operator]
         return pandas_html
-    has_more = False
+    has_hidden_columns = False
     if view.details is None:
-        (columns, notes), levels = _listing(frame), frame.index.nlevels
+        (columns, notes), label_count = _listing(frame), frame.index.nlevels
     else:
-        (columns, notes, names), levels = _in_sight(frame, view, _PAGE_WIDTH), 1
-        has_more = bool(names)
-    table = _table(columns, levels)
+        (columns, notes, hidden_names), label_count = _columns_in_sight(frame, view, _PAGE_WIDTH), 1
+        has_hidden_columns = bool(hidden_names)
+    table = _table(columns, label_count)
     footer = "".join(f"<p>{markup_long(note)}</p>" for note in notes)
-    if has_more:
+    if has_hidden_columns:
         all_columns = _columns(frame.head(_MAX_ROWS), {})
         footer += fold(f"all {frame.shape[1]} columns", _table(all_columns, frame.index.nlevels))
     return block(table + footer)
 
 
 def _is_left_to_pandas(frame: pd.DataFrame) -> bool:
-    """Return whether pandas formats a frame: if it is empty, or names of columns repeat."""
+    """Return whether pandas must format a frame: it is empty, or has equal column names."""
     return frame.empty or not frame.columns.is_unique
 
 
 def block(content: str) -> str:
-    """Wrap HTML so that MathJax ignores it."""
+    """Return HTML wrapped in a ``div`` that MathJax ignores."""
     return f'<div class="tex2jax_ignore">{content}</div>'
 
 
@@ -209,7 +209,7 @@ def fold(title: str, content: str) -> str:
 
 
 def markup_long(text: str) -> str:
-    """Escape a text of any length as HTML."""
+    """Return a text escaped as HTML, whole even if it is long."""
     return html.escape(visible(text))
 
 
@@ -217,7 +217,7 @@ def markup_long(text: str) -> str:
 
 
 class _Column(NamedTuple):
-    """A column as texts."""
+    """A column of a table to print: its name, and its cells as text."""
 
     name: str
     cells: list[str]
@@ -225,38 +225,41 @@ class _Column(NamedTuple):
 
     @property
     def natural_width(self) -> int:
-        """The width without wrapping."""
+        """The width in characters if no cell is wrapped."""
         return max(map(len, (self.name, *self.cells)))
 
     @property
     def min_width(self) -> int:
-        """The smallest width at which the column is readable."""
+        """The smallest width in characters at which the column is readable."""
         if self.is_number:
             return self.natural_width
         words = [word for cell in self.cells for word in cell.split()]
         parts = [part for word in words for part in _name_parts(word)]
-        floor = _SENTENCE_WIDTH if self.natural_width > _PHRASE_LENGTH else _NARROW_WIDTH
+        text_width = _SENTENCE_WIDTH if self.natural_width > _PHRASE_LENGTH else _NARROW_WIDTH
         longest_part = min(_WORD_LENGTH, max(map(len, parts), default=0))
-        return min(self.natural_width, max(len(self.name), floor, longest_part))
+        return min(self.natural_width, max(len(self.name), text_width, longest_part))
 
 
 def _listing(frame: pd.DataFrame) -> tuple[list[_Column], list[str]]:
-    """Return the columns with values, after the index, and notes on the other columns."""
+    """Return the index and the columns that have values, and notes on what is left out."""
     has_value = frame.notna().any().to_numpy()
     has_value = has_value if has_value.any() else ~has_value
     names = [visible(str(name)) for name in frame.columns[~has_value]]
-    notes = [*_more(frame, _MAX_LISTED), *([f"no value in: {', '.join(names)}"] if names else [])]
+    notes = [
+        *_rows_note(frame, _MAX_LISTED),
+        *([f"no value in: {', '.join(names)}"] if names else []),
+    ]
     return _columns(frame.loc[:, has_value].head(_MAX_LISTED), {}), notes
 
 
-def _in_sight(
+def _columns_in_sight(
     frame: pd.DataFrame, view: ShowAs, width: int
 ) -> tuple[list[_Column], list[str], list[str]]:
-    """Return the columns that fit in a width, the notes, and the names of the other columns.
+    """Return the columns that fit in a width, the notes below, and the names of hidden columns.
 
     The columns that the rows are sorted by, and the verdict, are always shown. If there is room,
-    the other columns follow in their order, and last the details (`ShowAs`). A column of texts that
-    are the same in all rows becomes a note.
+    the other columns follow in their order, and last the details (see `ShowAs`). A text column with
+    the same text in all rows becomes a note.
     """
     rows, details = frame.head(_MAX_ROWS), view.details or ()
     names = [*map(str, frame.columns)]
@@ -283,13 +286,13 @@ def _in_sight(
             selection.append(name)
             room_left -= min_width
     ordered_names = sorted(selection, key=lambda name: (name == view.verdict, names.index(name)))
-    notes = [*_more(frame, _MAX_ROWS), *constants.values(), *view.remarks(frame, selection)[1]]
+    notes = [*_rows_note(frame, _MAX_ROWS), *constants.values(), *view.remarks(frame, selection)[1]]
     hidden_names = [visible(name) for name in names if name not in (*selection, *constants)]
     return [labels, *(columns[name] for name in ordered_names)], notes, hidden_names
 
 
-def _more(frame: pd.DataFrame, max_rows: int) -> list[str]:
-    """Return a note on how many rows are not shown; empty if all are."""
+def _rows_note(frame: pd.DataFrame, max_rows: int) -> list[str]:
+    """Return a list: a note on how many rows are not shown, or nothing if all are shown."""
     return [f"… {len(frame) - max_rows:,} more rows"] if len(frame) > max_rows else []
 
 
@@ -297,7 +300,7 @@ def _more(frame: pd.DataFrame, max_rows: int) -> list[str]:
 
 
 def _columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
-    """Convert the levels of the index and the columns to texts."""
+    """Return the levels of the index, then the columns, as text; marked cells get an asterisk."""
     is_mixed = "unit" in rows and rows["unit"].nunique(dropna=False) > 1
     labels = [
         _column("" if name is None else str(name), pd.Series(rows.index.get_level_values(position)))
@@ -315,7 +318,7 @@ def _columns(rows: pd.DataFrame, marks: Marks) -> list[_Column]:
 
 
 def _column(name: str, values: pd.Series, is_mixed: bool = False) -> _Column:
-    """Convert a column to texts: floats with equal digits, days without midnight."""
+    """Return a column as text: floats with equally many decimals, dates without midnight."""
     dtype = values.dtype
     is_number = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
     if pd.api.types.is_float_dtype(dtype):
@@ -330,7 +333,7 @@ def _column(name: str, values: pd.Series, is_mixed: bool = False) -> _Column:
 
 
 def cell_text(value: Any) -> str:
-    """Format a cell on one printable line."""
+    """Return the value of a cell as one line of printable text."""
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return "<NA>"
     return joined(visible(str(value)).replace("\\n", " "))
@@ -345,7 +348,7 @@ def _name_parts(word: str) -> list[str]:
 
 
 def _blocks(columns: Sequence[_Column], level_count: int, width: int) -> list[str]:
-    """Format columns in blocks that fit in a width, one block below the other."""
+    """Return a table as blocks of text, each within a width and with the index at the left."""
     labels, blocks = [*columns[:level_count]], [[*columns[:level_count]]]
     for column in columns[level_count:]:
         block = [*blocks[-1], column]
@@ -358,7 +361,7 @@ def _blocks(columns: Sequence[_Column], level_count: int, width: int) -> list[st
 
 
 def _lines(columns: Sequence[_Column], width: int) -> str:
-    """Format columns side by side in a width; the widest columns are wrapped first."""
+    """Return columns side by side as text within a width; the widest are wrapped first."""
     min_widths, natural_widths = (
         [getattr(column, size) for column in columns] for size in ("min_width", "natural_width")
     )
@@ -370,8 +373,8 @@ def _lines(columns: Sequence[_Column], width: int) -> str:
         max(min_width, min(size, cap))
         for min_width, size in zip(min_widths, natural_widths, strict=True)
     ]
-    heads, lines = [column.name for column in columns], []
-    for row in (heads, *zip(*(column.cells for column in columns), strict=True)):
+    headers, lines = [column.name for column in columns], []
+    for row in (headers, *zip(*(column.cells for column in columns), strict=True)):
         cells = [wrap_cell(cell, size) for cell, size in zip(row, widths, strict=True)]
         for line in range(max(map(len, cells))):
             parts = (
@@ -386,7 +389,7 @@ def _lines(columns: Sequence[_Column], width: int) -> str:
 
 
 def _table(columns: Sequence[_Column], labels: int) -> str:
-    """Format columns as an HTML table; the first ``labels`` of them are row headers."""
+    """Return columns as an HTML table; the first ``labels`` columns are row headers."""
     return table_html(
         [column.name for column in columns],
         [*zip(*(column.cells for column in columns), strict=True)],
@@ -404,7 +407,7 @@ def table_html(
     codes: Collection[int] = (),
     labels: int = 0,
 ) -> str:
-    """Format texts as an HTML table.
+    """Return an HTML table of the given texts.
 
     Numbers are aligned right, all else left. Columns of sentences have a minimum width, and long
     names may be broken between their parts.
@@ -412,7 +415,7 @@ def table_html(
     Parameters
     ----------
     heads : sequence of str
-        The header; empty for none.
+        The column headers; empty for no header row.
     rows : sequence of sequence of str
         The cells, as text.
     caption : str, default ''
@@ -456,7 +459,7 @@ def table_html(
 
 
 def row_ranges(index: pd.Index, mask: np.ndarray) -> str:
-    """Format the selected rows as ranges; without a RangeIndex, return their number.
+    """Describe the rows that a mask selects: as ranges or, without a RangeIndex, as a count.
 
     Examples
     --------
@@ -469,5 +472,5 @@ def row_ranges(index: pd.Index, mask: np.ndarray) -> str:
     runs = np.split(positions, np.flatnonzero(np.diff(positions) != 1) + 1)
     if not index.equals(pd.RangeIndex(len(index))) or len(runs) > 8:
         return counted(len(positions), "row")
-    names = (f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
-    return f"row{'s' * (len(positions) != 1)} {', '.join(names)}"
+    ranges = (f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+    return f"row{'s' * (len(positions) != 1)} {', '.join(ranges)}"

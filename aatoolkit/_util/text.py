@@ -1,4 +1,4 @@
-"""Format text: printable and escaped, wrapped to the terminal, as titles with lists."""
+"""Format text: escape and shorten it, wrap it to the terminal, and print objects as lists."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ESCAPABLE = re.compile(rf"[\r{_UNSAFE}]|\\(?=u[0-9a-f]{{4}})")
 
 
 def visible(text: str) -> str:
-    r"""Escape the characters of a text that are not printable.
+    r"""Return a text with its unprintable characters escaped.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def visible(text: str) -> str:
 
 
 def name_parts(word: str) -> list[str]:
-    """Split a long name after dots, slashes and the like, where it may wrap.
+    """Split a long name after dots, slashes and similar characters, where a line may break.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def name_parts(word: str) -> list[str]:
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
-    r"""Serialize to JSON, with control and bidirectional characters as escapes.
+    r"""Serialize a value to JSON, with control and bidirectional characters escaped.
 
     Parsing the text gives the same value.
 
@@ -74,7 +74,7 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
 
 
 def canonical_json(value: Any) -> str:
-    """Serialize to JSON with sorted keys and without spaces: equal values give equal text.
+    """Serialize a value to JSON with sorted keys and no spaces, so equal values give equal text.
 
     Examples
     --------
@@ -96,13 +96,13 @@ def escaped(text: str) -> str:
 
 
 def _escaped(match: re.Match[str]) -> str:
-    """Return a matched character as an escape of JSON."""
+    r"""Return the matched character as JSON escapes it, such as ``\u202e``."""
     code_units = match[0].encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{code_units[start : start + 4]}" for start in range(0, len(code_units), 4))
 
 
 def joined(text: str) -> str:
-    """Remove the full stop of each sentence that is joined to another by a semicolon.
+    """Remove each full stop that stands before a semicolon.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def joined(text: str) -> str:
 
 
 def clipped(text: str) -> str:
-    """Escape unprintable characters and truncate a text for display.
+    """Truncate a text to 300 characters for display, and escape unprintable ones.
 
     Examples
     --------
@@ -126,9 +126,9 @@ def clipped(text: str) -> str:
 def combined_reason(reasons: Iterable[str | None]) -> str | None:
     """Join reasons by ``"; "`` without duplicates; a single reason is unchanged.
 
-    A reason that was joined before is split into its parts, each of which is kept once. Full stops
-    before ``"; "`` are left out. So `str.split` gives the same parts in whatever order reasons were
-    joined.
+    If a reason was itself joined from several, it is split first, and each part is kept once. Full
+    stops before ``"; "`` are left out. So splitting the result at ``"; "`` gives the same parts,
+    whatever the order in which reasons were joined.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def combined_reason(reasons: Iterable[str | None]) -> str | None:
 
 
 def some_of(names: Sequence[str], max_count: int = 3, separator: str = ", ") -> str:
-    """Join the first few names, and count the others.
+    """Join the first ``max_count`` names, and say how many others there are.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def some_of(names: Sequence[str], max_count: int = 3, separator: str = ", ") -> 
 
 
 def counted(number: int, noun: str) -> str:
-    """Format a number with a noun, such as "3 rows".
+    """Format a count with its noun in singular or plural, such as "3 rows".
 
     Examples
     --------
@@ -168,7 +168,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def humanize(name: str) -> str:
-    """Convert a column's name to words.
+    """Return the name of a column as words.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def humanize(name: str) -> str:
 
 
 def capitalized(text: str) -> str:
-    """Convert the first letter of a text to upper case."""
+    """Return a text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
 
 
@@ -230,7 +230,7 @@ def terminal_width() -> int:
 
 
 def wrap_cell(text: str, width: int) -> list[str]:
-    """Wrap a text to a width; long names are broken after dots, slashes and the like.
+    """Wrap a text into lines of a width; long names are broken after dots, slashes and so on.
 
     Examples
     --------
@@ -250,7 +250,7 @@ def wrap_cell(text: str, width: int) -> list[str]:
 
 
 def wrap_lines(text: str) -> str:
-    r"""Wrap lines that are wider than the terminal, with continuation lines indented.
+    r"""Wrap the lines of a text that are wider than the terminal, and indent their continuation.
 
     Examples
     --------
@@ -271,14 +271,14 @@ def wrap_lines(text: str) -> str:
 
 
 def wrapped_in_ipython(value: Any, printer: Any, cycle: bool) -> None:
-    """Print a ``repr`` wrapped to the terminal's width: for use as ``_repr_pretty_``."""
+    """Print the ``repr`` of a value, wrapped to the terminal; serves as ``_repr_pretty_``."""
     printer.text(wrap_lines(repr(value)))
 
 
 class Described(metaclass=Chaptered):
-    """A base class of objects that print as a title and a list of lines.
+    """A base class of objects that print as a title and the lines below it.
 
-    The list is shown by ``print``, IPython and notebooks; ``repr`` may be another, complete text.
+    ``print``, IPython and notebooks show them so; ``repr`` may be another, complete text.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -287,7 +287,7 @@ class Described(metaclass=Chaptered):
         cls._repr_pretty_ = Described._repr_pretty_  # type: ignore[method-assign]
 
     def _described(self) -> tuple[str, Sequence[str]]:
-        """Return the title, and the lines below it."""
+        """Return the title to print, and the lines to print below it."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -304,7 +304,7 @@ class Described(metaclass=Chaptered):
 
 
 def parse_moment(text: str) -> date | datetime | None:
-    """Parse a day or a moment in ISO 8601; None for any other text.
+    """Parse a day or a date and time in ISO 8601; return None for any other text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The units of numbers: the range of their values, and how they are written.
+"""The units of numbers: the range of possible values, and how the unit is written.
 
 A unit is written alike in the code book, in Parquet and in pictures. A column may also have a unit
 that is not listed here; then only its name is known.
@@ -35,9 +35,9 @@ UNITS: dict[str, Unit] = {}
 
 
 # fmt: off
-def _unit(name: str, words: str | None = None, **facts: object) -> str:
+def _unit(name: str, words: str | None = None, **properties: object) -> str:
     """Add a unit to `UNITS`, and return its name."""
-    UNITS[name] = Unit(words, **facts)  # type: ignore[arg-type]
+    UNITS[name] = Unit(words, **properties)  # type: ignore[arg-type]
     return name
 
 
