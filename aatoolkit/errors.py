@@ -54,7 +54,7 @@ class AAToolkitError(Exception):
     message
         What went wrong and what to do about it.
     **facts
-        Further facts; each becomes an attribute, a path its text.
+        Further facts by name; each becomes an attribute. A path is stored as text.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class ItemNotFound(AAToolkitError, KeyError):
 
 
 class ScopeError(AAToolkitError, ValueError):
-    """A filter or value cannot be requested."""
+    """A filter of a request, or the value of a filter, cannot be requested."""
 
     parameter: str | None
     """The filter concerned, such as ``engine``."""
@@ -147,14 +147,14 @@ class AvailabilityError(AAToolkitError, LookupError):
 
 
 class MetadataError(AAToolkitError, ValueError):
-    """The metadata of a frame or file is damaged, or newer than this version can read."""
+    """The metadata of a frame or file is damaged, or of a newer format than this version reads."""
 
     version: str | None
     """The version found."""
 
 
 class StudyError(AAToolkitError, ValueError):
-    """A study is damaged or hostile, or cannot be used in this way."""
+    """A study is damaged or unsafe, or does not allow what was asked of it."""
 
     path: str | None
     """The study."""
@@ -163,7 +163,7 @@ class StudyError(AAToolkitError, ValueError):
 
 
 class ArchiveError(AAToolkitError, ValueError):
-    """An archive is damaged, or cannot be used in this way."""
+    """An archive is damaged, or does not allow what was asked of it."""
 
     path: str | None
     """The archive."""
@@ -176,7 +176,7 @@ class ArchiveConflict(ArchiveError):
 
 
 class NotRead(AAToolkitError, OSError):
-    """A file cannot be read, or is not of the format that it should be."""
+    """A file cannot be read, or does not have the expected format."""
 
     path: str | None
     """The file."""
@@ -222,7 +222,7 @@ class DeadlineExceeded(ConnectionFailed):
 
 
 class NotCached(FetchError):
-    """The client is offline, or a study is replayed, and has no such response."""
+    """A response is neither stored nor fetched: the client is offline, or it replays a study."""
 
     nearest: str | None
     """The most similar request that the study has."""
@@ -311,20 +311,20 @@ class SchemaDriftWarning(AAToolkitWarning):
 
 
 class StaleDataWarning(AAToolkitWarning):
-    """An expired response was used, as the service failed."""
+    """An expired response was used because the service failed."""
 
 
 def warn(message: str, category: type[Warning] = AAToolkitWarning) -> None:
-    """Issue a warning at the line outside this package that made the call, once per line."""
-    level, frame = 1, sys._getframe()
+    """Issue a warning that points to the line of the caller outside this package."""
+    stack_level, frame = 1, sys._getframe()
     inner_packages = ("aatoolkit", "contextlib")  # whose decorators are between
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in inner_packages:
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+        stack_level, frame = stack_level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=stack_level)
 
 
 def near_matches(name: object, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names that look like another name, best first, ignoring case.
+    """Return those of ``names`` that resemble ``name``, the most similar first; case is ignored.
 
     Examples
     --------
@@ -358,7 +358,7 @@ def did_you_mean(suggestions: Sequence[str], fallback: str = "") -> str:
 
 
 def unknown(kind: str, name: object, names: Iterable[str]) -> str:
-    """Return the message for an unknown name, with near matches or else the known names.
+    """Return the message for an unknown name; it suggests near matches, or else all known names.
 
     Examples
     --------
@@ -375,7 +375,7 @@ def unknown(kind: str, name: object, names: Iterable[str]) -> str:
 def missing_attribute(
     owner: str, name: str, names: Sequence[str], hint: str = ""
 ) -> AttributeError:
-    """Return the error for a name that a module or object does not have, with near matches.
+    """Return the error for a missing attribute of a module or object; it suggests near matches.
 
     Examples
     --------

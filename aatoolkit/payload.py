@@ -37,7 +37,7 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True)
 class Request:
-    """One request to the API; equal requests have equal responses.
+    """One request to the API: the endpoint, the project, and the query parameters.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ class Request:
     section : str or None
         The section; None for scope options and the combined view.
     scope : Scope or None
-        The filters, for the payload and for errors.
+        The filters, for the payload and for errors; they are also among ``params``.
     params : mapping of str to str
         The query parameters.
     refresh : bool
-        Whether to ask the service in any case, and replace what is cached.
+        Whether to ask the service even if a response is cached, and replace that response.
     expire_after : float, optional
         The age, in seconds, up to which a cached response is used; by default the client's.
     base_url : str
@@ -84,13 +84,13 @@ class Request:
 
     @classmethod
     def for_section(cls, host: str, section: str | None, scope: Scope, **options: Any) -> Request:
-        """Return the request for one section, or for the combined view where it is None."""
+        """Return the request for one section, or for all of them in one response if it is None."""
         section_parameter = {} if section is None else {"section": section}
         params = {**section_parameter, **scope._params()}
         return cls("agent-analytics", host, section, scope, params, **options)
 
     def at(self, base_url: str) -> Request:
-        """Return the request with the base URL of a service."""
+        """Return a copy of the request for the service at ``base_url``."""
         return self if self.base_url == base_url else replace(self, base_url=base_url)
 
     @property
@@ -100,7 +100,7 @@ class Request:
 
     @cached_property
     def url(self) -> str:
-        """The full URL, with its parameters."""
+        """The full URL, with the query parameters."""
         query = "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in self.params.items())
         return f"{self.base_url}{self.path}{'?' if query else ''}{query}"
 
@@ -123,7 +123,7 @@ class Request:
         return self.base_url, self.host, self.resource, *parameters
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the request as JSON values, as stores write it."""
+        """Return the request as a dict of JSON values, as cache, studies and archives keep it."""
         origin = "/".join(self.base_url.split("/", 3)[:3])
         return {
             "method": "GET",
@@ -135,7 +135,7 @@ class Request:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Request:
-        """Return the request that `to_dict` wrote.
+        """Return the request from a dict that `to_dict` returned.
 
         Raises
         ------
@@ -163,7 +163,7 @@ class Request:
 
 
 class _Hashed:
-    """A base class of responses and payloads: a body with its hash."""
+    """A base class of `Response` and `Payload`: it adds the hash of the body."""
 
     body: bytes
 
@@ -174,7 +174,7 @@ class _Hashed:
 
     def __getstate__(self) -> dict[str, Any]:
         # What can be computed again does not travel.
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        return {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Response(_Hashed):
     Parameters
     ----------
     request : Request
-        What was asked, with the base URL of the service.
+        The request, with the base URL of the service.
     status : int
         The HTTP status.
     headers : mapping of str to str
@@ -218,7 +218,7 @@ class Response(_Hashed):
         return self.request.key
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the response as JSON values, with the body's hash and size instead of the body."""
+        """Return the response as a dict of JSON values, with hash and size instead of the body."""
         moment = self.fetched_at.astimezone(UTC).replace(tzinfo=None)
         return {
             "request": self.request.to_dict(),
@@ -233,7 +233,7 @@ class Response(_Hashed):
     def from_dict(
         cls, facts: Mapping[str, Any], body: bytes, request: Request | None = None
     ) -> Response:
-        """Return the response that `to_dict` wrote, with its body.
+        """Return the response from a dict that `to_dict` returned, and its body.
 
         Parameters
         ----------
@@ -253,10 +253,10 @@ class Response(_Hashed):
             moment, status = datetime.fromisoformat(facts["fetched_at"]), facts["status"]
             request_sent = Request.from_dict(facts["request"]) if request is None else request
             response = cls(request_sent, status, dict(facts["headers"]), moment, body)
-            is_whole = (facts["sha256"], facts["size"]) == (response.sha256, len(body))
+            is_intact = (facts["sha256"], facts["size"]) == (response.sha256, len(body))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError("it is not a response that was written down") from error
-        if not is_whole or type(status) is not int or moment.tzinfo is None:
+        if not is_intact or type(status) is not int or moment.tzinfo is None:
             raise ValueError("its body is not the one that was written down")
         return response
 
@@ -320,7 +320,7 @@ class Payload(_Hashed, metaclass=Chaptered):
 
     @classmethod
     def _of(cls, response: Response, *, from_cache: bool = False, stale: bool = False) -> Payload:
-        """Return a response as a payload."""
+        """Return the payload of a response."""
         request = response.request
         payload = cls(
             response.body,
@@ -342,7 +342,7 @@ class Payload(_Hashed, metaclass=Chaptered):
     def json(self) -> Any:
         """The decoded body; treat it as read-only.
 
-        None if the status says that there is no body, and there is none.
+        None if there is no body, and the status allows that.
 
         Raises
         ------
@@ -365,7 +365,7 @@ class Payload(_Hashed, metaclass=Chaptered):
 
 
 def window_of(document: Any) -> tuple[str | None, str | None]:
-    """Return the first and the last day of a response's window; None if it does not state them.
+    """Return the first and the last day of a response's window; None for a day that is not stated.
 
     Examples
     --------

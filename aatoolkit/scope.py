@@ -38,7 +38,7 @@ _UNCHECKED = (
 
 @dataclass(frozen=True, init=False)
 class Scope(NamesNear):
-    """The filters of a request: immutable, in canonical order, with a pasteable ``repr``.
+    """The filters of a request: immutable, in canonical order; its ``repr`` is valid code.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Scope(NamesNear):
 
     @property
     def _filters(self) -> dict[str, tuple[str, ...]]:
-        """The filters with values, by name.
+        """The filters that have values: a dict from filter name to values.
 
         Examples
         --------
@@ -112,7 +112,7 @@ class Scope(NamesNear):
         return {name: getattr(self, name) for name in FILTERS if getattr(self, name)}
 
     def _with(self, **changes: Any) -> Scope:
-        """Return the scope with some filters replaced.
+        """Return a copy of the scope with some filters replaced.
 
         Examples
         --------
@@ -122,7 +122,7 @@ class Scope(NamesNear):
         return Scope(**{"days": self.days, **self._filters, **changes})
 
     def _params(self) -> dict[str, str]:
-        """Return the query parameters, in canonical order.
+        """Return the query parameters as text, in canonical order.
 
         Examples
         --------
@@ -140,7 +140,7 @@ class Scope(NamesNear):
 
     @classmethod
     def _from_query(cls, query: str) -> Scope:
-        """Parse a query string.
+        """Return the scope that a query string describes.
 
         Raises
         ------
@@ -264,7 +264,10 @@ class ScopeOptions(NamesNear):
         """Whether the response says when engines ran."""
 
     def _tagged_rows(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
-        """Return the rows with a value of a filter; store the count of the other in `untagged`."""
+        """Return the rows that have a value of a filter, i.e. without the row ``(none)``.
+
+        The number of prompts in that row is stored in `untagged`.
+        """
         if name not in frame:
             return frame
         is_untagged = frame[name].eq(UNTAGGED).fillna(False).to_numpy(bool)
@@ -302,14 +305,14 @@ class ScopeOptions(NamesNear):
         )
 
     def _size(self, name: str) -> str:
-        """Return the number of a filter's values, or "unknown"."""
+        """Return how many values a filter has, as text; "unknown" if they are not known."""
         return "unknown" if name in self.unknown else str(len(self.values(name)))
 
     _repr_pretty_ = wrapped_in_ipython
 
 
 def _filter_values(name: str, argument: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Validate, sort and deduplicate the values of a filter."""
+    """Validate the values of a filter, and return them sorted and without duplicates."""
     is_single = isinstance(argument, str) or not isinstance(argument, Iterable)
     values = [] if argument is None else [argument] if is_single else [*argument]
     for value in values:
@@ -329,7 +332,7 @@ def _filter_values(name: str, argument: str | Iterable[str] | None) -> tuple[str
 
 
 def _unknown_filter(name: str) -> ScopeError:
-    """Return the error for an unknown filter, with near matches."""
+    """Return the error for an unknown filter; it suggests near matches."""
     names = ("days", *FILTERS)
     return ScopeError(
         unknown("filter", name, names),

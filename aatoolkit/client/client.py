@@ -1,7 +1,7 @@
-"""The client of a service, `Client`; one host of the service, `Project`; `project` and `demo`.
+"""`Client`, a connection to a service; `Project`, one of its hosts; `project` and `demo`.
 
-Base URL and token come from the call, the environment, a file or the key store. While a notebook
-is rerun from a study, `stand_in` replaces every client of the process.
+The base URL comes from the call or the environment; the token also from a file or the key store.
+While a notebook is rerun from a study, `stand_in` replaces every client of the process.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ T = TypeVar("T")
 
 
 class ResponseSource(Protocol):
-    """The protocol of a source of responses, which a client reads from: a fetcher, or a study."""
+    """The protocol of the source that a client reads responses from: a fetcher or a study."""
 
     offline: bool
     has_token: bool
@@ -192,7 +192,7 @@ class Client(NamesNear):
 
     @property
     def _options(self) -> ReadingOptions:
-        """The options by which this client's responses are normalised."""
+        """The options with which this client's responses are normalised."""
         return ReadingOptions(self._profile)
 
     def project(self, host: str, *, alias: str | None = None) -> Project:
@@ -274,9 +274,9 @@ class Client(NamesNear):
         *,
         progress: bool | None = None,
     ) -> Iterator[tuple[str, Scope, Dataset]]:
-        """Read the datasets of hosts and scopes, and yield host, scope and dataset, one by one.
+        """Read the dataset of each host and scope; yield host, scope and dataset, one at a time.
 
-        So few responses are in memory at a time. The parameters are those of `collect`.
+        So few responses are in memory at once. The parameters are those of `collect`.
         """
         names = known_sections(sections, self._profile)
         projects = {project.host: project for project in map(self.project, unique_list(hosts, str))}
@@ -300,7 +300,7 @@ class Client(NamesNear):
                 yield project.host, scope, dataset
 
     def close(self) -> None:
-        """Close the connections; later calls open a connection each."""
+        """Close the connections; each later call opens a new one."""
         self._source.close()
 
     def __repr__(self) -> str:
@@ -321,9 +321,8 @@ class Project(NamesNear):
     host : str
         The project's domain.
     alias : str or None
-        The name that stands for the host in what is read: in captions, metadata, sources,
-        explanations, files and reports. Where the host is in the rows of a response it is data, and
-        stays.
+        The name that replaces the host in captions, metadata, sources, explanations, files and
+        reports. In the rows of a response the host is data, and is not replaced.
     client : Client
         The service, or the study that is replayed or recorded.
 
@@ -351,15 +350,16 @@ class Project(NamesNear):
         self.client.close()
 
     def scope_options(self, refresh: bool = False) -> ScopeOptions:
-        """Fetch the values of filters that the project allows.
+        """Fetch the scope options: the values that each filter of the project may have.
 
         They also say which engines could not report. If they are passed to `aatoolkit.normalize`,
-        it adds this to the availability that a response states. No read fetches them on its own.
+        it adds this to the availability that a response states. Other methods do not fetch them,
+        except ``read(split=...)`` without values.
 
         Parameters
         ----------
         refresh : bool
-            Whether the service computes its options again.
+            Whether the service must compute the options again.
 
         Raises
         ------
@@ -377,9 +377,9 @@ class Project(NamesNear):
         return read_options(name, payload, self.client._options)
 
     def _get(self, request: Request) -> Payload:
-        """Fetch a response.
+        """Return the response to a request.
 
-        If the project has an alias, it replaces the host in the URL and in the host of the result.
+        If the project has an alias, it replaces the host in the payload's ``url`` and ``host``.
         """
         payload = self.client._source.get(request)
         if self.alias is None:
@@ -406,10 +406,10 @@ class Project(NamesNear):
         scope : Scope, optional
             The filters; by default everything of the last 30 days.
         refresh : bool
-            Ask the service in any case, and replace the cached response. In a replay the recorded
-            response is used.
+            Whether to ask the service even if a response is cached, and replace that response. A
+            replayed study uses the recorded response.
         expire_after : float, optional
-            The age, in seconds, up to which a cached response is used this time.
+            The age, in seconds, up to which this call uses a cached response.
         **filters
             Filters by name, such as ``engine="chatgpt"``.
 
@@ -468,7 +468,7 @@ class Project(NamesNear):
         dtype_backend : {"numpy_nullable", "pyarrow"}
             The kind of dtypes, as in pandas.
         refresh : bool
-            Ask the service in any case, and replace the cached response.
+            Whether to ask the service even if a response is cached, and replace that response.
         split : {"engine", "topic", "category", "brand"}, optional
             Read the section once for each value of this filter (those in the scope, or all that
             the scope options list), concurrently. Each table has the value as its first column,
@@ -481,7 +481,7 @@ class Project(NamesNear):
         ScopeError
             If there is no such section or filter.
         FetchError
-            If no usable response came back; with ``split``, the first of the failures.
+            If no usable response came back. With ``split``, the first such error is raised.
         PayloadError
             If ``strict``, and the response differs from its declaration.
 
@@ -521,7 +521,7 @@ class Project(NamesNear):
         progress: bool | None = None,
         **filters: Any,
     ) -> Dataset:
-        """Read many sections concurrently.
+        """Read several sections concurrently.
 
         Parameters
         ----------
@@ -568,16 +568,16 @@ class Project(NamesNear):
     ) -> Dataset:
         """Read the combined view, which is all sections in one response.
 
-        The structure of this response is not documented. Sections are found by name at any level;
-        everything else stays in the payload. If no section is found, the dataset has one section
-        ``combined``, whose tables are inferred from the whole response.
+        The API does not document the structure of this response. Sections are found by name at any
+        level; everything else stays in the payload. If no section is found, the dataset has one
+        section, ``combined``, with tables inferred from the whole response.
 
         Raises
         ------
         FetchError
             If no usable response came back.
         PayloadError
-            If nothing in the response can be made a table; ``fetch(None)`` gives it as it came.
+            If nothing in the response can become a table; ``fetch(None)`` returns the response.
 
         Examples
         --------
@@ -589,7 +589,7 @@ class Project(NamesNear):
         return read_combined(payload, self.client._options)
 
     def _section_names(self) -> tuple[str, ...]:
-        """Return the names of the sections, which Tab completes."""
+        """Return the names of all sections, for completion by Tab."""
         return section_names(self.client._profile)
 
     def _item_named(self, name: str) -> str:
@@ -602,7 +602,7 @@ class Project(NamesNear):
 
 
 def _scope(scope: Scope | None, filters: Mapping[str, Any]) -> Scope:
-    """Merge a scope with filters given by name, and validate it."""
+    """Return a scope with some filters replaced by ``filters``; by default the default scope."""
     scope = getattr(scope, "scope", scope)  # what holds one, such as a picker
     if scope is not None and not isinstance(scope, Scope):
         raise ScopeError(
@@ -639,7 +639,7 @@ def project(
     alias: str | None = None,
     **more: Any,
 ) -> Project:
-    """Connect to a project, at a service named here or in the environment.
+    """Connect to a project of the service at ``base_url`` or, by default, in the environment.
 
     Parameters
     ----------
@@ -698,8 +698,8 @@ def demo(
         How much answers to one prompt resemble each other: the intra-class correlation of "a
         brand is mentioned", from 0 to below 1.
     cache : bool or path
-        As for `Client`. The demo has another port and token in every process, so that a process
-        does not find the cached responses of an earlier one.
+        As for `Client`. The demo has a new port and token in every process, so a process does not
+        find the cached responses of an earlier one.
     alias, **more
         As for `aatoolkit.project`.
 
@@ -766,10 +766,10 @@ _MAX_FILE = 1 << 16
 
 
 def find_token(token: Secret | None, origin: str) -> Secret | None:
-    """Return the given token, or else look one up; None if there is neither.
+    """Return ``token``, or the one configured for a service; None if there is neither.
 
     It is looked up in the environment, in the file that the environment names, and in the key
-    store.
+    store under the ``origin`` of the service.
 
     Raises
     ------
@@ -798,8 +798,8 @@ def token_in(file: Path, setting: str) -> Secret:
     Raises
     ------
     ArgumentError
-        If the file cannot be read. The error does not repeat its name, which may be the token
-        itself, given by mistake.
+        If the file cannot be read. The error does not repeat the file's name, as this may be the
+        token itself, given by mistake.
     """
     from aatoolkit.http import Secret
 
@@ -822,7 +822,7 @@ _client_factories: list[MakeClient] = []
 
 
 def stand_in(make: MakeClient) -> None:
-    """Replace all clients created from now on in this process by those that ``make`` returns.
+    """From now on, let this process use what ``make`` returns in place of each new client.
 
     It is used while a notebook is rerun from a study.
     """

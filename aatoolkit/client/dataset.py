@@ -1,4 +1,4 @@
-"""`Dataset`, the tables of one host and scope, and `Collection`, those of many."""
+"""`Dataset`, the tables of one host and scope, and `Collection`, many datasets."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from aatoolkit.scope import Scope
 
 
 class Dataset(Keyed[str, Tables]):
-    """The sections of one host and scope: a mapping from section to its `Tables`.
+    """The sections of one host and scope: a mapping from section name to `Tables`.
 
     Attributes
     ----------
     errors : dict of str to AAToolkitError
-        The sections that failed, with their errors; they are not in the mapping.
+        The error of each section that failed, by its name; such sections are not in the mapping.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Dataset(Keyed[str, Tables]):
 
     @property
     def summary(self) -> Frame:
-        """One row per table: ``section``, ``table``, ``rows``, ``availability`` in words.
+        """A frame with a row per table: ``section``, ``table``, ``rows``, ``availability``.
 
         A section that failed has one row with no table and no count.
         """
@@ -94,9 +94,9 @@ class Dataset(Keyed[str, Tables]):
         may be too small. Key figures without counts by prompt have values, and the verdict
         "cannot say".
 
-        Without another dataset, this window is compared with the one before it, as far as the
-        responses have values of it. Measures are found by the standard names and rules of columns,
-        so that this also works with services that name their columns otherwise.
+        Without another dataset, this window is compared with the window before, as far as the
+        responses have its values. Measures are found by the standard names and rules of columns, so
+        this also works with services that name their columns otherwise.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class Dataset(Keyed[str, Tables]):
         Parameters
         ----------
         folder : str or path
-            The folder; it is made where it is missing. Files of the same names are replaced.
+            The folder; it is created if it is missing. Files of the same names are replaced.
 
         Returns
         -------
@@ -237,7 +237,7 @@ class Dataset(Keyed[str, Tables]):
         Parameters
         ----------
         path : str or path
-            The file, ending in ``.xlsx``; its folder is made where it is missing.
+            The file, ending in ``.xlsx``; its folder is created if it is missing.
 
         Raises
         ------
@@ -270,11 +270,11 @@ class Dataset(Keyed[str, Tables]):
     ) -> Path:
         """Write one HTML page for readers who know neither Python nor JSON.
 
-        It begins with a summary: the key figures as cards, the changes since the window before, or
-        since an earlier dataset, and what `compare` cannot say. Then come the sections, each with a
-        picture. Tables are folded, and have their most important columns; those that a section is
-        mainly about are printed. Each number links to its origin: its formula, its place in the
-        response, and the response with its SHA-256.
+        It begins with a summary: the key figures as cards, the changes since an earlier window, and
+        what `compare` cannot say. Then come the sections, each with a picture. Tables are folded
+        and show their most important columns; the tables that a section is mainly about are also
+        printed on paper. Each number links to its origin: its formula, its path in the response,
+        and the response with its SHA-256.
 
         The page is self-contained: it opens offline, loads nothing, runs no script, prints, fits
         a phone, and follows the reader's light or dark setting. Nothing in a response can run or
@@ -300,7 +300,7 @@ class Dataset(Keyed[str, Tables]):
         Raises
         ------
         ArgumentError
-            If ``rows`` is no whole number from 1.
+            If ``rows`` is not a positive whole number.
         NotWritten
             If its name ends in neither ``.html`` nor ``.htm`` (for a PDF, print the page with a
             browser), or if it cannot be written. An existing file is then unchanged.
@@ -362,10 +362,9 @@ HostScope = tuple[str, Scope]
 
 
 class Collection(Keyed[HostScope, Dataset]):
-    """The datasets of many hosts and scopes: a mapping from host and scope to `Dataset`.
+    """The datasets of many hosts and scopes: a mapping from ``(host, scope)`` to `Dataset`.
 
-    Its keys are pairs of host and `Scope`. If there is only one scope, as usual, the host alone is
-    enough: ``collected["acme.example"]``.
+    If there is only one scope, as usual, the host alone is enough: ``collected["acme.example"]``.
 
     Attributes
     ----------
@@ -429,7 +428,7 @@ class Collection(Keyed[HostScope, Dataset]):
     def concat(self, section: str, table: str | None = None) -> pd.DataFrame:
         """Concatenate one table of all hosts and scopes, with host, scope and time as columns.
 
-        If a request failed, the availability of every column says that a part is missing.
+        If a request failed, every column is marked as incomplete in its availability.
 
         Parameters
         ----------
@@ -502,16 +501,16 @@ class Collection(Keyed[HostScope, Dataset]):
 def _with_failures(
     frame: pd.DataFrame, failed_hosts: Sequence[str], read_count: int
 ) -> pd.DataFrame:
-    """Return the frame with the availability of all columns set to partial, as requests failed.
+    """Return the frame with all columns marked as partially available, as requests failed.
 
-    ``failed_hosts`` are the hosts whose requests failed; ``read_count`` is the number of the other
-    responses.
+    ``failed_hosts`` are the hosts whose requests failed; ``read_count`` is the number of responses
+    that were read.
     """
     from aatoolkit.metadata.attrs import metadata_of
     from aatoolkit.metadata.recorded import attach_changed
 
     metadata = metadata_of(frame)
-    why = f"{len(failed_hosts)} of {len(failed_hosts) + read_count} responses failed"
-    failure = Availability(Status.UNAVAILABLE, Cause.FAILED, why)
+    reason = f"{len(failed_hosts)} of {len(failed_hosts) + read_count} responses failed"
+    failure = Availability(Status.UNAVAILABLE, Cause.FAILED, reason)
     columns = {name: column.with_absent(failure) for name, column in metadata.columns.items()}
     return attach_changed(frame, replace(metadata, columns=columns))

@@ -20,7 +20,7 @@ _TABLES = {plural: f"scope_{plural}" for plural in FILTERS.values()}
 
 
 def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeOptions:
-    """Return the scope options, i.e. the values that filters may have, from a response.
+    """Return the scope options in a response: the values that each filter may have.
 
     Raises
     ------
@@ -53,11 +53,11 @@ def read_options(host: str, payload: Payload, reading: ReadingOptions) -> ScopeO
 
 
 def _is_recognised(table: Table, document: Any) -> bool:
-    """Return whether a response has the list that a table of filter values is made of.
+    """Return whether a response has the list for a table of filter values.
 
-    The list may be empty. If it is not, an item must have a field of the table's key.
+    The list may be empty. If it is not, at least one item must have a field of the table's key.
     """
-    keys = [(table[name].source or ".").split(".")[0] for name in table.key]
+    key_fields = [(table[name].source or ".").split(".")[0] for name in table.key]
     values = [document]
     for step in table.rows.steps:
         if isinstance(step, Field):
@@ -75,19 +75,20 @@ def _is_recognised(table: Table, document: Any) -> bool:
         else:
             return all(isinstance(value, dict) for value in values)
     return any(
-        value is not None if not key else isinstance(value, dict) and key in value
+        value is not None if not key_field else isinstance(value, dict) and key_field in value
         for value in values
-        for key in keys
+        for key_field in key_fields
     )
 
 
 def _as_values(declaration: Section, payload: Payload) -> Section:
-    """Return a declaration of the scope options for a response with texts instead of objects.
+    """Return the declaration of the scope options, adapted to lists of texts in the response.
 
-    A table whose list in the response has plain texts, such as engines, has them as its key column.
+    If the list of a table, such as that of the engines, has texts instead of objects, the texts
+    become the key column of the table.
     """
 
-    def fitted(table: Table) -> Table:
+    def adapted(table: Table) -> Table:
         item_types = {*map(type, _list_of(payload, table.rows.path.removesuffix("[]")))}
         # One that is no text, such as null, is reported as of a wrong type; the others are values.
         if str not in item_types or dict in item_types:
@@ -98,7 +99,7 @@ def _as_values(declaration: Section, payload: Payload) -> Section:
         )
         return replace(table, columns=tuple(columns))
 
-    tables, rules = map(fitted, declaration), declaration.availability
+    tables, rules = map(adapted, declaration), declaration.availability
     return Section(
         declaration.name, declaration.doc, *tables, kept=declaration.kept, availability=rules
     )
@@ -122,7 +123,7 @@ _IDENTIFIER = "aatoolkit.names"
 
 
 def offer_names() -> None:
-    """Register the completion of section and filter names in IPython, unless it is registered."""
+    """Register the completion of section and filter names in IPython, once per session."""
     ipython = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython is not None else None
     completer = getattr(shell, "Completer", None)

@@ -1,8 +1,8 @@
 """Fetch and normalise sections, from the service or from files.
 
 `read_many` reads many sections concurrently, for `read_all` and `collect`. `read_by` reads one
-section once for each value of a filter. `read_combined` splits the combined view, i.e. the response
-to a request without a section. `read_dataset` reads back the files that a dataset was written to.
+section once for each value of a filter. `read_combined` splits the combined view: one response with
+all sections. `read_dataset` reads the files that ``to_parquet`` wrote.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ _AHEAD = 2
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """The options by which responses are normalised; see `normalize`."""
+    """The options of `normalize` that a client applies to all its responses."""
 
     profile: Profile | None = None
     strict: bool = False
     dtype_backend: str = "numpy_nullable"
 
     def tables(self, section: str, payload: Payload) -> Tables:
-        """Normalise a response; an unexpected exception becomes an `InternalError`.
+        """Return the tables of a response; an unexpected exception becomes an `InternalError`.
 
         Raises
         ------
@@ -101,7 +101,11 @@ def read_many(
     workers: int,
     progress: bool | None,
 ) -> Generator[Dataset]:
-    """Fetch sections of many hosts concurrently; yield one dataset per host and scope, in order."""
+    """Fetch the sections in ``names`` with every function in ``fetches``, concurrently.
+
+    Each of these functions fetches sections of one host and scope. Yield one dataset for each
+    function, in order.
+    """
     calls = [(fetch_index, name) for fetch_index in range(len(fetches)) for name in names]
     if not calls:
         yield from (Dataset({}) for _ in fetches)
@@ -121,7 +125,10 @@ def read_many(
 def normalized(
     responses: Iterable[tuple[str, Callable[[], Payload]]], options: ReadingOptions
 ) -> Dataset:
-    """Normalise one response per section; errors are in ``.errors`` of the dataset."""
+    """Return a dataset of normalised responses; a section that fails is in its ``errors``.
+
+    ``responses`` has pairs of the section's name and a function that returns its response.
+    """
     results: dict[str, Tables] = {}
     errors: dict[str, AAToolkitError] = {}
     for name, response in responses:
@@ -133,9 +140,9 @@ def normalized(
 
 
 def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None:
-    """Raise an error of the dataset if all its sections failed for the same reason.
+    """Raise an error if all sections of a dataset failed for the same reason.
 
-    That is, if all errors have the same type, and it is one of ``kinds``.
+    That is, if all errors have the same type, and that type is one of ``kinds``.
     """
     error_types = {type(error) for error in dataset.errors.values()}
     if not len(dataset) and len(error_types) == 1 and error_types <= {*kinds}:
@@ -143,14 +150,14 @@ def raise_if_all_refused(dataset: Dataset, *kinds: type[AAToolkitError]) -> None
 
 
 def section_names(profile: Profile | None) -> tuple[str, ...]:
-    """Return the names of the API's sections and of those that a profile adds."""
+    """Return the names of the API's sections, and of the sections that a profile adds."""
     if profile is None:
         return sections.names()
     return tuple(sorted({*PROFILE.names, *profile.names}))
 
 
 def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> tuple[str, ...]:
-    """Return the names of sections without duplicates, if all are valid; by default all names.
+    """Return section names, validated and without duplicates; by default the names of all.
 
     Raises
     ------
@@ -164,14 +171,14 @@ def known_sections(sections: Iterable[str] | None, profile: Profile | None) -> t
 
 
 def unique_list(values: T | Iterable[T] | None, kind: type[T]) -> list[T]:
-    """Return a value of the type ``kind``, or several of them, as a list without duplicates."""
+    """Return one value of type ``kind``, or an iterable of them, as a list without duplicates."""
     if isinstance(values, kind):
         return [values]
     return list(dict.fromkeys(cast("Iterable[T]", () if values is None else values)))
 
 
 def known_section(section: str, profile: Profile | None) -> str:
-    """Return the name of a section, or raise `ScopeError` with near matches."""
+    """Return a section's name if it exists; else raise `ScopeError` with near matches."""
     names = section_names(profile)
     if isinstance(section, str) and section in names:
         return section
@@ -192,7 +199,7 @@ def read_by(
     Raises
     ------
     ScopeError
-        If there is no such filter, or no value to read by.
+        If there is no such filter, or the filter has no values.
     """
     if by not in FILTERS:
         raise ScopeError(unknown("filter to split by", by, FILTERS), parameter="split")
@@ -214,10 +221,10 @@ def read_by(
 
 
 def _concatenated(by: str, tables_by_value: Mapping[str, Tables]) -> Tables:
-    """Concatenate the tables of several reads: of one for each value of the filter ``by``.
+    """Concatenate the tables that were read for each value of the filter ``by``.
 
-    Each table gets the filter's value as first column. ``tables_by_value`` has the tables of each
-    read by this value.
+    Each table gets the filter's value as its first column. ``tables_by_value`` is a mapping from
+    the value to the tables that were read with it.
     """
     first_tables = next(iter(tables_by_value.values()))
     names = list(dict.fromkeys(name for tables in tables_by_value.values() for name in tables))
@@ -260,7 +267,7 @@ def _concat(by: str, name: str, tables_by_value: Mapping[str, Tables]) -> pd.Dat
 def _words(name: str, tables_by_value: Mapping[str, Tables]) -> str:
     """Return the availability of the table ``name`` in words.
 
-    It is that of all reads if they agree; otherwise it says for which filter values a part is
+    If it is not the same for all values of the filter, the text says for which values something is
     missing.
     """
     words_by_value = {
@@ -285,9 +292,9 @@ def _listing(by: str, tables_by_value: Mapping[str, Tables], name: str) -> pd.Da
 
 
 def read_combined(payload: Payload, options: ReadingOptions) -> Dataset:
-    """Return the tables of a combined view by section.
+    """Return the sections of a combined view, i.e. of one response with all sections.
 
-    If it has no sections, all of it is one section, ``combined``.
+    If no section is found, the whole response is one section, ``combined``.
     """
     payloads = split(payload, section_names(options.profile))
     if not payloads:
@@ -297,13 +304,13 @@ def read_combined(payload: Payload, options: ReadingOptions) -> Dataset:
 
 
 def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
-    """Split a combined view into one payload per section; return an empty dict if it has none.
+    """Split a combined view (one response with all sections) into one payload per section.
 
-    Sections may be at any level, as fields of an object or as entries of a list with a
-    ``section`` field. The object or list with the most sections is used, and of several such the
-    outermost. A list with two entries of one section is not used, as neither would be the
-    section's response. Each payload has the URL and the time of the whole response, but a body,
-    and so a hash, of its own.
+    Return a dict by section name; it is empty if no section is found. Sections may be at any
+    level: fields of an object, or entries of a list that have a field ``section``. The object or
+    list with the most sections is used; if several have equally many, the outermost. A list with
+    two entries of one section is not used, as neither entry is the whole section. Each payload has
+    the URL and the time of the whole response, but a body and a hash of its own.
     """
     known_names = frozenset(names)
     sections = max(
@@ -320,7 +327,7 @@ def split(payload: Payload, names: Iterable[str]) -> dict[str, Payload]:
 
 
 def _containers(document: Any, longest: int) -> Iterator[Any]:
-    """Yield all objects and lists of a document, level by level, without lists over ``longest``."""
+    """Yield all objects and lists of a document, level by level; skip lists over ``longest``."""
     containers = [document] if isinstance(document, dict | list) else []
     while containers:
         yield from containers
@@ -333,9 +340,10 @@ def _containers(document: Any, longest: int) -> Iterator[Any]:
 
 
 def _named(value: Any, names: Set[str]) -> dict[str, Any]:
-    """Return the sections that an object or list has, by name; empty if a list has one twice.
+    """Return the sections in an object or list, by name.
 
-    In an object their names are the keys, in a list the values of the field ``section``.
+    In an object their names are the keys; in a list, the values of the field ``section``. The
+    result is empty if a list has one section twice.
     """
     if isinstance(value, dict):
         return {name: part for name, part in value.items() if name in names}
@@ -349,10 +357,10 @@ def read_dataset(
 ) -> Dataset:
     """Read the files that ``dataset.to_parquet`` or ``tables.to_parquet`` wrote.
 
-    Each response is rebuilt from its files and normalised again, so that the dataset has all
-    methods of the written one: funnels, comparisons, explanations. Values that were changed in a
-    file are changed in the dataset. Keys of objects may be in another order, so that the SHA-256 of
-    a response may differ from that of the original.
+    Each response is rebuilt from its files and normalised again. So everything that worked with the
+    original dataset works with this one: funnels, comparisons, explanations. Values that were
+    changed in a file are changed in the dataset. The keys of objects may be in another order, so
+    the SHA-256 of a response may differ from that of the original.
 
     Parameters
     ----------
@@ -364,8 +372,8 @@ def read_dataset(
     Returns
     -------
     Dataset
-        The sections, in alphabetical order. One whose files are incomplete, or were made with
-        another profile, is in ``errors``.
+        The sections, in alphabetical order. A section is in ``errors`` if its files are incomplete,
+        or if they were written with another profile.
 
     Raises
     ------
@@ -403,7 +411,7 @@ def read_dataset(
 
 
 def _sections(folder: Path) -> Iterator[Path]:
-    """Yield the folders of sections: the folder itself, or its subfolders."""
+    """Yield the folders that hold the files of a section: ``folder`` itself, or subfolders."""
     subfolders = sorted(folder.glob("*")) if os.path.isdir(folder) else ()  # names may be too long
     for section_folder in (folder, *subfolders):
         if os.path.isfile(section_folder / "_extra.parquet"):
@@ -438,15 +446,15 @@ def _payload(folder: Path) -> Payload:
 def in_order(
     call: Callable[[Q], R], arguments: Iterable[Q], workers: int, *, deadline: float | None = None
 ) -> Generator[tuple[Q, Future[R]]]:
-    """Call a function in threads; yield each argument with its finished future, in order.
+    """Call a function with each argument, in threads; yield argument and finished future, in order.
 
-    However many arguments there are, no more than twice as many results as workers are held at a
-    time. Closing the generator, or an interrupt, cancels the running calls and drops the rest.
+    At most twice as many results as workers are held at a time. When the generator is closed or
+    interrupted, running calls are cancelled, and the others are not made.
 
     Raises
     ------
     TimeoutError
-        If the next result is not there at ``deadline``, of `time.monotonic`.
+        If the next result is not there at ``deadline``, a time of `time.monotonic`.
     """
     if sys.platform == "emscripten":  # Python in a browser has no threads
         yield from ((argument, _done(call, argument)) for argument in arguments)
@@ -479,8 +487,8 @@ def _done(call: Callable[[Q], R], argument: Q) -> Future[R]:
 def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tuple[Q, Future[R]]:
     """Wait until the first call in the queue is done; return its argument and its future.
 
-    The wait consists of short ones, so that Ctrl-C can interrupt it. One long wait could not be
-    interrupted if a library, such as Polars, handles the signal.
+    It waits in short steps, so Ctrl-C can interrupt it. One long wait could not be interrupted if a
+    library such as Polars handles the signal.
     """
     argument, future = queue.popleft()
     while not wait([future], _STEP).done:
@@ -492,7 +500,7 @@ def _next_done(queue: deque[tuple[Q, Future[R]]], deadline: float | None) -> tup
 def progress_bar(
     items: Iterable[Q], is_shown: bool | None, *, total: int, unit: str
 ) -> Iterable[Q]:
-    """Wrap an iterable with a progress bar.
+    """Return the items with a progress bar that advances with each item.
 
     Parameters
     ----------
@@ -501,7 +509,7 @@ def progress_bar(
     total
         The number of items.
     unit
-        What one item is called.
+        The noun for one item.
     is_shown
         Whether to show a bar; None shows one on a terminal.
     """

@@ -1,12 +1,12 @@
 """HTTP: the only package that opens connections, behind one `Fetcher`.
 
-In comes a `Request`, out goes a `Payload` or a typed `FetchError`. In reading order:
+A `Request` comes in; a `Payload` or a typed `FetchError` goes out. The modules, in reading order:
 
 - ``fetcher``: fetches a response from the cache or from the service, with retries.
 - ``cache``: keeps the responses in one SQLite file, and lists and clears them.
 - ``transport``: one exchange with the service, below the cache, within a deadline.
-- ``judge``: whether a response is data or an error, may be cached, and for how long it is fresh.
-- ``endpoint``: the base URL, and the token, which is masked wherever a response repeats it.
+- ``judge``: whether a response is data or an error, whether it may be cached, and for how long.
+- ``endpoint``: the base URL; and the token, which is masked wherever a response repeats it.
 """
 
 from aatoolkit.http.cache import CacheInfo, ResponseCache, cache_info, clear_cache

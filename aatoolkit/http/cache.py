@@ -1,9 +1,9 @@
 """The cache: responses in one private SQLite file, in the table of requests-cache, without pickle.
 
-A stored value is a SHA-256, a line of JSON, and the body as it was received. The hash is that of
-the line, and the line has the key and the hash of the body. So a response of which any byte has
-changed is not used. If the file cannot be used, there is a warning, and responses come from the
-service.
+A stored value is a line of JSON, preceded by its SHA-256 and followed by the body as it was
+received. The line has the key of the request and the hash of the body. So a response with a changed
+byte is noticed, and not used. If the file cannot be used, there is a warning, and responses come
+from the service.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ _SPARE_DIVISOR = 64
 
 
 def _dump(key: str, response: Response) -> bytes:
-    """Serialize a response: a hash, a line of JSON that also has its key, and the body."""
-    head = orjson.dumps({"key": key, **response.to_dict()}) + b"\n"
-    return hashlib.sha256(head).digest() + head + response.body
+    """Return a response as bytes to store: a hash, a line of JSON with the key, and the body."""
+    header_line = orjson.dumps({"key": key, **response.to_dict()}) + b"\n"
+    return hashlib.sha256(header_line).digest() + header_line + response.body
 
 
-def _head(value: bytes) -> tuple[dict[str, Any], int]:
-    """Parse the JSON header of a stored value; return it and the position of the body."""
+def _header(value: bytes) -> tuple[dict[str, Any], int]:
+    """Return the JSON header of a stored value, and the position where its body begins."""
     body_start = value.index(b"\n", _HASH_SIZE) + 1
     if hashlib.sha256(value[_HASH_SIZE:body_start]).digest() != value[:_HASH_SIZE]:
         raise ValueError("its head has changed")
@@ -77,10 +77,16 @@ def _head(value: bytes) -> tuple[dict[str, Any], int]:
 
 
 def _load(value: bytes, key: str | None = None, request: Request | None = None) -> Response:
-    """Parse the response in a stored value; raise ValueError if it is damaged or of another key."""
+    """Return the response in a stored value.
+
+    Raises
+    ------
+    ValueError
+        If the value is damaged, or was stored under another key than ``key``.
+    """
     if not isinstance(value, bytes):
         raise ValueError("it is no value of a cache")
-    header, body_start = _head(value)
+    header, body_start = _header(value)
     if key not in (None, header["key"]):
         raise ValueError("it is the response to another request")
     return Response.from_dict(header, value[body_start:], request)
@@ -96,19 +102,19 @@ SERIALIZER = SerializerPipeline(
 
 
 class _Table(SQLiteDict):
-    """The table in one SQLite file; ``expires`` numbers responses as they are stored."""
+    """The table of responses in an SQLite file; its column ``expires`` is the order of storing."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         super().__init__(folder / FILE_NAME, _TABLE, serializer=SERIALIZER)
 
     def init_db(self) -> None:
-        """Open the file, and create its tables if it is new."""
+        """Open the SQLite file, and create its tables if it is new."""
         self._connection = connect(self._folder)
 
     @contextmanager
     def _acquire_sqlite_lock(self) -> Iterator[None]:
-        """Begin a transaction with a timeout; requests-cache would wait without one."""
+        """Begin a transaction with a timeout; requests-cache itself would wait forever."""
         with self._lock:
             connection: sqlite3.Connection = self._connection  # type: ignore[assignment]
             connection.execute("BEGIN IMMEDIATE")
@@ -122,14 +128,14 @@ class _Table(SQLiteDict):
 
 
 class ResponseCache:
-    """The cached responses of one account, in a file that accounts and processes share.
+    """The cached responses of one account, in a file shared by all accounts and processes.
 
-    The first failure of the file is reported as a warning; no failure raises an error.
+    If the file cannot be used, the first time is a warning; it is never an error.
 
     Parameters
     ----------
     folder
-        The folder of the file; a new folder is private to its owner.
+        The folder of the file; if it is new, only its owner can read it.
     token
         The token of the account, or None. It separates the responses of different accounts, and
         cannot be computed from the stored data.
@@ -147,7 +153,7 @@ class ResponseCache:
         _OPEN_CACHES.add(self)
 
     def get(self, request: Request) -> Response | None:
-        """Return the cached response to a request; None if there is none or it is damaged."""
+        """Return the cached response to a request; None if it is missing or damaged."""
         key = self._key(request)
         row = self._read(f"SELECT value FROM {_TABLE} WHERE key = ?", key)
         if not row:
@@ -163,7 +169,7 @@ class ResponseCache:
         return response
 
     def put(self, response: Response) -> None:
-        """Store a response, unless it is larger than the limit; return once it is written."""
+        """Store a response and wait until it is written; skip one that is larger than the limit."""
         key = self._key(response.request)
         value = SERIALIZER.dumps((key, response))
         if len(value) > self._limit:
@@ -179,33 +185,36 @@ class ResponseCache:
             self._use(shrink, writes=True)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the cache's file; it is opened again when it is needed."""
         table, self._table = self._table, None
         if table is not None:
             table.close()  # type: ignore[no-untyped-call]
 
     @cached_property
     def _account(self) -> str:
-        """The account in keys: ``anonymous``, or a hash from which no token can be computed."""
+        """The account as part of keys: ``anonymous``, or a hash that does not reveal the token."""
         if self._token is None:
             return "anonymous"
         token = self._token.reveal().encode()
         return hashlib.scrypt(token, salt=b"aatoolkit", n=2**12, r=8, p=1, dklen=16).hex()
 
     def _key(self, request: Request) -> str:
-        """Return the key of a request and account; it starts with the origin and the host."""
+        """Return the key of a request of this account: the origin, the host, and a hash."""
         identity = orjson.dumps([self._account, *request.key])
         origin = "/".join(request.base_url.split("/", 3)[:3])
         return f"{origin}|{request.host}|{hashlib.sha256(identity).hexdigest()}"
 
     def _read(self, query: str, *values: object) -> list[Any]:
-        """Return the rows of a query; empty if the file cannot be used."""
+        """Return the rows of an SQL query; an empty list if the file cannot be used."""
         return self._use(lambda connection: connection.execute(query, values).fetchall()) or []
 
     def _use(
         self, action: Callable[[sqlite3.Connection], T], writes: bool = False, commit: bool = False
     ) -> T | None:
-        """Run an action on the file and return its result; None if the file cannot be used."""
+        """Call ``action`` with a connection to the file, and return its result.
+
+        Return None if the file cannot be used.
+        """
         if time.monotonic() < max(self._reads_resume_at, self._writes_resume_at if writes else 0.0):
             return None
         try:
@@ -218,7 +227,7 @@ class ResponseCache:
             return None
 
     def _open_table(self) -> _Table:
-        """Return the table; open the file first if it is not open."""
+        """Return the table of responses; open its file first if necessary."""
         with self._lock:
             if self._table is None:
                 make_private(self.folder)
@@ -226,7 +235,10 @@ class ResponseCache:
             return self._table
 
     def _fail(self, error: Exception, writes: bool) -> None:
-        """Stop using the file after an error, for a while if it is locked; warn once."""
+        """Stop using the file after an error, and warn the first time.
+
+        If the file is only locked, it is used again after a minute.
+        """
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if isinstance(error, sqlite3.ProgrammingError):
             return  # another thread has closed it; it is opened again
@@ -236,8 +248,8 @@ class ResponseCache:
             self._writes_resume_at = retry_at
         else:
             self._reads_resume_at = retry_at
-        had_warned, self._has_warned = self._has_warned, True
-        if not had_warned:
+        was_warned, self._has_warned = self._has_warned, True
+        if not was_warned:
             warn(
                 f"the cache in {self.folder} cannot be used ({error}); "
                 "responses come from the network. `aatoolkit cache --clear` empties "
@@ -251,7 +263,7 @@ _OPEN_CACHES: weakref.WeakSet[ResponseCache] = weakref.WeakSet()
 
 
 def _close_all() -> None:
-    """Close all files before a fork, as SQLite's locks must not be inherited."""
+    """Close the files of all caches before a fork: a child must not inherit SQLite's locks."""
     for cache in list(_OPEN_CACHES):
         cache.close()
 
@@ -261,7 +273,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def connect(folder: Path) -> sqlite3.Connection:
-    """Open the file in a folder with private permissions; read-only if it is not writable.
+    """Open the cache file in a folder, read-only if it is not writable; return the connection.
 
     Raises
     ------
@@ -280,7 +292,7 @@ def connect(folder: Path) -> sqlite3.Connection:
     try:
         if is_writable:
             _set_up(connection)
-        if _number(connection, "application_id") != _APPLICATION_ID:
+        if _pragma(connection, "application_id") != _APPLICATION_ID:
             raise sqlite3.DatabaseError("its file is not one of aatoolkit")
     except BaseException:
         connection.close()
@@ -289,7 +301,7 @@ def connect(folder: Path) -> sqlite3.Connection:
 
 
 def _set_up(connection: sqlite3.Connection) -> None:
-    """Create the table in a new file, and set the limits of the write-ahead log."""
+    """Create the table if the file is new, and set the size limit of the write-ahead log."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         try:
@@ -305,7 +317,7 @@ def _set_up(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(f"PRAGMA journal_size_limit={_LOG_SIZE}")
     # A checkpoint waits for the disk, and every writer for the checkpoint.
-    pages = _LOG_SIZE // _number(connection, "page_size")
+    pages = _LOG_SIZE // _pragma(connection, "page_size")
     connection.execute(f"PRAGMA wal_autocheckpoint={pages}")
     connection.execute("PRAGMA mmap_size=0")  # a file cut short would end the process
 
@@ -321,9 +333,9 @@ COMMIT;
 
 
 def _evict(connection: sqlite3.Connection, limit: int) -> bool:
-    """Delete the oldest responses if the file is larger than a limit; return whether it was."""
-    page_size = _number(connection, "page_size")
-    page_count = _number(connection, "page_count") - _number(connection, "freelist_count")
+    """Delete the oldest responses if the file exceeds ``limit`` bytes; return whether it did."""
+    page_size = _pragma(connection, "page_size")
+    page_count = _pragma(connection, "page_count") - _pragma(connection, "freelist_count")
     if page_count * page_size <= limit:
         return False
     connection.execute(
@@ -336,13 +348,13 @@ def _evict(connection: sqlite3.Connection, limit: int) -> bool:
 
 
 def shrink(connection: sqlite3.Connection) -> None:
-    """Return free pages of the file and of the write-ahead log to the file system."""
+    """Give the free pages of the file and its write-ahead log back to the file system."""
     # As a script: `execute` would stop after the first page.
     connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _number(connection: sqlite3.Connection, pragma: str) -> int:
-    """Return the value of a setting of SQLite that is a number, such as ``page_size``."""
+def _pragma(connection: sqlite3.Connection, pragma: str) -> int:
+    """Return the integer value of a pragma of SQLite, such as ``page_size``."""
     return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
 
@@ -350,7 +362,7 @@ def _number(connection: sqlite3.Connection, pragma: str) -> int:
 
 
 def folder_of(folder: str | Path | None) -> Path:
-    """Return the folder of the cache; by default the user's cache folder."""
+    """Return the cache folder as a path; by default the one of the current user."""
     if folder is None:
         return user_cache_path("aatoolkit", appauthor=False) / VERSION
     return Path(folder).expanduser()
@@ -363,11 +375,11 @@ def parts_of(folder: Path) -> list[Path]:
 
 
 def make_private(folder: Path) -> None:
-    """Create the folder and the file, and restrict their permissions to their owner.
+    """Create the cache's folder and file, and restrict their permissions to their owner.
 
-    Permissions of others are removed: from the files always, from the folder if it holds nothing
-    but the cache. A folder with other files in it is a working folder and is not changed,
-    unless others may write there. A link to a folder is followed, a link to a file is not.
+    Other users lose their permissions for the files, and for a folder that holds nothing but the
+    cache. A folder that holds other files too is not changed, unless others may write there. A link
+    to a folder is followed, a link to a file is not.
 
     Raises
     ------
@@ -409,9 +421,10 @@ def _is_foreign(stat_result: os.stat_result) -> bool:
 
 @dataclass(frozen=True)
 class HostInfo:
-    """A summary of the cached responses of one host at one service; ``bytes`` is their size.
+    """A summary of the cached responses of one host at one service.
 
-    ``oldest`` and ``newest`` are the times at which the first and the last of them were fetched.
+    ``responses`` is their count, and ``bytes`` their size. ``oldest`` and ``newest`` are the times
+    when the first and the last of them were fetched.
     """
 
     origin: str
@@ -424,7 +437,7 @@ class HostInfo:
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """A summary of a cache folder; ``bytes`` is the size of its files, with free space."""
+    """A summary of a cache folder; ``bytes`` is the size of its files, free space included."""
 
     folder: Path
     responses: int
@@ -442,23 +455,23 @@ def cache_info(folder: str | Path | None = None) -> CacheInfo:
     """
     path = folder_of(folder)
     query = f"SELECT key, length(value), substr(value, 1, {_HEAD_SIZE}) FROM {_TABLE} ORDER BY key"
-    with _typed(path):
+    with _reporting(path):
         rows = _run(path, lambda connection: connection.execute(query).fetchall()) or []
         hosts = []
         for (origin, host), group in groupby(rows, key=lambda row: row[0].split("|")[:2]):
-            rows_of_host = list(group)
-            times = [datetime.fromisoformat(_head(row[2])[0]["fetched_at"]) for row in rows_of_host]
-            size = sum(row[1] for row in rows_of_host)
-            hosts.append(HostInfo(origin, host, len(rows_of_host), size, min(times), max(times)))
+            host_rows = list(group)
+            times = [datetime.fromisoformat(_header(row[2])[0]["fetched_at"]) for row in host_rows]
+            size = sum(row[1] for row in host_rows)
+            hosts.append(HostInfo(origin, host, len(host_rows), size, min(times), max(times)))
         size = sum(file.stat().st_size for file in parts_of(path))
     return CacheInfo(path, len(rows), size, tuple(hosts))
 
 
 def clear_cache(folder: str | Path | None = None, host: str | None = None) -> int:
-    """Delete the responses in a cache folder, or those of one host; return their number.
+    """Delete all responses in a cache folder, or those of one host; return how many there were.
 
-    The bytes are erased from the files. A file that cannot be read as a cache is deleted as a
-    whole, and counts as zero responses. If only one host is to be cleared, it is not deleted.
+    The bytes are erased from the files. Without ``host``, a file that cannot be read as a cache is
+    deleted too; it counts as zero responses.
 
     Raises
     ------
@@ -474,7 +487,7 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
         shrink(connection)
         return deleted_count
 
-    with _typed(path):
+    with _reporting(path):
         try:
             return _run(path, clear) or 0
         except FAULTS as error:
@@ -486,7 +499,10 @@ def clear_cache(folder: str | Path | None = None, host: str | None = None) -> in
 
 
 def _run(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
-    """Run an action on the file in a folder; return None if there is no file."""
+    """Call ``action`` with a connection to the cache file in a folder, and return its result.
+
+    Return None if there is no file.
+    """
     if not parts_of(folder):
         return None
     with closing(connect(folder)) as connection:
@@ -494,8 +510,8 @@ def _run(folder: Path, action: Callable[[sqlite3.Connection], T]) -> T | None:
 
 
 @contextmanager
-def _typed(folder: Path) -> Iterator[None]:
-    """Convert errors of the file to an `ArgumentError` that says what to do."""
+def _reporting(folder: Path) -> Iterator[None]:
+    """Convert errors of the block about the cache file to an `ArgumentError` with advice."""
     try:
         yield
         return
@@ -506,6 +522,6 @@ def _typed(folder: Path) -> Iterator[None]:
 
 
 def _is_damaged(error: Exception) -> bool:
-    """Return whether an error means that the file is damaged, and not only locked."""
+    """Return whether an error means that the file is damaged, rather than only locked."""
     codes = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR
     return isinstance(error, ValueError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes

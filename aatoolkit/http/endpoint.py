@@ -1,4 +1,4 @@
-"""The base URL, and the token, which is never printed, copied or pickled."""
+"""The base URL of a service; and the token, which is never printed, copied or pickled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class BaseUrl:
-    """The base URL of every request.
+    """The base URL of a service, parsed: every request goes to a path below it.
 
     Examples
     --------
@@ -33,13 +33,13 @@ class BaseUrl:
 
     @classmethod
     def parse(cls, text: str) -> BaseUrl:
-        """Parse a base URL.
+        """Return a text as a base URL, if a token may be sent there.
 
         Raises
         ------
         ArgumentError
-            If a token must not be sent there. Allowed is https, or http on this machine, without
-            user, query, fragment or ``..`` in the path.
+            If the URL is not allowed. It must be https, or http on this machine, and have no user,
+            query, fragment, or ``..`` in the path.
         """
         text = text.strip()
         try:
@@ -64,7 +64,7 @@ class BaseUrl:
 
     @property
     def origin(self) -> str:
-        """The scheme, the host, and the port unless it is the default one."""
+        """The origin: scheme and host, and the port if it is not the default one."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         is_default_port = self.port == _PORTS[self.scheme]
         return f"{self.scheme}://{host}" + ("" if is_default_port else f":{self.port}")
@@ -84,7 +84,7 @@ class BaseUrl:
 
 
 def _address(text: str) -> str | None:
-    """Return the canonical spelling of an IP address or host name, or None if it is neither."""
+    """Return an IP address or host name in canonical spelling; None if the text is neither."""
     try:
         return None if "%" in text else str(ipaddress.ip_address(text))
     except ValueError:
@@ -92,13 +92,13 @@ def _address(text: str) -> str | None:
 
 
 def _is_dot_segment(segment: str) -> bool:
-    """Return whether a segment of a path is, or hides, ``.``, ``..`` or a slash."""
-    decoded = unquote(segment)
-    return decoded in (".", "..") or "/" in decoded or "\\" in decoded
+    """Return whether a path segment, URL-decoded, is ``.`` or ``..``, or contains a slash."""
+    text = unquote(segment)
+    return text in (".", "..") or "/" in text or "\\" in text
 
 
 def _refusal(reason: str) -> ArgumentError:
-    """Return the error for a base URL that cannot be used."""
+    """Return the error for a base URL that cannot be used because of ``reason``."""
     # The URL is not repeated: somebody may have put a password into it.
     return ArgumentError(
         f"the base URL {reason}; a base URL looks like https://api.example", argument="base_url"
@@ -116,7 +116,7 @@ class Secret:
     """A bearer token; it prints as ``***``.
 
     White space around it and a ``Bearer`` prefix are removed: tokens read from a file end in a
-    line break. The constructor never fails, so that no traceback shows the token; ``check``
+    line break. The constructor never fails, as a traceback would show the token; ``check``
     validates it.
 
     Examples
@@ -135,16 +135,16 @@ class Secret:
 
     @classmethod
     def wrap(cls, token: str | Secret | None) -> Secret | None:
-        """Return a token as a `Secret`; None and a `Secret` are returned as they are."""
+        """Return a token as a `Secret`; if it is already one, or None, return it unchanged."""
         return token if token is None or isinstance(token, Secret) else cls(token)
 
     def check(self) -> Secret:
-        """Validate the token by RFC 6750, and return the secret itself.
+        """Validate the token by RFC 6750, and return this `Secret`.
 
         Raises
         ------
         ArgumentError
-            If it is not valid; the message says where, and holds no part of the token.
+            If the token is not valid; the message has the position, and no part of the token.
         """
         # Computed in another frame: the one that raises holds neither the token nor a match.
         flaw = _flaw(self.reveal())
@@ -153,9 +153,9 @@ class Secret:
         return self
 
     def is_in(self, text: bytes) -> bool:
-        r"""Return whether a text contains the token, as it is or as JSON or a URL encodes it.
+        r"""Return whether a text contains the token, be it plain, JSON-escaped or URL-encoded.
 
-        A token of a few characters may occur in any text, and is not looked for.
+        A token of less than 8 characters is not searched for, as it may occur in any text.
 
         Examples
         --------
@@ -164,10 +164,10 @@ class Secret:
         (True, True, False)
         """
         token = self.reveal()
-        return len(token) >= _MIN_TOKEN_LENGTH and any(form in text for form in _forms(token))
+        return len(token) >= _MIN_TOKEN_LENGTH and any(form in text for form in _spellings(token))
 
     def hide_in(self, text: bytes) -> bytes:
-        """Replace the token in a text, and long parts of it, by ``***``; case is ignored."""
+        """Return a text with the token and long parts of it replaced by ``***``; ignore case."""
         return self._pattern().sub(b"***", text)
 
     def __repr__(self) -> str:
@@ -178,7 +178,7 @@ class Secret:
 
 
 def _flaw(token: str) -> str | None:
-    """Describe why a token is not valid; None if it is."""
+    """Return the reason why a token is not valid; None if it is valid."""
     if not token:
         return "the token is empty or not a text; give a token as text, or leave it out"
     match = _B64TOKEN.match(token)
@@ -191,22 +191,22 @@ def _flaw(token: str) -> str | None:
     )
 
 
-def _forms(token: str) -> set[bytes]:
-    """Return how a text may spell a token: as it is, as JSON with escaped slashes, URL-encoded."""
-    url_form = quote(token, safe="")
-    lower_case_form = re.sub("%..", lambda escape: escape[0].lower(), url_form)
-    return {form.encode() for form in (token, token.replace("/", r"\/"), url_form, lower_case_form)}
+def _spellings(token: str) -> set[bytes]:
+    """Return the spellings of a token in texts: plain, with JSON-escaped slashes, URL-encoded."""
+    url_spelling = quote(token, safe="")
+    lower_case = re.sub("%..", lambda escape: escape[0].lower(), url_spelling)
+    return {form.encode() for form in (token, token.replace("/", r"\/"), url_spelling, lower_case)}
 
 
 def _pattern(token: str) -> re.Pattern[bytes]:
-    """Return a pattern that matches the token, or any part of it of ``_TOKEN_PART_LENGTH`` bytes.
+    """Return a pattern that matches the token and all its parts of ``_TOKEN_PART_LENGTH`` bytes.
 
-    It is matched as it is, JSON-escaped and URL-encoded.
+    Token and parts are matched in plain, JSON-escaped and URL-encoded spelling.
     """
-    forms = sorted(_forms(token), key=len, reverse=True)
+    spellings = sorted(_spellings(token), key=len, reverse=True)
     parts = {
-        form[start : start + _TOKEN_PART_LENGTH]
-        for form in forms
-        for start in range(len(form) - _TOKEN_PART_LENGTH + 1)
+        spelling[start : start + _TOKEN_PART_LENGTH]
+        for spelling in spellings
+        for start in range(len(spelling) - _TOKEN_PART_LENGTH + 1)
     }
-    return re.compile(b"|".join(map(re.escape, [*forms, *sorted(parts)])), re.IGNORECASE)
+    return re.compile(b"|".join(map(re.escape, [*spellings, *sorted(parts)])), re.IGNORECASE)

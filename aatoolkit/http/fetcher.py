@@ -21,7 +21,7 @@ _MAX_ATTEMPTS, _FIRST_BACKOFF, _RETRY_QUOTA = 3, 0.5, 20.0
 
 
 class Fetcher:
-    """Fetches responses of one service with one account; thread-safe.
+    """Fetches the responses of one service for one account; it is thread-safe.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ class Fetcher:
     cache_size : int
         The size limit of the cache in bytes; the oldest responses are evicted.
     offline : bool
-        Read from the cache only, whatever the age; no socket is opened.
+        Whether to read from the cache only, at any age, and open no socket.
     expire_after : float
-        For how many seconds a response is fresh.
+        For how many seconds a cached response is fresh.
     deadline : float
         The seconds that one call may take, retries and waits included.
     max_body : int
-        The limit of the size of a response, in bytes.
+        The maximum size of a response, in bytes.
     workers : int
         The size of the connection pool.
     sleep : callable
@@ -90,8 +90,8 @@ class Fetcher:
     def get(self, request: Request) -> Payload:
         """Return the response to a request, from the cache or else from the service.
 
-        A request with ``refresh`` always goes out and replaces what is cached; a stale response
-        is never used for it.
+        A request with ``refresh`` always goes to the service, and its response replaces the cached
+        one. If it fails, no stale response is used.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class Fetcher:
         raise outcome
 
     def repeats_token(self, text: bytes) -> bool:
-        """Return whether a text contains the token that requests carry."""
+        """Return whether a text contains the token of this fetcher's account."""
         return self._transport.repeats_token(text)
 
     def close(self) -> None:
@@ -137,11 +137,12 @@ class Fetcher:
             self._cache.close()
 
     def _send(self, request: Request) -> Payload | Error:
-        """Request the response from the service, with retries; return it, or the last error.
+        """Send a request to the service, with retries; return the response or the last error.
 
-        The wait before a retry is random, between zero and a limit that doubles with each retry,
-        so that clients that failed together do not retry together. A wait that the service asks for
-        (``Retry-After``) is respected; if it would outlast the deadline, there is no retry.
+        The wait before a retry is random, between zero and a limit that doubles with each retry. So
+        clients that failed at the same time do not retry at the same time. If the service asks for
+        a wait (``Retry-After``), that is used. There is no retry if the wait would pass the
+        deadline.
 
         All calls of a client share a quota of retries. Every five responses add one retry to it.
         So a service that fails most calls soon gets no more retries, and is not overloaded.
@@ -170,7 +171,7 @@ class Fetcher:
 
 
 def _at_least(minimum: float, setting: str, value: float) -> float:
-    """Return the value of a setting; raise ArgumentError if it is less than a minimum."""
+    """Return the value of a setting; raise `ArgumentError` if it is less than ``minimum``."""
     if not value >= minimum:  # as a number that is none is not
         raise errors.ArgumentError(
             f"{setting}={value!r} is too small; the least is {minimum:g}", argument=setting

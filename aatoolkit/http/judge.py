@@ -1,4 +1,4 @@
-"""Judge responses: data or an error, whether they may be cached, and for how long."""
+"""Judge responses: are they data or an error, may they be cached, and for how long?"""
 
 from __future__ import annotations
 
@@ -37,11 +37,12 @@ def judge(
     *,
     has_token: bool = True,
 ) -> errors.FetchError | None:
-    """Return the error that a response stands for; None if it has data.
+    """Return the error to raise for a response; None if its body can be used.
 
-    A response has data if its status is one of success and its body is one JSON object or list, or
-    if it explains why a section has no data. ``mask`` hides the token in every part of the body
-    that an error repeats. ``has_token`` says whether the request had a token.
+    A body can be used if the status is a success and the body is one JSON object or list. It can
+    also be used if it explains why a section has no data. ``mask`` is a function that hides the
+    token in the parts of the body that an error repeats. ``has_token`` says whether the request
+    had a token.
     """
     details = {"url": url, "status": status}
     if is_explanation(url, status, body):
@@ -100,9 +101,9 @@ def _refusal(
     details: dict[str, Any],
     has_token: bool,
 ) -> errors.StatusError:
-    """Return the error for an HTTP status, with the service's own message, if any.
+    """Return the error for an HTTP error status, with the service's own message, if any.
 
-    ``details`` are attributes of the error; those that the response gives are added.
+    ``details`` are attributes of the error; further attributes are read from the response.
     """
     body = mask(body)
     texts = _error_texts(body, mask)
@@ -110,7 +111,7 @@ def _refusal(
     details["code"] = _first_text(texts, "code")
     message = _first_text(texts, "message", "detail", "msg", "title", "error", "errors") or ""
     message = message.rstrip(" .;")
-    quote = f": {message}" if message else ""
+    quotation = f": {message}" if message else ""
     if 300 <= status < 400:
         return _redirect(headers, details)
     kind = errors.StatusError
@@ -130,16 +131,16 @@ def _refusal(
         hint = f"; {did_you_mean(suggestions, 'the scope options list the allowed values')}"
         details["suggestions"] = suggestions or _texts_in(texts, "allowed")
     elif status == 429 or status >= 500:
-        is_limit = status == 429
-        kind = errors.RateLimited if is_limit else errors.ServerFailed
-        problem = "too many requests" if is_limit else "the service failed"
+        is_rate_limit = status == 429
+        kind = errors.RateLimited if is_rate_limit else errors.ServerFailed
+        problem = "too many requests" if is_rate_limit else "the service failed"
         wait = details["retry_after"] = retry_after(headers)
         hint = f"; try again {'later' if wait is None else f'in {math.ceil(wait)} seconds'}"
-    return kind(f"{problem} ({status}){quote}{hint}", **details)
+    return kind(f"{problem} ({status}){quotation}{hint}", **details)
 
 
 def _redirect(headers: Mapping[str, str], details: dict[str, Any]) -> errors.StatusError:
-    """Return the error for a redirect, which names the host that it leads to."""
+    """Return the error for a redirect; its message names the host that the redirect leads to."""
     try:
         host = urlsplit(urljoin(details["url"], headers.get("location", ""))).hostname
     except ValueError:
@@ -154,11 +155,11 @@ def _redirect(headers: Mapping[str, str], details: dict[str, Any]) -> errors.Sta
 
 
 def _error_texts(body: bytes, mask: Mask) -> dict[str, Any]:
-    """Return the texts of an error message by field name, each on one printable line.
+    """Return the texts in the body of an error response by field name, each as one printable line.
 
-    They are the texts of the top-level object. Texts of the first error in it (in ``error``, in
-    ``errors`` as in JSON:API, or in a list ``detail``), and of the ``source`` of that error, take
-    precedence.
+    They come from the top-level object and from the first error in it: that in ``error``, in
+    ``errors`` (as in JSON:API), or in a list ``detail``, with its ``source``. If both have a field,
+    the text of the first error is used.
     """
     try:
         value = decode.decode(body)
@@ -181,14 +182,14 @@ def _error_texts(body: bytes, mask: Mask) -> dict[str, Any]:
 
 
 def _first_text(texts: Mapping[str, Any], *names: str) -> str | None:
-    """Return the text of the first of some fields that has one; None if no field has."""
+    """Return the first text that is not empty among the fields ``names``; None if there is none."""
     return next(
         (texts[name] for name in names if isinstance(texts.get(name), str) and texts[name]), None
     )
 
 
 def _texts_in(texts: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """Return the texts of a field that is a list; empty for any other."""
+    """Return the texts in a field, if it is a list; else an empty tuple."""
     return tuple(text for text in texts.get(name) or () if isinstance(text, str))
 
 
@@ -211,7 +212,7 @@ _BRIEF_BYTES = 1 << 12
 
 
 def may_be_kept(response: Response) -> bool:
-    """Return whether a response may be cached: it is final, and not about pending data."""
+    """Return whether a response may be cached: its status is final, and no data are pending."""
     is_final = response.status in (*FINAL, *EMPTY)
     return is_final and not (response.status in SUCCESSES and is_temporary(response.body))
 
@@ -225,16 +226,16 @@ def is_fresh(response: Response, seconds: float) -> bool:
 
 
 def allows_stale(error: errors.FetchError | errors.InternalError) -> bool:
-    """Return whether an expired response may be used instead of raising an error."""
+    """Return whether an expired response may be used instead of raising this error."""
     if isinstance(error, errors.DecodeError):
         return error.problem == "truncated"
     return isinstance(error, errors.ConnectionFailed | errors.ServerFailed)
 
 
 def is_temporary(body: bytes) -> bool:
-    """Return whether a response says that it failed or is pending, and must not be cached.
+    """Return whether a body says no more than that the data are pending or failed.
 
-    Such a response says nothing else, so it is short; a long one is never temporary.
+    Such a response must not be cached. It is short; a long one is never temporary.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """One HTTP exchange with the service, in a thread, within a deadline.
 
-A socket timeout limits each read only, and a server that sends a byte now and then can make any
-number of reads necessary. So the exchange runs in a thread of its own. At the deadline, or on an
-interrupt, the caller shuts down its socket and goes on.
+A socket timeout limits only a single read, and a slow server can make any number of reads
+necessary. So the exchange runs in a thread of its own. At the deadline, or on an interrupt, the
+caller shuts down the socket and goes on.
 
-The request that the transport gets has no token, and only the listed headers of the response are
+Requests get the token only when their bytes are sent, and only the listed headers of a response are
 kept. So the layers above cannot store a token or a cookie.
 """
 
@@ -51,11 +51,11 @@ _LINGER = struct.pack("ii", 1, 0)
 
 
 class NotLoopback(OSError):
-    """The name of a service on this machine resolves to the address of another one."""
+    """The host name of a service on this machine resolves to the address of another machine."""
 
 
 class Attempt:
-    """One attempt at an exchange: the status, headers and body received so far, and the socket.
+    """One attempt at an exchange: its socket, and the status, headers and body received so far.
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ class Attempt:
         self._lock, self._is_ended = threading.Lock(), False
 
     def run(self, action: Callable[[], None], deadline: float) -> bool:
-        """Run a function in a thread; return whether it finished before a deadline."""
-        thread = threading.Thread(target=self._act, args=(action,), name="aatoolkit-attempt")
+        """Call ``action`` in a thread; return whether it finished before the deadline."""
+        thread = threading.Thread(target=self._run_action, args=(action,), name="aatoolkit-attempt")
         thread.daemon = True
         thread.start()
         try:
@@ -84,20 +84,20 @@ class Attempt:
             ):
                 thread.join(min(STEP, seconds_left))
         finally:
-            is_late = self._end()
-            if is_late:
+            is_overdue = self._end()
+            if is_overdue:
                 thread.join(_LEAVE_SECONDS)
-        return not is_late
+        return not is_overdue
 
     def begin(self, status: int, headers: dict[str, str]) -> None:
-        """Record status and headers, unless the attempt was ended meanwhile."""
+        """Record status and headers of the response; raise an error if the attempt has ended."""
         with self._lock:
             if self._is_ended:
                 raise ConnectionAbortedError
             self.status, self.headers = status, headers
 
     def watch(self, open_socket: socket.socket) -> None:
-        """Record the socket of the attempt."""
+        """Record the socket of the attempt, to shut it down later."""
         with self._lock:
             if self._is_ended:
                 raise ConnectionAbortedError
@@ -106,14 +106,14 @@ class Attempt:
                 self._socket = socket.socket(fileno=os.dup(open_socket.fileno()))
 
     def signed(self, data: bytes) -> bytes:
-        """Insert the token into the header bytes of a request, just before they are sent."""
+        """Return the header bytes of a request with the token inserted, just before sending."""
         if self._token is None:
             return data
         header = "\r\nAuthorization: Bearer {}\r\n"
         signed_header = header.format(self._token.reveal()).encode()
         return data.replace(header.format("***").encode(), signed_header, 1)
 
-    def _act(self, action: Callable[[], None]) -> None:
+    def _run_action(self, action: Callable[[], None]) -> None:
         _CURRENT.attempt = self
         try:
             action()
@@ -138,7 +138,7 @@ _CURRENT = threading.local()
 
 
 def pause(seconds: float) -> None:
-    """Sleep, but end at once when the call is interrupted or cancelled."""
+    """Sleep for some seconds, or until the call is interrupted or cancelled."""
     deadline = time.monotonic() + seconds
     while (seconds_left := deadline - time.monotonic()) > 0 and not is_cancelled():
         time.sleep(min(STEP, seconds_left))
@@ -157,7 +157,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Connection(HTTPConnection):
-    """The common methods of plain and encrypted connections."""
+    """A base class with the common methods of plain and encrypted connections."""
 
     debuglevel = 0  # request heads are never printed, whatever http.client.debuglevel says
     response_class = _Response
@@ -173,13 +173,13 @@ class _Connection(HTTPConnection):
         return new_socket
 
     def _check(self, open_socket: socket.socket) -> None:
-        """Raise `NotLoopback` if the peer is another machine: plain HTTP is for loopback only."""
+        """Raise `NotLoopback` if the socket leads to another machine: plain HTTP must not."""
         # The connection may already be reset, and then it has no peer.
         if not ipaddress.ip_address(open_socket.getpeername()[0].partition("%")[0]).is_loopback:
             raise NotLoopback
 
     def send(self, data: Any) -> None:
-        """Send bytes, with the token inserted, below all logging and caching."""
+        """Send bytes with the token inserted; no log and no cache sees them."""
         if self.sock is None:
             self.connect()
         _CURRENT.attempt.watch(self.sock)
@@ -188,7 +188,7 @@ class _Connection(HTTPConnection):
 
 class _TLSConnection(_Connection, HTTPSConnection):
     def _check(self, open_socket: socket.socket) -> None:
-        """Do nothing: the certificate proves the host."""
+        """Accept any address: the certificate proves which host it is."""
 
 
 class _TLSSocket(ssl.SSLSocket):
@@ -216,8 +216,8 @@ POOLS = {"http": _Pool, "https": _TLSPool}
 def tls_context() -> ssl.SSLContext:
     """Return the TLS settings: TLS 1.2 or later, and a valid certificate for the host name.
 
-    Made without the helpers of `ssl` and urllib3, which would write the keys of every connection
-    to the file that ``SSLKEYLOGFILE`` names.
+    The helpers of `ssl` and urllib3 are not used, as they would write the keys of every connection
+    to the file that the environment variable ``SSLKEYLOGFILE`` names.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -246,7 +246,7 @@ class Unusable(Exception):
 
 
 class TooLong(Exception):
-    """The body is longer than the limit."""
+    """The body of a response is longer than ``max_body``."""
 
 
 @dataclass(frozen=True)
@@ -262,9 +262,9 @@ class Failure:
 
 
 class Fault(NamedTuple):
-    """What an exception means: a reason in our own words, and the error to raise for it.
+    """The meaning of a caught exception: a reason, and the kind of error to raise.
 
-    The reason repeats nothing of the exception's message, which may hold a token.
+    The reason is our own text: the exception's message may hold a token, and is not repeated.
     """
 
     reason: str
@@ -318,16 +318,16 @@ _FAULTS: dict[type[BaseException], Fault] = {
 
 
 class Transport(HTTPAdapter):
-    """An adapter that sends requests with the token, within limits of time and size.
+    """An adapter of requests that sends the token, and enforces limits of time and size.
 
     Parameters
     ----------
     base
-        The only origin that the token goes to.
+        The base URL of the service; the token is sent to its origin only.
     token
         The token, or None to send none.
     max_body
-        The largest body, in bytes.
+        The maximum size of a body, in bytes.
     connections
         The size of the connection pool.
     """
@@ -341,12 +341,12 @@ class Transport(HTTPAdapter):
         self._max_body = max_body
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
-        """Use connection pools whose sockets an attempt can close."""
+        """Set up connection pools of our own classes: an attempt can close their sockets."""
         super().init_poolmanager(*arguments, ssl_context=tls_context(), **options)
         self.poolmanager.pool_classes_by_scheme = POOLS
 
     def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
-        """Use the same kind of pools for proxies."""
+        """Return the pools for a proxy, set up as those for direct connections."""
         if proxy not in self.proxy_manager:
             options |= {"ssl_context": tls_context(), "proxy_ssl_context": tls_context()}
         manager = super().proxy_manager_for(proxy, **options)
@@ -354,7 +354,7 @@ class Transport(HTTPAdapter):
         return manager
 
     def close(self) -> None:
-        """Close idle connections now, which urllib3 leaves to the garbage collector."""
+        """Close idle connections now; urllib3 would leave that to the garbage collector."""
         for manager in (self.poolmanager, *self.proxy_manager.values()):
             for key in manager.pools.keys():  # noqa: SIM118  (it has no other iteration)
                 pool = manager.pools.get(key)
@@ -363,26 +363,26 @@ class Transport(HTTPAdapter):
             manager.clear()
 
     def ask(self, request: Request, seconds: float) -> Response | Failure:
-        """Send a request; return the response, or the failure, within some seconds."""
+        """Send a request; return the response or the failure, after ``seconds`` at the latest."""
         deadline = time.monotonic() + seconds
         attempt = Attempt(self._token)
         fault: Fault | None = None
 
-        def act() -> None:
+        def exchange() -> None:
             nonlocal fault
             try:
                 self._exchange(request.url, attempt, seconds)
             except Exception as error:
                 fault = _fault_of(error)
 
-        is_late = not attempt.run(act, deadline)
+        is_overdue = not attempt.run(exchange, deadline)
         is_error = attempt.status is not None and attempt.status not in SUCCESSES
-        if is_error or (fault is None and not is_late):
+        if is_error or (fault is None and not is_overdue):
             try:
                 return self._result_of(request, attempt)
             except Exception as error:
                 fault = _fault_of(error)
-        if is_late:
+        if is_overdue:
             fault = Fault("the call was cancelled", False) if is_cancelled() else _LATE
         return self._failure(fault or _LATE, request, attempt)
 
@@ -396,9 +396,9 @@ class Transport(HTTPAdapter):
             prepared_request,
             stream=True,
             timeout=(min(CONNECT_SECONDS, seconds / 4), seconds + 1),
-            **_environment(self._base, url),
+            **_environment_options(self._base, url),
         )
-        raw = response.raw
+        raw_response = response.raw
         try:
             headers = {
                 name.lower(): self._masked(value.encode(errors="replace")).decode(errors="replace")
@@ -408,15 +408,15 @@ class Transport(HTTPAdapter):
             attempt.begin(response.status_code, headers)
             is_success = response.status_code in SUCCESSES
             limit = self._max_body if is_success else ERROR_BODY_LIMIT
-            while chunk := raw.read1(_CHUNK_SIZE, decode_content=True):
+            while chunk := raw_response.read1(_CHUNK_SIZE, decode_content=True):
                 attempt.body += chunk
                 if len(attempt.body) > limit:
                     raise TooLong
         finally:
-            raw.close()
+            raw_response.close()
 
     def _result_of(self, request: Request, attempt: Attempt) -> Response | Failure:
-        """Return the response that an attempt received, or the failure that it stands for."""
+        """Return the response that an attempt received, or a failure if it cannot be used."""
         status, body = attempt.status or 0, bytes(attempt.body)
         is_success = status in SUCCESSES
         if is_success and self.repeats_token(body):
@@ -446,7 +446,7 @@ class Transport(HTTPAdapter):
         return Response(request, status, headers, datetime.now(UTC), content)
 
     def _failure(self, fault: Fault, request: Request, attempt: Attempt) -> Failure:
-        """Return the failure for a fault; its error has the URL, the status and the excerpt."""
+        """Return the failure for a fault; its error has URL, status and excerpt as attributes."""
         facts, message = self._facts(request, attempt), _MESSAGES[fault.kind].format(fault.reason)
         if fault.problem:
             facts["problem"] = fault.problem
@@ -455,7 +455,7 @@ class Transport(HTTPAdapter):
         return Failure(fault.kind(message, **facts), fault.is_retryable)
 
     def _facts(self, request: Request, attempt: Attempt) -> dict[str, Any]:
-        """Return the URL, the status, and the beginning of the body, for an error."""
+        """Return the attributes of an error: the URL, the status, the beginning of the body."""
         text = excerpt(self._masked(bytes(attempt.body[:_CHUNK_SIZE])))
         has_status = attempt.status is not None
         return {
@@ -465,7 +465,7 @@ class Transport(HTTPAdapter):
         }
 
     def repeats_token(self, text: bytes) -> bool:
-        """Return whether a text contains the token that requests carry."""
+        """Return whether a text contains the token of the requests."""
         return self._token is not None and self._token.is_in(text)
 
     def _masked(self, text: bytes) -> bytes:
@@ -473,8 +473,8 @@ class Transport(HTTPAdapter):
         return text if self._token is None else self._token.hide_in(text)
 
 
-def _environment(base: BaseUrl, url: str) -> dict[str, Any]:
-    """Return the proxies and the certificate bundle of the environment, as options of requests.
+def _environment_options(base: BaseUrl, url: str) -> dict[str, Any]:
+    """Return proxies and certificate bundle from the environment, as options for `requests`.
 
     There is no proxy for a service on this machine.
 
@@ -487,17 +487,17 @@ def _environment(base: BaseUrl, url: str) -> dict[str, Any]:
     proxy = select_proxy(url, proxies)
     if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
         raise Unusable("only http:// and https:// proxies can be used")
-    bundle = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
-    if bundle and not Path(bundle).exists():
+    certificates = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
+    if certificates and not Path(certificates).exists():
         raise Unusable("REQUESTS_CA_BUNDLE names no file or folder")
-    return {"proxies": proxies, "verify": bundle or True}
+    return {"proxies": proxies, "verify": certificates or True}
 
 
 def _fault_of(error: Exception) -> Fault:
-    """Return the meaning of an exception, or of any exception that caused it."""
-    chain = tuple(_chain(error))
+    """Return the fault that an exception means; its causes are looked at too."""
+    causes = tuple(_causes(error))
     for exception_type, fault in _FAULTS.items():
-        if any(isinstance(cause, exception_type) for cause in chain):
+        if any(isinstance(cause, exception_type) for cause in causes):
             return fault
     if isinstance(error, Unusable):
         return Fault(str(error), False)
@@ -506,8 +506,8 @@ def _fault_of(error: Exception) -> Fault:
     return Fault(f"{type(error).__name__} within aatoolkit", False, errors.InternalError)
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and all its causes."""
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception, then all exceptions that caused it."""
     queue: list[object] = [error]
     seen_ids: set[int] = set()
     while queue:
