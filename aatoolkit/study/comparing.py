@@ -97,15 +97,13 @@ class StudyDiff:
 def sentences(changes: pd.DataFrame) -> list[str]:
     """Return a sentence for each of the first differences, those of numbers first.
 
-    Changes of numbers are in order of size, relative to the largest number of their column.
+    Changes of numbers are in order of size, relative to the largest change of their column.
     """
     lines = []
-    texts = changes[["before", "after"]].astype(object)
-    numbers = texts.apply(pd.to_numeric, errors="coerce").abs().max(axis=1)
-    columns = [changes["table"], changes["column"]]
-    sizes = changes["change"].abs() / numbers.groupby(columns, dropna=False).transform("max")
-    order = sizes.reset_index(drop=True).sort_values(ascending=False, kind="stable").index
-    for row in changes.iloc[order[:MAX_LISTED]].astype(object).to_dict("records"):
+    sizes = changes["change"].abs()
+    sizes /= sizes.groupby([changes["table"], changes["column"]], dropna=False).transform("max")
+    largest = sizes.sort_values(ascending=False, kind="stable").index[:MAX_LISTED]
+    for row in changes.loc[largest].astype(object).to_dict("records"):
         row = {str(name): value for name, value in row.items() if not pd.isna(value)}
         names = [name for name in _PLACE_COLUMNS if name in row and name != "host"]
         place = " ".join(f"[{row[name]}]" if name == "key" else str(row[name]) for name in names)
