@@ -219,25 +219,6 @@ def answers(draw: st.DrawFn) -> tuple[str, Any]:
     return name, answer
 
 
-@settings(
-    max_examples=examples(150),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-@given(answers())
-def test_no_leaf_of_a_changed_sample_is_lost(changed_sample: tuple[str, Any]) -> None:
-    name, answer = changed_sample
-    assert lost(name, answer) == []
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(
-    st.sampled_from([*SECTIONS]), odd_values.filter(lambda value: isinstance(value, dict | list))
-)
-def test_no_leaf_of_any_document_is_lost(name: str, answer: Any) -> None:
-    assert lost(name, answer) == []
-
-
 # --- the whole answer again -------------------------------------------------------------------
 
 
@@ -264,22 +245,27 @@ def test_a_sample_is_rebuilt_whole(name: str, backend: str) -> None:
     assert same(read(name, SAMPLES[name], dtype_backend=backend).rebuild(), SAMPLES[name])
 
 
-@settings(
-    max_examples=examples(150),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
+LAW = settings(
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+
+
+@LAW
 @given(answers())
-def test_a_changed_sample_is_rebuilt_whole(changed_sample: tuple[str, Any]) -> None:
+def test_a_changed_sample_is_rebuilt_whole_and_no_leaf_is_lost(
+    changed_sample: tuple[str, Any],
+) -> None:
     name, answer = changed_sample
+    assert lost(name, answer) == []
     assert same(read(name, answer).rebuild(), answer)
 
 
-@settings(max_examples=examples(100), deadline=None)
+@LAW
 @given(
     st.sampled_from([*SECTIONS]), odd_values.filter(lambda value: isinstance(value, dict | list))
 )
-def test_any_document_is_rebuilt_whole(name: str, answer: Any) -> None:
+def test_any_document_is_rebuilt_whole_and_no_leaf_is_lost(name: str, answer: Any) -> None:
+    assert lost(name, answer) == []
     assert same(read(name, answer).rebuild(), answer)
 
 
@@ -298,11 +284,7 @@ def bent(value: Any, draw: st.DrawFn) -> Any:
 
 
 @pytest.mark.thorough
-@settings(
-    max_examples=examples(100),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@LAW
 @given(st.data(), st.sampled_from([*SECTIONS]), st.booleans())
 def test_an_answer_of_another_make_is_rebuilt_whole(
     data: st.DataObject, name: str, wrapped: bool
