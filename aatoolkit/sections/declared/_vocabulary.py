@@ -1,6 +1,7 @@
 """Names that the modules of the declared sections import with ``*``, which only they do.
 
-Besides the functions of ``sections``, these are values that categories of several sections share.
+Besides the functions of ``sections``, these are columns, and values of categories, that several
+sections share.
 A service may use other values: an unknown value is no error, and is sorted after the known ones.
 """
 
@@ -69,3 +70,30 @@ def whole(name: str, doc: str, things: str) -> Column:
     """Return a column of the total that shares are shares of; it is the same in every row."""
     rule = refused(f"the same {things} in every row")
     return count(name, doc, aggregate=rule, optional=True)
+
+
+# --- columns of several tables ------------------------------------------------------------------
+
+BRAND = (text("brand", "The brand."), flag("own", "Whether it is the project's own."))
+BOT = (
+    text("bot", "The crawler."),
+    text("operator", "Who runs it."),
+    category("purpose", "What the crawler fetches pages for.", PURPOSES),
+)
+DOMAIN = text("domain", "The project's domain.", "$.domain")
+DAY = date("date", "The day on which the answers were collected, in UTC.")
+MEAN_PLACE = position(
+    "average_position",
+    "Mean place where it is mentioned; lower is better.",
+    aggregate=weighted("position_count", otherwise="mention_count"),
+)
+SHARE_OF_VOICE = fraction(
+    "share_of_voice",
+    "Its mentions, of those of all brands.",
+    aggregate=share(counts=("mention_count", "all_mention_count")),
+)
+ALL_MENTIONS = whole(
+    "all_mention_count",
+    "Mentions of all brands: the sample size of the share of voice.",
+    "mentions",
+)

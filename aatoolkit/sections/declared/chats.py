@@ -25,8 +25,7 @@ SECTION = Section(
     Table("chat_mentions", "One row per answer and brand that it mentions.", records("chats[].mentions"),
         key=("chat_id", "brand"), columns=(
         ref("chat_id", "The answer; refers to `chats`."),
-        text("brand", "The brand."),
-        flag("own", "Whether it is the project's own."),
+        *BRAND,
         rank("position", "Its place in the answer; lower is better.", aggregate=MEAN),
         category("sentiment", "The tone of the mention.", TONES),
         score("sentiment_score", "Its score; 50 is neutral.", aggregate=MEAN),

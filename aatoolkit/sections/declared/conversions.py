@@ -30,7 +30,7 @@ SECTION = Section(
         ),
     )),
     Table("conversion_totals", "One row per fetch.", single(), key="domain", columns=(
-        text("domain", "The project's domain.", "$.domain"),
+        DOMAIN,
         category("provider", "The web analytics connected; none if there is none.",
             ("ga4", "adobe_analytics", "cja", "plausible", "none"), "source.provider"),
         category("attribution", "How conversions are attributed.", ("last_click",), "source.attribution"),

@@ -6,9 +6,7 @@ from aatoolkit.sections.declared._vocabulary import *
 SECTION = Section(
     "crawl", "Observed activity of AI crawlers.",
     Table("crawl_bots", "One row per crawler.", records("bots"), key="bot", columns=(
-        text("bot", "The crawler."),
-        text("operator", "Who runs it."),
-        category("purpose", "What the crawler fetches pages for.", PURPOSES),
+        *BOT,
         count("requests", "Requests made in its name.", unit=REQUESTS),
         count("verified_requests", "Requests proved to be its own.", unit=REQUESTS),
         category("verification", "How impostors are recognised; user_agent_only proves nothing.",
@@ -17,7 +15,7 @@ SECTION = Section(
         timestamp("last_seen_at", "Its last request, in UTC.", aggregate=MAX),
     )),
     Table("crawl_gateway", "One row per fetch: how the domain is connected.", single("gateway"), key="domain", columns=(
-        text("domain", "The project's domain.", "$.domain"),
+        DOMAIN,
         category("cname_state", "State of the CNAME record.", ("connected", "pending", "not_configured", "error"),
             "cname.state"),
         text("cname_host", "The name that points at the gateway.", "cname.host"),

@@ -9,7 +9,7 @@ from aatoolkit.sections.declared._vocabulary import *
 SECTION = Section(
     "crawlability", "How well crawlers and assistants can use the site.",
     Table("crawlability_score", "One row per fetch.", single(), key="domain", columns=(
-        text("domain", "The project's domain.", "$.domain"),
+        DOMAIN,
         timestamp("checked_at", "When the site was examined, in UTC."),
         score("score", "The applicable checks that passed, as a percentage.", "score.value", aggregate=NO_SAMPLE),
         count("passed", "Checks that passed.", "score.passed", unit=CHECKS),
@@ -19,9 +19,7 @@ SECTION = Section(
         count("applicable", "Checks that applied: passed, failed, warning.", "score.applicable", unit=CHECKS),
     )),
     Table("crawlability_bot_access", "One row per crawler.", records("robots.agents"), key="bot", columns=(
-        text("bot", "The crawler."),
-        text("operator", "Who runs it."),
-        category("purpose", "What the crawler fetches pages for.", PURPOSES),
+        *BOT,
         category("access", "What robots.txt declares; for what the server does see `server_status`.",
             ("allowed", "blocked", "partial", "unknown")),
         flag("explicit_rule", "Whether robots.txt names the crawler."),

@@ -11,6 +11,12 @@ def _of_counts(numerator: str, denominator: str) -> Aggregation:
     why = f"recompute from {numerator}/{denominator}"
     return Aggregation("none", why=why, counts=(numerator, denominator), within="metric")
 
+_MENTIONS = (
+    count("mention_count", "Answers that mention the brand in focus.", among="answer_count"),
+    fraction("mention_rate", "Answers that mention the brand in focus, of all.",
+        over=("mention_count", "answer_count")),
+)
+
 SECTION = Section(
     "overview", "Key figures, trends and top brands.",
     Table("overview_kpis", "One row per metric.", keyed("kpis", key="metric"), key="metric", columns=(
@@ -34,15 +40,12 @@ SECTION = Section(
         ),
     )),
     Table("overview_trend", "One row per date.", records("trends.points"), key="date", columns=(
-        date("date", "The day on which the answers were collected, in UTC."),
+        DAY,
         count("answer_count", "Answers collected on the day; without any, the rest is missing."),
-        count("mention_count", "Answers that mention the brand in focus.", among="answer_count"),
-        fraction("mention_rate", "Answers that mention the brand in focus, of all.",
-            over=("mention_count", "answer_count")),
+        *_MENTIONS,
         fraction("share_of_voice", "Mentions of the brand in focus, of those of all brands.",
             over=("brand_mention_count", "all_mention_count")),
-        position("average_position", "Mean place where it is mentioned; lower is better.",
-            aggregate=weighted("position_count", otherwise="mention_count")),
+        MEAN_PLACE,
         count("citation_count", "Citations of the own pages in answers of the day.", among="answer_count"),
         *optional(
             count("position_count", "Mentions with a place: the sample size of the mean place.", among="answer_count"),
@@ -51,21 +54,18 @@ SECTION = Section(
         ),
     )),
     Table("overview_top_brands", "One row per brand.", records("topBrands"), key="brand", columns=(
-        text("brand", "The brand."),
-        flag("own", "Whether it is the project's own."),
+        *BRAND,
         rank("rank", "Its place among the brands; lower is better."),
         count("mention_count", "Answers that mention it.", aggregate=MENTIONS),
         fraction("mention_rate", "Answers that mention it, of all; brands overlap.",
             aggregate=refused("not additive across brands: one answer may mention several",
             ("mention_count", "answer_count"))),
-        fraction("share_of_voice", "Its mentions, of those of all brands.",
-            aggregate=share(counts=("mention_count", "all_mention_count"))),
-        position("average_position", "Mean place where it is mentioned; lower is better.",
-            aggregate=weighted("position_count", otherwise="mention_count")),
+        SHARE_OF_VOICE,
+        MEAN_PLACE,
         number("mention_rate_change", "Change of the mention rate; 0.01 is one percentage point.", unit=FRACTION_CHANGE,
             aggregate=refused("a difference of two rates, whose counts are beside it")),
         whole("answer_count", "Answers collected: the sample size of the mention rate.", "answers"),
-        whole("all_mention_count", "Mentions of all brands: the sample size of the share of voice.", "mentions"),
+        ALL_MENTIONS,
         *optional(
             count("position_count", "Mentions with a place: the sample size of the mean place."),
             count("previous_mention_count", "Answers that mention it in the window before."),
@@ -75,9 +75,7 @@ SECTION = Section(
     Table("overview_engines", "One row per engine.", records("engines"), key="engine", columns=(
         text("engine", "The engine."),
         count("answer_count", "Answers collected from the engine; without any, the rest is missing."),
-        count("mention_count", "Answers that mention the brand in focus.", among="answer_count"),
-        fraction("mention_rate", "Answers that mention the brand in focus, of all.",
-            over=("mention_count", "answer_count")),
+        *_MENTIONS,
         date("last_run_day", "The last day it ran; missing if it never did.",
             aggregate=Aggregation("max", among=("answer_count",))),
     )),

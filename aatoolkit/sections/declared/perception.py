@@ -3,11 +3,17 @@
 from aatoolkit.sections.declared._vocabulary import *
 
 # fmt: off
+_TONE_COUNTS = (
+    count("labelled_count", "Mentions labelled with a tone: the sample size of the shares."),
+    count("positive_count", "Positive mentions."),
+    count("neutral_count", "Neutral mentions."),
+    count("negative_count", "Negative mentions."),
+)
+
 SECTION = Section(
     "perception", "Summaries of how answers speak of brands.",
     Table("perception_sentiment", "One row per brand.", records("sentiment"), key="brand", columns=(
-        text("brand", "The brand."),
-        flag("own", "Whether it is the project's own."),
+        *BRAND,
         score("sentiment_score", "Mean score of its scored mentions; 50 is neutral.", "score",
             aggregate=weighted("scored_count")),
         fraction("positive_share", "Its positive mentions, of those labelled.", "positive",
@@ -19,15 +25,12 @@ SECTION = Section(
         count("scored_count", "Mentions that were scored: the sample size of the score."),
         count("mention_count", "Answers that mention the brand, scored or not."),
         *optional(
-            count("labelled_count", "Mentions labelled with a tone: the sample size of the shares."),
-            count("positive_count", "Positive mentions."),
-            count("neutral_count", "Neutral mentions."),
-            count("negative_count", "Negative mentions."),
+            *_TONE_COUNTS,
         ),
     )),
     Table("perception_sentiment_trend", "One row per date, for the brand in focus.", records("sentimentTrend"),
         key="date", columns=(
-        date("date", "The day on which the answers were collected, in UTC."),
+        DAY,
         score("sentiment_score", "Mean score of the day's scored mentions; 50 is neutral.", "score",
             aggregate=weighted("scored_count")),
         fraction("positive_share", "Positive mentions of the day, of those labelled.", "positive",
@@ -38,10 +41,7 @@ SECTION = Section(
             over=("negative_count", "labelled_count")),
         *optional(
             count("scored_count", "Mentions that were scored: the sample size of the score."),
-            count("labelled_count", "Mentions labelled with a tone: the sample size of the shares."),
-            count("positive_count", "Positive mentions."),
-            count("neutral_count", "Neutral mentions."),
-            count("negative_count", "Negative mentions."),
+            *_TONE_COUNTS,
         ),
     )),
     Table("perception_attributes", "One row per brand and attribute.", records("attributes"),

@@ -12,6 +12,12 @@ _PREVIOUS = (
     ),
 )
 
+_MENTIONS = (
+    count("mention_count", "Answers that mention the brand in focus."),
+    fraction("mention_rate", "Answers that mention the brand in focus, of all.",
+        over=("mention_count", "answer_count")),
+)
+
 SECTION = Section(
     "prompts", "Prompts and the account's allowance.",
     Table("prompts", "One row per prompt.", records("rows"), key="prompt_id", columns=(
@@ -29,11 +35,8 @@ SECTION = Section(
         category("volume_band", "Searches a month, banded.", ("0-10", "10-100", "<100", "100-1K", "1K-10K"),
             "volume.band"),
         count("answer_count", "Answers collected; without any, the rest is missing."),
-        count("mention_count", "Answers that mention the brand in focus."),
-        fraction("mention_rate", "Answers that mention the brand in focus, of all.",
-            over=("mention_count", "answer_count")),
-        position("average_position", "Mean place where it is mentioned; lower is better.",
-            aggregate=weighted("position_count", otherwise="mention_count")),
+        *_MENTIONS,
+        MEAN_PLACE,
         score("sentiment_score", "Mean score of the scored mentions; 50 is neutral.",
             aggregate=weighted("scored_count")),
         count("own_citation_count", "Citations of the own pages in the prompt's answers.", among="answer_count"),
@@ -60,15 +63,13 @@ SECTION = Section(
         date("last_run_day", "The day of the latest run.", aggregate=MAX),
         *optional(
             count("answer_count", "Answers collected."),
-            count("mention_count", "Answers that mention the brand in focus."),
-            fraction("mention_rate", "Answers that mention the brand in focus, of all.",
-                over=("mention_count", "answer_count")),
+            *_MENTIONS,
         ),
         *_PREVIOUS,
     )),
     Table("account_allowance", "One row per fetch: what the account may use and has used.", single("account"),
         key="domain", columns=(
-        text("domain", "The project's domain.", "$.domain"),
+        DOMAIN,
         text("plan", "The account's plan."),
         integer("prompt_allowance", "Prompts that the plan allows.", unit=COUNT),
         integer("prompts_used", "Prompts that count against it.", unit=COUNT),

@@ -62,8 +62,7 @@ SECTION = Section(
         text("value", "Its value, as shown.", "."),
     )),
     Table("shopping_brands", "One row per brand.", records("brands"), key="brand", columns=(
-        text("brand", "The brand."),
-        flag("own", "Whether it is the project's own."),
+        *BRAND,
         fraction("visibility_rate", "Answers that show a product of it, of those with shopping results.",
             aggregate=refused(_OVERLAP, ("answer_count", "shopping_answer_count"))),
         fraction("win_rate", "Answers with a product of it first, of those with shopping results.",
@@ -95,7 +94,7 @@ SECTION = Section(
     )),
     Table("shopping_trigger", "One row per fetch: how often answers come with shopping results.", single("totals"),
         key="domain", columns=(
-        text("domain", "The project's domain.", "$.domain"),
+        DOMAIN,
         count("answers_checked", "Answers examined for shopping results."),
         count("answers_with_shopping", "Answers with shopping results."),
         fraction("trigger_rate", "Answers with shopping results, of all examined.",
