@@ -69,6 +69,8 @@ def test_it_opens_offline_without_a_complaint(page: Any, report: Path) -> None:
     assert page.evaluate("document.scripts.length") == 0
 
 
+WIDER = """(which) => [...document.querySelectorAll(which)]
+    .filter((frame) => frame.scrollWidth > frame.clientWidth + 1).length"""
 TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
@@ -83,9 +85,7 @@ def test_it_fits_a_phone(page: Any, report: Path, folds: str, shots: Path | None
         page.screenshot(path=shots / f"report-phone-{folds}.png", full_page=True)
     if folds == "open":
         return
-    wide = """() => [...document.querySelectorAll("section > .wide")]
-        .filter((frame) => frame.scrollWidth > frame.clientWidth + 1).length"""
-    assert page.evaluate(wide) == 0, "nothing scrolls sideways"
+    assert page.evaluate(WIDER, "section > .wide") == 0, "nothing scrolls sideways"
     page.evaluate(OPEN_TABLES)
     # The names of the rows stay when a table in a fold is moved.
     table = page.locator("details .wide.many").first
@@ -207,3 +207,5 @@ def test_it_prints(page: Any, report: Path) -> None:
         .filter((node) => node.getClientRects().length)
         .filter((node) => getComputedStyle(node).breakInside !== "avoid").length"""
     assert page.evaluate(cut) == 0
+    page.set_viewport_size({"width": 703, "height": 1000})
+    assert page.evaluate(WIDER, ".table > .wide") == 0, "no number is cut at the edge of its column"

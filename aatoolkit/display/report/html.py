@@ -27,7 +27,8 @@ _MANY, _MOST = 4, 7
 _WIDE, _HIGH = 120, 28
 """The size of a line on a card."""
 _FAMILY = re.compile(r"(?<=px;) font-family:[^;\"]*;")
-"""The font of each text of a picture, which is written once."""
+_FONT = "font-family:DejaVu Sans,Verdana,sans-serif"
+"""The font of each text of a picture, and how it is written once: fonts of measured widths."""
 
 
 def text(words: object, most: int = 160) -> str:
@@ -113,7 +114,7 @@ def _heads(data: PlotData, columns: Sequence[str]) -> list[str]:
     """Return the columns to show, the label of a row first, without other identifiers."""
     label, heads = data.label_column, [name for name in columns if name in data.kinds]
     if 2 * len(heads) <= len(columns):
-        hidden = ["_row", *(key for key in data.keys if key.endswith("_id") and key != label)]
+        hidden = ["_row", *(key for key in data.keys if f"_{key}".endswith("_id") and key != label)]
         heads = [name for name in data.kinds if name not in hidden]
         best = [*dict.fromkeys([*data.keys, *data.measures[:_MANY], *heads])][:_MOST]
         heads = [name for name in heads if name in best]
@@ -166,9 +167,7 @@ def image(svg: str, alt: str) -> str:
     light, dark = (
         ";".join(f"--{name}:{colours[name]}" for name in _PAPER) for colours in (LIGHT, DARK)
     )
-    themes = (
-        f"svg{{{light};font-family:sans-serif}}@media(prefers-color-scheme:dark){{svg{{{dark}}}}}"
-    )
+    themes = f"svg{{{light};{_FONT}}}@media(prefers-color-scheme:dark){{svg{{{dark}}}}}"
     start = svg.index(">", svg.index("<svg")) + 1
     svg = f"{svg[svg.index('<svg') : start]}<style>{themes}</style>{svg[start:]}"
     source = " ".join(_FAMILY.sub("", svg).replace("%", "%25").replace("#", "%23").split())
