@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise, product
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -107,6 +108,12 @@ def days_of(moments: pd.DatetimeIndex | pd.Series) -> Numbers:
     """Return times as days since 1970, as matplotlib counts them; NaN for missing times."""
     days = (pd.DatetimeIndex(moments) - pd.Timestamp(0)) / pd.Timedelta("1D")
     return np.asarray(days, np.float64)
+
+
+def shares_of_range(values: Numbers) -> Numbers:
+    """Return numbers as shares of their range, from 0 to 1; none if there is but one of them."""
+    finite = values[~np.isnan(values)]
+    return (values - finite.min()) / (np.ptp(finite) or 1.0) if finite.size > 1 else finite[:0]
 
 
 def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
@@ -464,13 +471,13 @@ class PlotData:
         # Where all rows are own, as in a crawl of the own pages, none needs a mark.
         return nothing if mask.all() else mask
 
-    def sorted_by(self, order: npt.NDArray[np.intp] | list[int]) -> PlotData:
+    def sorted_by(self, order: Any) -> PlotData:
         """Return the rows at the given positions, in that order, numbered from 0."""
         return replace(self, frame=self.frame.iloc[order].reset_index(drop=True))
 
     def first(self, most: int) -> PlotData:
         """Return the first rows, ``most`` of them at most."""
-        return self.sorted_by([*range(min(most, len(self)))])
+        return self.sorted_by(slice(most))
 
     def best_first(self, name: str, x: str = "") -> npt.NDArray[np.intp]:
         """Return row positions, the largest number (or best rank) first and missing ones last.
@@ -481,7 +488,7 @@ class PlotData:
             return np.argsort(self.moments(x), kind="stable")
         values = self.values(name)
         down = values if self.unit(name) == RANK else -values
-        return np.argsort(np.where(np.isnan(down), np.inf, down), kind="stable")
+        return np.argsort(down, kind="stable")
 
     def state(self, names: Iterable[str]) -> Availability:
         """Return the combined availability of columns."""

@@ -91,7 +91,7 @@ def plot(
         how = ". ".join(filter(None, [spec.title, spec.how]))
         spec = replace(spec, title=title, headline="", how=how)
     if ax is None:
-        return draw(spec, figsize, Palette(is_dark))
+        return draw(spec, size, Palette(is_dark))
     ink = to_hex(mpl.rcParams["text.color"])
     draw_on(ax, spec, Palette(is_dark, ink=ink, muted=ink))
     return ax
@@ -139,8 +139,7 @@ def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, O
     beside = [n for n in (options.x, options.color) if n not in (None, when)] or data.apart()
     beside = beside or [n for n in data.keys if is_map and n != when][-1:]
     if len(beside) > 1:
-        why = f"freq= draws one column beside periods, not {' and '.join(map(str, beside))}"
-        raise ArgumentError(why, argument="freq")
+        raise ArgumentError("freq= draws periods along x: leave out x=", argument="x")
     # A single key makes no cells.
     kind = options.kind if beside or not is_map else None
     names, are_events = options.y or data.numbers, not (options.y or kind or when in data.keys)
@@ -198,11 +197,6 @@ class Picture(Axes):
 
     name = "aatoolkit"
     spec: Spec
-    layout: Layout
-    palette: Palette
-    kind: str
-    finding: str
-    data: pd.DataFrame
 
     def explain(
         self, mark: Any = None, column: str | None = None, *, within: Any = None
@@ -277,10 +271,10 @@ def is_dark_paper(ax: Axes | None) -> bool:
 
 
 def draw(
-    spec: Spec, size: tuple[float, float] | None, palette: Palette, width: float = WIDTH
+    spec: Spec, size: Sequence[float] | None, palette: Palette, width: float = WIDTH
 ) -> Picture:
     """Draw a picture on a new figure, which pyplot does not manage, and return it."""
-    layout = place(spec, size[0] * 72, size[1] * 72) if size else place(spec, width)
+    layout = place(spec, *(size or (width,)))
     figure = Figure((layout.width / 72, layout.height / 72), facecolor=palette["paper"])
     figure.set_layout_engine("none")
     axes = figure.add_axes((0, 0, 1, 1), axes_class=Picture)

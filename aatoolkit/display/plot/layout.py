@@ -229,7 +229,7 @@ def _attempt(
     tall = (height - top - 5 * size) / len(names) if height and names else math.inf
     deep = int(max(min(tall / size / 1.25, 8 if height else 3), 1))
     share = 0.42 + max(1 - scale, 0) * (not spec.x.names)
-    is_table = spec.has_rows and not spec.marks
+    is_table = bool(names) and not spec.marks
     # Beside names are marks and the numbers that stand at their ends.
     numbers = [word for mark in spec.marks if mark.kind == "words" for word in mark.words]
     widest = max((width_of(word, small) for word in numbers), default=0.0)
@@ -301,7 +301,7 @@ def _attempt(
     deepest = max(depths, default=1)
     tall = height or top + spec.height * (0.6 + 0.4 * deepest) + below
     high = max(tall - top - below, 12.0)
-    if spec.x.kind == "none" and spec.has_rows:
+    if spec.x.kind == "none" and names:
         # A few rows of words stay together.
         high = min(high, max(1.8 * scale, deepest * size / 15) * spec.height)
     label = fitted(spec.x.label, cell + MARGIN - left, small)
@@ -337,7 +337,7 @@ def _attempt(
     texts = [text for text in texts if text.text]
     ending = Text(MARGIN, tall - below + under + 8, caption, small, "muted")
     least = min(70.0, spec.height * 0.6)
-    if spec.has_rows:
+    if names:
         beside = max(map(sum, pairwise(depths)), default=deepest)
         least = len(names) * size * max(1.5 * bool(rules), 1.12 + 0.2 * lines, 0.58 * beside)
     has_height = not height or high >= least

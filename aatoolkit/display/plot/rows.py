@@ -126,7 +126,7 @@ def names_of(data: PlotData, labels: Iterable[str]) -> list[Name]:
 def reach(values: Numbers, unit: str | None = None, room: float = 1.02, **more: Any) -> Scale:
     """Return a scale that includes 0 and all numbers; without numbers it has no ticks."""
     finite = values[np.isfinite(values)]
-    most, least = max([*finite, 0.0]), min([*finite, 0.0])
+    most, least = finite.max(initial=0.0), finite.min(initial=0.0)
     most = most or (-least / 20 if least else 1.0)
     return Scale(least * 1.05, most * room, "number" if len(finite) else "none", unit, **more)
 

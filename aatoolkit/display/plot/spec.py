@@ -250,11 +250,6 @@ class Spec:
         parts = filter(None, [self.headline, *notes, some_of(texts, 12, "; ")])
         return visible(f"{self.title}: {'; '.join(parts)}")
 
-    @property
-    def has_rows(self) -> bool:
-        """Whether the picture has rows with names."""
-        return self.y.kind == "names"
-
     def explain(
         self, mark: Any = None, column: str | None = None, *, within: Any = None
     ) -> Explanation:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs
 
 import numpy as np
 
@@ -279,9 +279,7 @@ def column_title(name: str) -> str:
 
 def describe_scope(query: str | None) -> str:
     """Return the window and the filters of a query string in words."""
-    filters: dict[str, list[str]] = {}
-    for name, value in parse_qsl(query or ""):
-        filters.setdefault(name, []).append(value)
+    filters = parse_qs(query or "")
     days = filters.pop("days", None)
     window = [f"last {days[0]} days"] if days else []
     return ", ".join([*window, *(f"{name} {', '.join(v)}" for name, v in filters.items())])

@@ -15,7 +15,15 @@ import numpy as np
 from aatoolkit._util.numbers import number, signed
 from aatoolkit._util.text import capitalized, counted, humanize, joined
 from aatoolkit.availability import Status
-from aatoolkit.display.plot.data import APART, CONTEXT, Options, PlotData, whiskers, whys_missing
+from aatoolkit.display.plot.data import (
+    APART,
+    CONTEXT,
+    Options,
+    PlotData,
+    shares_of_range,
+    whiskers,
+    whys_missing,
+)
 from aatoolkit.display.plot.rows import (
     FAR,
     NAN,
@@ -85,11 +93,10 @@ def figures(data: PlotData, options: Options) -> Spec | None:
     courses = []
     # The courses by day are those of the whole, and not of one of its parts.
     for row, label in enumerate(labels if data.keys == ["metric"] else ()):
-        values = data.course(label)
-        if (finite := values[~np.isnan(values)]).size > 1:
-            # A line of a few numbers in the row, which breaks where there is none.
-            heights = row + 0.3 - 0.6 * (values - finite.min()) / (np.ptp(finite) or 1.0)
-            courses.append(Mark("line", np.linspace(0, 1, len(values)), heights, OWN, size=1.2))
+        # A line of a few numbers in the row, which breaks where there is none.
+        heights = row + 0.3 - 0.6 * shares_of_range(data.course(label))
+        if heights.size:
+            courses.append(Mark("line", np.linspace(0, 1, len(heights)), heights, OWN, size=1.2))
     keys = ["The interval takes what is counted for independent"]
     keys *= any(texts[2]) and not data.is_result
     keys += ["lines: by day"] * bool(courses)

@@ -28,7 +28,6 @@ from aatoolkit.display.plot.data import (
 from aatoolkit.display.plot.rows import leader, reach, style_without, tips_of
 from aatoolkit.display.plot.spec import PITCH, Mark, Name, Scale, Spec
 from aatoolkit.display.plot.style import GREYS, OWN, SERIES, Style, first_of, in_words, styles_for
-from aatoolkit.display.plot.tables import empty
 from aatoolkit.frame.cell_status import COVERAGE
 from aatoolkit.sections.aggregation import FRACTION, RANK
 from aatoolkit.stats.interval import Bounds
@@ -217,9 +216,8 @@ def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
     if sample is None or not data.is_rate(y) or data.time_noun(x) != "day":
         return False
     sizes = pd.Series(data.values(sample))
-    series = [data.frame[name] for name in marks[1:]] or np.zeros(len(data))
     # One day in ten is enough to make a zigzag of a line.
-    is_small = bool((sizes.where(sizes > 0).groupby(series).quantile(0.1) < _NOISY).any())
+    is_small = bool(sizes[sizes > 0].quantile(0.1) < _NOISY)
     is_long = data.frame[x].nunique() >= _DAYS
     return is_small and is_long and not data.frame.duplicated([*marks]).any()
 
@@ -271,9 +269,8 @@ def _sample(data: PlotData, y: str, rows: Any) -> str:
 
 # --- heat maps --------------------------------------------------------------------------------
 
-_MOST_COLUMNS, _WRITTEN, _SPARSE = 12, 200, 0.75
-"""The most columns that are no times, the most cells that have their number in them, and the share
-of cells without a row from which on cells show nothing."""
+_MOST_COLUMNS, _WRITTEN = 12, 200
+"""The most columns that are no times, and the most cells that have their number in them."""
 
 
 def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | None:
@@ -313,8 +310,6 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
     data = one_row_per_mark(original, marks, [y])
     table = _table(data, x, y, by, options.most(24 if marks[2:] else 15),
                    options.most(_MOST_COLUMNS))  # fmt: skip
-    if not (options.kind or options.is_chosen) and (table.rows < 0).mean() > _SPARSE:
-        return empty(original, options) if is_last else None
     return _cells(data, table, x, y, by, whiskers(data, y, original, marks))
 
 

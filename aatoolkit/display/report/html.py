@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aatoolkit._util.text import visible
-from aatoolkit.display.plot.data import Numbers, PlotData
+from aatoolkit.display.plot.data import Numbers, PlotData, shares_of_range
 from aatoolkit.display.plot.style import DARK, LIGHT, column_title
 from aatoolkit.display.plot.tables import cell_texts
 from aatoolkit.display.report.words import unit_words
@@ -147,15 +147,13 @@ def _cells(data: PlotData, name: str, labels: Sequence[str], evidence: TableEvid
 
 def spark(values: Numbers) -> str:
     """Return a small line chart as SVG, with gaps at missing numbers."""
-    if (~np.isnan(values)).sum() < 2:
-        return ""
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    steps = np.linspace(2, _WIDE - 2, len(values))
-    heights = 2 + (_HIGH - 4) * (1 - (values - low) / ((high - low) or 1.0))
+    heights = 2 + (_HIGH - 4) * (1 - shares_of_range(values))
     path, pen = "", "M"
-    for x, y in zip(steps, heights, strict=True):
+    for x, y in zip(np.linspace(2, _WIDE - 2, len(heights)), heights, strict=True):
         path += "" if np.isnan(y) else f"{pen}{x:.0f} {y:.0f}"
         pen = "M" if np.isnan(y) else "L"
+    if not path:
+        return ""
     line = f'<path d="{path}" fill="none" stroke="var(--link)" stroke-width="1.5"/>'
     return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" aria-hidden="true">{line}</svg>'
 
