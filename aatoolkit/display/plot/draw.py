@@ -37,7 +37,7 @@ from aatoolkit.display.plot.style import (
     source_facts,
 )
 from aatoolkit.errors import ArgumentError, AvailabilityError, unknown
-from aatoolkit.frame.groupby import by_period, check_columns, group
+from aatoolkit.frame.groupby import by_period, check_columns, group, names_of
 from aatoolkit.stats.explain import Explanation
 
 KINDS: Mapping[str, Callable[[PlotData, Options], Spec | None]] = {
@@ -62,7 +62,7 @@ def plot(
 ) -> Axes:  # fmt: skip
     """Draw a frame and return the axes; see ``df.aa.plot``."""
     data = plot_data(frame)
-    ys = (y,) if isinstance(y, str) else tuple(y or ())
+    ys = names_of([y or ()])
     check_columns(data.frame, [*filter(None, (x, color)), *ys])
     wordy = [f"{n} holds no numbers but {data.frame[n].dtype}" for n in ys
              if data.kinds[n] != "number"]  # fmt: skip

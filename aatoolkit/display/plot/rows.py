@@ -145,7 +145,7 @@ def tips_of(
     ]
     for row, (label, value, unit) in enumerate(zip(labels, values, data.units(name), strict=True)):
         lines = [label.full, f"{humanize(name)}: {whys[row] or number(value, unit)}"]
-        if ends and ends.low[row] + ends.high[row] == ends.low[row] + ends.high[row]:
+        if ends and not np.isnan(ends.low[row] + ends.high[row]):
             low, high = (number(float(end[row]), unit) for end in (ends.low, ends.high))
             lines.append(f"interval: {low} to {high}")
         for size, amounts in counts:
@@ -233,8 +233,8 @@ def bars(data: PlotData, options: Options) -> Spec | None:
               for name, word in zip(names, rows.text(x), strict=True)]  # fmt: skip
     cells = [Cell(row, n, styles[row], 0.0, *rest) for row, (n, *rest) in enumerate(details)]
     what = humanize(y)
-    leads = not is_time and rows.stands_out(y, values == values[0], ends)
-    headline = leader(names, values, unit, what) * leads
+    headline = leader(names, values, unit, what)
+    headline *= not is_time and rows.stands_out(y, values == values[0], ends)
     return row_panel(
         "bars", rows, capitalized(f"{what} by {humanize(rows.row_noun(x))}")
         + first_of(len(kept), measured), names, cells,
@@ -356,8 +356,9 @@ def _stacked(
             for piece, n, end, word in zip(pieces, values, ends, words, strict=True) if n > 0
         ] or [Cell(row, NAN, why=why, tip=f"{name.full}\n{why}")]  # fmt: skip
     has_parts = (filled > 0).sum(axis=1).max(initial=0) > 1
-    room = 1.0 if unit == FRACTION else 1.02
-    scale = reach(filled.sum(axis=1), unit, room, is_whole=unit is None)
+    scale = reach(
+        filled.sum(axis=1), unit, 1.0 if unit == FRACTION else 1.02, is_whole=unit is None
+    )
     return row_panel(
         kind, data, title, names, cells, scale, columns, by=by,
         legend=[(humanize(p), styles[p], "boxes") for p in pieces if has_parts], **more,
@@ -406,8 +407,6 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         headline = f"{capitalized(noun)}: {', '.join(sums)}"
     elif len(kept) > 1 and most > totals.iloc[1:].max() and first != BLANK:
         headline = f"{first} has the most {noun}, {most:,} of {len(data):,}"
-    elif by and (best := kept[levels[0]]).iloc[0] > best.iloc[1:].max() and totals.nunique() == 1:
-        headline = f"{first}: {best.iloc[0]:,} of {most:,} {humanize(levels[0])}"
     return _stacked(
         "counts", data, columns, [x],
         f"Number of {noun} by {' and '.join(map(humanize, filter(None, (what, by))))}", kept,

@@ -280,8 +280,7 @@ def column_title(name: str) -> str:
 def describe_scope(query: str | None) -> str:
     """Return the window and the filters of a query string in words."""
     filters = parse_qs(query or "")
-    days = filters.pop("days", None)
-    window = [f"last {days[0]} days"] if days else []
+    window = [f"last {days} days" for days in filters.pop("days", [])[:1]]
     return ", ".join([*window, *(f"{name} {', '.join(v)}" for name, v in filters.items())])
 
 

@@ -97,9 +97,8 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         heights = row + 0.3 - 0.6 * shares_of_range(data.course(label))
         if heights.size:
             courses.append(Mark("line", np.linspace(0, 1, len(heights)), heights, OWN, size=1.2))
-    keys = ["The interval takes what is counted for independent"]
-    keys *= any(texts[2]) and not data.is_result
-    keys += ["lines: by day"] * bool(courses)
+    how = "The interval takes what is counted for independent"
+    how *= any(texts[2]) and not data.is_result
     beside = [
         WordColumn(words, heading, "right", heading == "value")
         for heading, words in zip(("value", "change", "95% interval", "sample"), texts, strict=True)
@@ -109,7 +108,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         headline = _often(data, "verdict")
     return row_panel(
         "figures", data, title, [*map(Name, labels)], (), NONE, sides, total=len(cards),
-        beside=beside, over=courses, how=capitalized("; ".join(keys)), headline=headline,
+        beside=beside, over=courses, how=how, headline=headline,
     )  # fmt: skip
 
 

@@ -51,9 +51,8 @@ class TableEvidence:
             others = (words_of(self.data, name)[at] for name in keys)
             self.rows[at] = ", ".join(dict.fromkeys([label, *others])), {}
         self.rows[at][1][column] = explanation
-        missing = "missing" * (words == "–")
-        target = f"#{self.evidence_of(at, column)}"
-        return element("a", text(words), href=target, **{"aria-label": missing})
+        missing = {"aria-label": "missing" * (words == "–")}
+        return element("a", text(words), href=f"#{self.evidence_of(at, column)}", **missing)
 
     def anchor(self, at: int) -> str:
         """Return the anchor of a row, to which its evidence links back; empty without evidence."""
@@ -101,14 +100,15 @@ class SectionEvidence:
     def _table(self, table: TableEvidence) -> str:
         """Return the evidence of one table as HTML: what its columns mean, then its rows."""
         meanings = {
-            name: explanation
+            name: (explanation.meaning, f" Unit: {unit}." if unit else "")
             for _, numbers in table.rows.values()
             for name, explanation in numbers.items()
+            for unit in [unit_words(explanation.unit)]
             if explanation.meaning
         }
         definitions = "".join(
-            f"<dt>{text(column_title(name))}</dt><dd>{_meaning(explanation)}</dd>"
-            for name, explanation in meanings.items()
+            f"<dt>{text(column_title(name))}</dt><dd>{text(plain(meaning) + unit, 400)}</dd>"
+            for name, (meaning, unit) in meanings.items()
         )
         rows = "\n".join(self._row(table, at) for at in sorted(table.rows))
         return fold(text(table.title), f"<dl>{definitions}</dl>\n<ul>{rows}</ul>")
@@ -133,11 +133,6 @@ class SectionEvidence:
         )  # fmt: skip
         name = element("a", text(label, 120), href=f"#{table.anchor(at)}")
         return f"<li><p>{name}{' in ' * bool(links)}{links}:</p>{numbers}</li>"
-
-
-def _meaning(explanation: Explanation) -> str:
-    unit = unit_words(explanation.unit)
-    return text(plain(explanation.meaning or "") + (f" Unit: {unit}." if unit else ""), 400)
 
 
 def known_of(explanation: Explanation) -> str:

@@ -75,8 +75,7 @@ def grid(caption: str, name: str, heads: Iterable[str], rows: Iterable[str], wid
         f"<tbody>{body}</tbody></table>"
     )
     kind = "wide many" if width > _MANY else "wide"
-    label = {"aria-label": name[:80]}
-    return element("div", table, kind, role="region", tabindex="0", **label)
+    return element("div", table, kind, role="region", tabindex="0", **{"aria-label": name[:80]})
 
 
 def table_of(evidence: TableEvidence, most: int, columns: Sequence[str]) -> str:
@@ -127,7 +126,7 @@ def _head(data: PlotData, name: str) -> str:
     unit = unit_words(data.unit(name))
     is_named = unit.rpartition(" ")[2].rstrip("s") in name  # such as requests
     small = element("small", text(unit, 40)) if unit and not is_named else ""
-    kind = "number" if data.kinds[name] == "number" else ""
+    kind = "number" * (data.kinds[name] == "number")
     return element("th", f"{text(column_title(name), 60)}{small}", kind, scope="col")
 
 
@@ -166,8 +165,8 @@ def image(svg: str, alt: str) -> str:
         ";".join(f"--{name}:{colours[name]}" for name in _PAPER) for colours in (LIGHT, DARK)
     )
     themes = f"svg{{{light};{_FONT}}}@media(prefers-color-scheme:dark){{svg{{{dark}}}}}"
-    start = svg.index(">", svg.index("<svg")) + 1
-    svg = f"{svg[svg.index('<svg') : start]}<style>{themes}</style>{svg[start:]}"
+    start, _, rest = svg[svg.index("<svg") :].partition(">")
+    svg = f"{start}><style>{themes}</style>{rest}"
     source = " ".join(_FAMILY.sub("", svg).replace("%", "%25").replace("#", "%23").split())
     source = source.replace("&", "&amp;").replace("'", "&#x27;")
     return f"<img alt=\"{text(alt, 700)}\" src='data:image/svg+xml,{source}'>"

@@ -275,8 +275,7 @@ class ScopePicker(Picker):
     @property
     def scope(self) -> Scope:
         """The choice, as ``value``; it can be set."""
-        scope: Scope = self.value
-        return scope
+        return self.value  # type: ignore[no-any-return]
 
     @scope.setter
     def scope(self, scope: Scope) -> None:
@@ -305,7 +304,7 @@ class ScopePicker(Picker):
 def _groups(options: ScopeOptions) -> Iterator[_Group]:
     """Yield the groups of options: the windows, then one for each filter."""
     windows = (
-        _Option(days, counted(days, "day"), mark=0 if days in DAYS else _DISABLED)
+        _Option(days, counted(days, "day"), mark=_DISABLED * (days not in DAYS))
         for days in options.days
     )
     yield _Group("days", "Window", windows, is_single=True)
@@ -320,13 +319,12 @@ def _groups(options: ScopeOptions) -> Iterator[_Group]:
 
 
 def _engines(options: ScopeOptions) -> Iterator[_Option]:
-    unrecorded = "no run recorded" if options.has_runs else ""
+    unrecorded = "no run recorded" * options.has_runs
     names = ("engine", "label", "configured", "last_run_day")
     for engine, label, is_configured, ran in _rows(options.engines, *names):
         is_off = is_configured is not None and not is_configured
         run = f"last run {ran:%Y-%m-%d}" if ran is not None else unrecorded
-        note = _notes("not configured" * is_off, run)
-        yield _Option(engine, label, note, _DIMMED if is_off else 0)
+        yield _Option(engine, label, _notes("not configured" * is_off, run), _DIMMED * is_off)
 
 
 def _tagged(frame: pd.DataFrame, name: str) -> Iterator[_Option]:
@@ -398,8 +396,7 @@ class SectionPicker(Picker):
     @property
     def sections(self) -> tuple[str, ...]:
         """The choice in alphabetical order, as ``value``; it can be set."""
-        sections: tuple[str, ...] = self.value
-        return sections
+        return self.value  # type: ignore[no-any-return]
 
     @sections.setter
     def sections(self, sections: str | Iterable[str]) -> None:
