@@ -3,32 +3,14 @@
 from __future__ import annotations
 
 import io
-import json
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pages
 import pytest
 from PIL import Image
 from serving import shared_dataset
-
-import aatoolkit as aa
-
-HOSTILE = (
-    "<script>window.hacked=1</script>",
-    "</style><script>window.hacked=2</script>",
-    "</title><script>window.hacked=3</script>",
-    "</svg></figure><img src=x onerror='window.hacked=4'>",
-    "\"'><svg onload=window.hacked=5>",
-    "<a href=javascript:window.hacked=6>click</a>",
-    "--!><script>window.hacked=7</script><!--",
-    "]]><script>window.hacked=8</script>",
-    "}*{background:url(https://evil.example/x)}",
-    "<iframe src=https://evil.example/>",
-    "<meta http-equiv=refresh content='0;url=https://evil.example/'>",
-    "url(https://evil.example/y)",
-)
 
 
 @pytest.fixture(scope="module")
@@ -40,23 +22,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of an answer in which every word is hostile."""
-    rows = [
-        {"brand": words, "own": at == 0, "n": 100 - at, "note": words, words: words}
-        for at, words in enumerate(HOSTILE)
-    ]
-    pairs = [{"brand": a, "engine": b, "n": 1} for a in HOSTILE for b in HOSTILE[:3]]
-    body = {"items": rows, "pairs": pairs}
-    declared = aa.sections.propose(body, "hostile").section
-    payload = aa.Payload(
-        json.dumps(body).encode(),
-        fetched_at=datetime(2026, 11, 20, tzinfo=UTC),
-        host=HOSTILE[2],
-        section=HOSTILE[0],
-        scope=aa.Scope(engine=HOSTILE[0]),
-    )
-    failure = aa.errors.ServerFailed(HOSTILE[3])
-    dataset = aa.Dataset({HOSTILE[1]: aa.normalize(declared, payload)}, {HOSTILE[0]: failure})
-    return dataset.report(tmp_path_factory.mktemp("hostile") / "page.html", rows=50)
+    return pages.hostile().report(tmp_path_factory.mktemp("hostile") / "page.html", rows=50)
 
 
 def test_it_opens_offline_without_a_complaint(page: Any, report: Path) -> None:
@@ -152,7 +118,7 @@ def test_nothing_in_an_answer_runs(page: Any, hostile: Path) -> None:
     assert all(link.startswith("#") for link in links)
     assert page.url == hostile.as_uri()
     visible = page.locator("body").inner_text()
-    for words in HOSTILE:
+    for words in pages.HOSTILE[:11]:
         assert words in visible
 
 

@@ -4,70 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-import pandas as pd
 import pytest
+from pages import HOSTILE, Page, hostile
 from serving import shared_client
 
 import aatoolkit as aa
-from aatoolkit.errors import ArgumentError, NotWritten, ServerFailed
+from aatoolkit.errors import ArgumentError, NotWritten
 
 SECTIONS = ("crawl", "domains", "ranking", "overview")
-HOSTILE = (
-    "<script>alert(1)</script>",
-    "</style><script>alert(1)</script>",
-    "</svg><img src=x onerror=alert(1)>",
-    '" onmouseover="alert(1)',
-    "javascript:alert(1)",
-    "]]><!-- --!><script>alert(1)</script>",
-    "a{}*{background:url(https://evil.example/x)}",
-    "\u202eevil",
-    "$\\frac{1}{0}$",
-    "&lt;b&gt;",
-    "x" * 3000,
-)
 
 
 def page(dataset: aa.Dataset, rows: int, title: str | None = None) -> str:
     """The report of a dataset."""
     with TemporaryDirectory() as folder:
         return dataset.report(Path(folder, "page.html"), rows=rows, title=title).read_text("utf-8")
-
-
-class Page(HTMLParser):
-    """The elements of a page, each with its attributes and the text in it."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.text: list[str] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        if tag not in ("meta", "img"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag, "elements nest"
-
-    def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
-            self.text.append(data)
-
-    def all(self, *tags: str) -> list[dict[str, str | None]]:
-        return [attributes for tag, attributes in self.elements if tag in tags]
 
 
 @pytest.fixture(scope="module")
@@ -83,27 +39,6 @@ def dataset(client: aa.Client) -> aa.Dataset:
 @pytest.fixture(scope="module")
 def written(dataset: aa.Dataset) -> str:
     return page(dataset, 12)
-
-
-def hostile() -> aa.Dataset:
-    """An answer in which every word is hostile, drawn up as its own declaration."""
-    body = {
-        "items": [
-            {"brand": text, "own": at == 0, "mentionCount": 100 - at, "note": text}
-            for at, text in enumerate(HOSTILE)
-        ],
-        "series": [{"brand": text, "engine": e, "n": 1} for text in HOSTILE for e in HOSTILE[:3]],
-    }
-    drawn = aa.sections.propose(body, "hostile").section
-    payload = aa.Payload(
-        json.dumps(body).encode(),
-        fetched_at=pd.Timestamp("2026-11-20", tz="UTC").to_pydatetime(),
-        host=HOSTILE[0],
-        section="hostile",
-        scope=aa.Scope(engine=HOSTILE[0]),
-    )
-    failure = ServerFailed(HOSTILE[1], section=HOSTILE[2])
-    return aa.Dataset({HOSTILE[1]: aa.normalize(drawn, payload)}, {HOSTILE[2]: failure})
 
 
 def check_harmless(text: str) -> Page:

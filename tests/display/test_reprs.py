@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import Page
 from pickers import HOSTILE, options_of
 from samples import SAMPLES
 
 import aatoolkit as aa
 from aatoolkit import Dataset
 from aatoolkit.errors import ScopeError
-
-
-class Read(HTMLParser):
-    """The tags of a piece of HTML, and what it says."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.attributes: set[str | None] = set()
-        self.text = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        self.tags.add(tag)
-        self.attributes |= {name for name, _ in attrs}
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
 
 TAGS = {
     *("div", "p", "b", "small", "code", "pre", "bdi", "ul", "li", "wbr", "details", "summary"),
@@ -80,13 +61,14 @@ def everything() -> Iterator[tuple[str, Any]]:
 )
 def test_everything_shows_itself_in_a_notebook_short_and_safely(kind: str, thing: Any) -> None:
     page = thing._repr_html_()
-    read = Read(page)
-    assert read.tags <= TAGS, read.tags - TAGS
-    assert read.attributes <= {"class", "style", "border", "scope"}, kind
+    read = Page(page)
+    assert {tag for tag, _ in read.elements} <= TAGS
+    names = {name for _, attributes in read.elements for name in attributes}
+    assert names <= {"class", "style", "border", "scope"}, kind
     assert "tex2jax_ignore" in page
     assert len(page) < 40_000
     # Nothing in it turns the direction of a line, or hides in it; the spaces are pandas' own.
-    assert {char for char in read.text if not char.isprintable()} <= {"\n", "\xa0"}
+    assert {char for char in "".join(read.text) if not char.isprintable()} <= {"\n", "\xa0"}
 
 
 # --- Tab ------------------------------------------------------------------------------------
