@@ -47,7 +47,7 @@ def _baseline(baseline: pd.DataFrame | str) -> pd.DataFrame | None:
 
 
 class Accessor(NamesNear, Described):
-    """What can be done with a frame that was read: ``print(df.aa)`` lists it, a line per method.
+    """The methods of ``df.aa``, which work on frames with metadata; ``print(df.aa)`` lists them.
 
     Every method works on any frame, never changes it, and needs no network. ``help(df.aa.merge)``
     shows the arguments and examples of one method.
@@ -115,7 +115,7 @@ class Accessor(NamesNear, Described):
 
     @property
     def sources(self) -> pd.DataFrame:
-        """The responses the frame was read from, one row each.
+        """The responses that the frame was read from, one row each.
 
         Columns: ``host``, ``section``, ``scope``, ``url``, ``fetched_at`` (UTC), ``sha256`` (of
         the body), ``stale``, ``window_start`` and ``window_end`` (the days that the response says
@@ -160,7 +160,7 @@ class Accessor(NamesNear, Described):
         *,
         within: Any = None,
     ) -> Explanation:
-        """Explain a number, down to the bytes of the responses it is made of; or why there is none.
+        """Explain how a number is known, down to the bytes of responses, or why it is missing.
 
         ``df.aa.explain("mention_rate")``, without a row, answers "why is this missing?" for the
         first missing value of the column, and counts the missing values by cause.
@@ -214,7 +214,7 @@ class Accessor(NamesNear, Described):
         return Explainer(within).explain(self._frame, row, column)
 
     def require(self, *columns: str | Iterable[str]) -> pd.DataFrame:
-        """Return the frame if these columns could be measured, at least in part.
+        """Return the frame if these columns could be measured at least in part; else raise.
 
         A column whose availability is not known passes if it holds a value.
 
@@ -921,7 +921,7 @@ class Accessor(NamesNear, Described):
     def changes(
         self, column: str, date: str = "date", level: float = 0.95, *, rules: Rules | None = None
     ) -> pd.DataFrame:
-        """Detect the days on which a rate changed.
+        """Detect the days on which a rate, mean or count changed.
 
         The days are split into segments of five days or more, each with one rate. The cost of a
         segment is twice the negative binomial log likelihood of its counts: days with many answers
@@ -1003,7 +1003,7 @@ class Accessor(NamesNear, Described):
         *,
         rules: Rules | None = None,
     ) -> pd.DataFrame:
-        """Rank members, such as brands, each with an interval of ranks given the sample.
+        """Rank members, such as brands, and give each an interval of ranks.
 
         All differences between two members are tested at once: the total or rate of a member is a
         sum over clusters such as prompts, and the largest standardised difference is compared with
@@ -1076,8 +1076,7 @@ class Accessor(NamesNear, Described):
         and N the total.
 
         Intervals are from 499 multinomial resamples, always the same ones, centred at the estimate.
-        For more than 2,000 members there are fewer resamples (49 at least); from 5,000 members on
-        the interval is ± t times their standard deviation. The largest members of a sample lead in
+        The largest members of a sample lead in
         part by luck, the more so the more members tie. So the lower end of ``top_share`` is the
         share that the leaders of one half of the sample have in the other half. The ends of
         ``effective`` are 1 over those of the index.
@@ -1130,7 +1129,7 @@ class Accessor(NamesNear, Described):
         repeat: str = "chat_id",
         level: float = 0.95,
     ) -> pd.DataFrame:
-        """Measure how much the lists of two engines overlap, and those of repeated answers of one.
+        """Measure how much lists of two engines overlap, compared with repeated answers of one.
 
         An engine that is asked the same twice does not cite the same sources twice: two engines
         that share a third of their sources may be as alike as each is to itself. So two overlaps
@@ -1303,7 +1302,7 @@ class Accessor(NamesNear, Described):
         return interactive_form(axes) if interactive else axes
 
     def to_parquet(self, path: str | os.PathLike[str]) -> Path:
-        """Write the frame with its metadata; the file appears whole or not at all.
+        """Write the frame with its metadata to Parquet; the file appears whole or not at all.
 
         Parameters
         ----------

@@ -47,14 +47,14 @@ def set_theme(theme: str) -> AbstractContextManager[object]:
 
 
 class _Block(ExitStack):
-    """A context manager that restores the theme before; its repr only names the theme."""
+    """A context manager that restores the previous theme; its repr names only the theme."""
 
     def __repr__(self) -> str:
         return f"<theme: {_theme}>"
 
 
 def current(theme: str) -> str:
-    """Return a theme; for ``auto`` the one that is set."""
+    """Return ``theme``; for ``auto``, the theme that `set_theme` has set."""
     if theme not in THEMES:
         raise ArgumentError(unknown("theme", theme, THEMES), argument="theme")
     return _theme if theme == "auto" else theme

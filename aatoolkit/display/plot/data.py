@@ -48,32 +48,32 @@ Numbers = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 CONTEXT = ("days", "window_start", "window_end", "fetched_at")
-"""Columns that say of which answer a row is, and nothing of what was answered."""
+"""The columns that say which response a row is from; they hold no results."""
 
 APART = ("host", "days")
 """The columns that distinguish hosts and windows, which are never added up."""
 
 TITLES = ("title", "prompt", "text", "label", "name", "headline")
-"""The columns that name a row for people."""
+"""The names of columns that hold a readable name of the row."""
 
 _ID = ("_id", "_key", "sku", "cursor")
-"""How the names of columns of identifiers end."""
+"""The endings of the names of columns that hold identifiers."""
 
 _UNITS = {
     "fraction": FRACTION, "rate": FRACTION, "share": FRACTION, "voice": FRACTION, "score": SCORE,
     "ratio": FRACTION, "proportion": FRACTION, "rank": RANK, "position": RANK, "place": RANK,
     "count": COUNT, "ms": MILLISECONDS,
 }  # fmt: skip
-"""Units by name, and by the last word of metric names."""
+"""The unit for each unit name, and for each last word of a metric's name."""
 _CODE = re.compile("[a-z]+(_[a-z0-9]+)*|[A-Z]+(_[A-Z0-9]+)*")
 _CURRENCY = re.compile(r"`?(\w+)`? units")
-"""The unit of money, which names the column of its currency."""
+"""Matches the unit of an amount of money, which names the column of its currency."""
 _AXIS = {SCORE: "0 to 100", RANK: "1 is best", FRACTION_CHANGE: "percentage points"}
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of ``df.aa.plot``; None means the default. The height is in points."""
+    """The options of ``df.aa.plot``; None means the default. ``height`` is in points."""
 
     kind: str | None = None
     x: str | None = None
@@ -83,7 +83,7 @@ class Options:
     height: float = np.inf
 
     def most(self, usual: int) -> int:
-        """Return how many rows to draw at most: ``top``, or the usual number, if they have room."""
+        """Return how many rows to draw at most: ``top``, else ``usual``; fewer if room lacks."""
         pitch = 8 if self.top else 15
         return int(max(min(self.top or usual, (self.height - 60) / pitch), min(self.top or 2, 2)))
 
@@ -94,7 +94,7 @@ class Options:
 
 
 _KINDS = {"b": "flag", "M": "time", "i": "number", "u": "number", "f": "number"}
-"""What a column holds, by the kind of its dtype; all others hold words or lists."""
+"""The kind of column for each kind of dtype; all other dtypes hold words or lists."""
 
 
 def _kind_of(values: pd.Series) -> str:
@@ -128,7 +128,7 @@ def moments_between(moments: pd.Series) -> pd.DatetimeIndex:
 
 @dataclass(frozen=True, eq=False)
 class PlotData:
-    """A frame with plain, unique column names, its index as columns, and its metadata.
+    """A frame prepared for plotting: unique text names, index levels as columns, and metadata.
 
     ``responses`` are the API responses that the frame was read from, if still in memory.
     """
@@ -148,20 +148,20 @@ class PlotData:
         return {str(name): _kind_of(values) for name, values in pd.DataFrame(self.frame).items()}
 
     def of_kind(self, kind: str) -> list[str]:
-        """Return the columns of a kind, such as ``number``, in their order."""
+        """Return the names of the columns of a kind, such as ``number``, in their order."""
         return [name for name in self.kinds if self.kinds[name] == kind]
 
     def is_category(self, name: str) -> bool:
-        """Whether a column has declared categories."""
+        """Return whether a column is categorical."""
         return isinstance(self.frame[name].dtype, pd.CategoricalDtype)
 
     def has_states(self, name: str) -> bool:
-        """Whether a column holds words that say what is good, bad or not known."""
+        """Return whether a column holds states: words for good, bad or not known."""
         levels = {*self.text(name)} - {BLANK} if self.kinds[name] == "word" else ()
         return bool(levels) and are_states(levels)
 
     def has_engines(self, name: str) -> bool:
-        """Whether a column names engines, of which some have a colour of their own."""
+        """Return whether a column names engines, and some of these have a colour of their own."""
         return name.endswith("engine") and any(map(engine_style, self.text(name)))
 
     @property
@@ -183,13 +183,13 @@ class PlotData:
 
     @property
     def table_words(self) -> str:
-        """The table in words; of a result of statistics, what was computed."""
+        """The name of the table in words; for a result of statistics, the name of the statistic."""
         table = re.sub(r"^statistics:(.*)_[0-9a-f]{8}$", r"\1", self.table)
         return humanize(re.sub(r"^[^:]*#[0-9a-f]+:", "", table))
 
     @cached_property
     def keys(self) -> list[str]:
-        """The key columns; without a key, the first column of times, else of words."""
+        """The key columns; without a key, the columns of times or words that name the rows."""
         names = [name for name in self.metadata.key if name in self.kinds]
         key = declared_key(self.table)
         if not names and key and {*key} <= {*self.kinds}:
@@ -211,20 +211,20 @@ class PlotData:
         return (dates or words or times)[:1]
 
     def varies(self, name: str) -> bool:
-        """Whether a column has several values."""
+        """Return whether a column has several distinct values."""
         return int(self.frame[name].nunique(dropna=False)) > 1
 
     @property
     def times(self) -> list[str]:
-        """The time columns of the key."""
+        """The names of the key columns that hold times."""
         return [name for name in self.keys if self.kinds[name] == "time"]
 
     def is_repeated(self, name: str) -> bool:
-        """Whether a join, or the like, repeated rows of the column's table."""
+        """Return whether rows of the column's table are repeated, as by a join."""
         return self.metadata.columns[name].table in self.metadata.repeated
 
     def column(self, name: str) -> Column | None:
-        """Return the declaration of a column (its unit, meaning and rule), or None."""
+        """Return the declaration of a column (its unit, meaning and rule); None if undeclared."""
         return declared(self.metadata.columns[name])
 
     def rule(self, name: str) -> Aggregation | None:
@@ -234,37 +234,37 @@ class PlotData:
         return rule if {*_parts(rule)} <= {*self.kinds} else None
 
     def parts(self, name: str) -> tuple[str, ...]:
-        """Return the columns that the aggregation rule of a column needs."""
+        """Return the names of the columns that the aggregation rule of a column needs."""
         return _parts(self.rule(name))
 
     def is_rate(self, name: str) -> bool:
-        """Whether a column is a rate that can be recomputed from counts."""
+        """Return whether a column is a rate that can be recomputed from counts."""
         rule = self.rule(name)
         return rule is not None and rule.over is not None and not rule.why
 
     def adds(self, name: str) -> bool:
-        """Whether the values of a column may be added up."""
+        """Return whether the values of a column may be added up."""
         rule = self.rule(name)
         return rule is not None and rule.rule == "sum"
 
     def unit_column(self, name: str) -> str | None:
-        """Return the column that holds the unit or metric of a column for each row, or None."""
+        """Return the name of the column with the unit or metric of each row, or None."""
         column = self.column(name)
         per = (column.unit_by if column.unit else "unit") if column else None
         names = per, f"{name.partition('_')[0]}_{per}"  # such as control_metric
         return next((name for name in names if name in self.kinds), None)
 
     def is_mixed(self, name: str) -> bool:
-        """Whether a column has different units in different rows, so that no scale fits all."""
+        """Return whether a column has different units in different rows, so no scale fits all."""
         return len({*self.units(name)} - {BLANK}) > 1
 
     def unit(self, name: str) -> str | None:
-        """Return the unit of a column, if it is the same in all rows."""
+        """Return the unit of a column, if it is the same in all rows; else None."""
         units = {*self.units(name)} - {BLANK}
         return units.pop() if len(units) == 1 else None
 
     def units(self, name: str) -> list[str | None]:
-        """Return the unit of a column in each row."""
+        """Return the unit of a column in each row, as a list."""
         per, column = self.unit_column(name), self.column(name)
         unit = column.unit if column else None
         if (money := _CURRENCY.fullmatch(unit or "")) and money[1] in self.kinds:
@@ -283,7 +283,7 @@ class PlotData:
 
     @cached_property
     def measures(self) -> list[str]:
-        """The numeric columns, the most informative first.
+        """The names of numeric columns, the most informative first.
 
         A rate that can be recomputed comes before a score, a count, another fraction, and
         undeclared numbers.
@@ -293,7 +293,7 @@ class PlotData:
 
     @property
     def numbers(self) -> list[str]:
-        """The numeric columns that are neither keys nor notes on another column."""
+        """The names of numeric columns, without keys and columns about another column."""
         return [
             name
             for name in self.of_kind("number")
@@ -312,16 +312,16 @@ class PlotData:
         return 2 if is_sum else {SCORE: 1, FRACTION: 3, FRACTION_CHANGE: 5}.get(unit or "")
 
     def sample(self, name: str) -> str | None:
-        """Return the name of the column with the sample size of a column, or None."""
+        """Return the name of the column that has the sample size of ``name``, or None."""
         if parts := self.parts(name):
             return parts[-1]
         sizes = [f"{name.rpartition('_')[0]}_n", "denominator", "sample_count", "answer_count"]
         return next((size for size in sizes if size in self.kinds and size != name), None)
 
     def stands_out(self, name: str, best: Mask, ends: Bounds) -> bool:
-        """Whether the best numbers are better than the others by more than chance.
+        """Return whether the best numbers exceed the others by more than chance.
 
-        Always so for counts; for estimates from a sample, if their intervals lie above all others.
+        Counts always do. Estimates from a sample do if their intervals lie above all others.
         """
         others = ~best & ~np.isnan(self.values(name))
         lowest, highest = ends.low[best].min(initial=np.inf), ends.high[others].max(initial=-np.inf)
@@ -346,16 +346,16 @@ class PlotData:
         return {}
 
     def values(self, name: str) -> Numbers:
-        """Return the numbers of a column; what was not measured is NaN, never 0."""
+        """Return the numbers of a column; a number that was not measured is NaN, never 0."""
         values = as_floats(self.frame[name])
         return np.where(self.cells(name).has_number & np.isfinite(values), values, np.nan)
 
     def is_count(self, name: str) -> bool:
-        """Whether all measured numbers of a column are whole, and none is a rate or a score."""
+        """Return whether all measured numbers of a column are whole, and not rates or scores."""
         return not np.nansum(self.values(name) % 1) and self.unit(name) not in (FRACTION, SCORE)
 
     def text(self, name: str) -> list[str]:
-        """Return a column as text, with a mark for missing values."""
+        """Return a column as a list of texts, with ``(none)`` for missing values."""
         values = self.frame[name]
         if self.kinds[name] == "time":
             values = self.moments(name)
@@ -364,7 +364,7 @@ class PlotData:
         return [*values.astype(object).where(values.notna(), BLANK).map(str)]
 
     def labels(self, name: str) -> list[str]:
-        """Return a column as readable text: metrics in words, titles in place of identifiers."""
+        """Return a column as readable texts: metrics in words, titles in place of identifiers."""
         words = self.text(name)
         is_code = any("_" in word for word in words) and all(map(_CODE.fullmatch, words))
         if (
@@ -382,11 +382,11 @@ class PlotData:
         return [titles.get(word) or re.sub(r"^https?://", "", word) for word in words]
 
     def apart(self, *but: str | None) -> list[str]:
-        """Return the columns, except ``but``, that distinguish several hosts or windows."""
+        """Return the columns of `APART` that have several values, except those in ``but``."""
         return [n for n in APART if n in self.kinds and n not in but and self.varies(n)]
 
     def has_one_row_per(self, name: str) -> bool:
-        """Whether each value of a column has one row, hosts and windows apart."""
+        """Return whether each value of a column has one row per host and window."""
         return not self.frame.duplicated([name, *self.apart(name)]).any()
 
     def row_labels(
@@ -403,7 +403,7 @@ class PlotData:
         return naive_times(self.frame[name])
 
     def time_noun(self, name: str) -> str:
-        """Return the noun for the step of a time column, such as ``day``, else ``time``."""
+        """Return the noun for the step between times, such as ``day``; ``time`` for other steps."""
         hours = round(24 * min(np.diff(np.unique(days_of(self.moments(name)))), default=0.0))
         nouns = {
             1: "hour",
@@ -419,12 +419,12 @@ class PlotData:
     # --- rows
 
     def is_bare_key(self, name: str) -> bool:
-        """Whether a column holds identifiers, and nothing says what they stand for."""
+        """Return whether a column holds identifiers for which no titles are known."""
         return f"_{name}".endswith(_ID) and self.labels(name) == self.text(name)
 
     @cached_property
     def label_column(self) -> str | None:
-        """The column that labels a row for people."""
+        """The name of the column with the most readable name of each row, if there is one."""
         key = next((name for name in reversed(self.keys) if name not in self.times), None)
         if key is None or not f"_{key}".endswith(_ID):
             return key
@@ -436,7 +436,7 @@ class PlotData:
         return next(iter((*titles, *distinct)), key)
 
     def row_noun(self, name: str) -> str:
-        """Return the noun for rows, such as ``action`` for a ``title`` next to ``action_id``."""
+        """Return the noun for what rows are, such as ``action`` if they have an ``action_id``."""
         if self.kinds[name] == "time":
             return self.time_noun(name)
         key = next((key for key in reversed(self.keys) if key.endswith("_id")), name)
@@ -445,18 +445,18 @@ class PlotData:
 
     @property
     def row_name(self) -> str:
-        """Return a name for the frame's first row: its key, with titles in place of identifiers."""
+        """The name of the first row: its key, with titles in place of identifiers."""
         key = self.metadata.key or declared_key(self.table) or (() if self.is_known else self.keys)
         return ", ".join(self.labels(n)[0] for n in key if n in self.kinds)
 
     def course(self, label: str) -> Numbers:
-        """Return the numbers of a metric by day from another table of the response, if any."""
+        """Return a metric by day, from another table of the response; empty if there is none."""
         name = label.lower().replace(" ", "_")
         courses = (facts.courses.get(name) for _, facts in _told(self))
         return next((course for course in courses if course is not None), np.empty(0))
 
     def own(self) -> Mask:
-        """Return a mask of the rows that are the project's own: its brand, domain or pages."""
+        """Return the mask of the rows about the project itself: its brand, domain or pages."""
         name, by = next(iter(_owned(self.frame)), _OWNERS[0])
         nothing = np.zeros(len(self), bool)
         mask = _are_own(self.frame[by]) if by in self.kinds else nothing
@@ -476,13 +476,13 @@ class PlotData:
         return replace(self, frame=self.frame.iloc[order].reset_index(drop=True))
 
     def first(self, most: int) -> PlotData:
-        """Return the first rows, ``most`` of them at most."""
+        """Return the data with at most its first ``most`` rows."""
         return self.sorted_by(slice(most))
 
     def best_first(self, name: str, x: str = "") -> npt.NDArray[np.intp]:
-        """Return row positions, the largest number (or best rank) first and missing ones last.
+        """Return row positions, sorted by a column: largest or best rank first, missing last.
 
-        If the rows are those of times, the column ``x``, they stay in the order of time.
+        If the column ``x`` holds times, the positions are sorted by time instead.
         """
         if self.kinds.get(x) == "time":
             return np.argsort(self.moments(x), kind="stable")
@@ -491,7 +491,7 @@ class PlotData:
         return np.argsort(down, kind="stable")
 
     def state(self, names: Iterable[str]) -> Availability:
-        """Return the combined availability of columns."""
+        """Return the availability of several columns, combined."""
         return combine(self.metadata.columns[name].availability for name in names)
 
 
@@ -500,7 +500,7 @@ def _parts(rule: Aggregation | None) -> tuple[str, ...]:
 
 
 def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
-    """Return a frame prepared for plotting; ``traced`` keeps what explanations of its rows need."""
+    """Return a frame prepared for plotting; with ``traced`` its rows can be explained."""
     with checked_once():
         flat = flattened(frame)
         metadata = metadata_of(flat)
@@ -519,19 +519,19 @@ def plot_data(frame: pd.DataFrame, *, traced: bool = True) -> PlotData:
 # --- what other tables of the same answer say -------------------------------------------------
 
 _LARGEST = 1 << 22
-"""The largest answer, in bytes, that is read again for the sake of a mark."""
+"""The maximum size in bytes of a response that is read again for titles and own brands."""
 
 
 @dataclass
 class Told:
-    """Facts from all tables of a response: own brands and sites, titles of ids, metrics by day."""
+    """What the tables of a response tell: own brands and sites, titles of ids, metrics by day."""
 
     own: dict[str, set[str]] = field(default_factory=dict)
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
     courses: dict[str, Numbers] = field(default_factory=dict)
 
     def learn(self, table: pd.DataFrame) -> None:
-        """Add the facts of a table."""
+        """Add the own brands and sites, titles and metrics by day that a table has."""
         table = pd.DataFrame(table)  # without attrs, which each of its columns would copy
         columns, course = [*map(str, table.columns)], table
         if "brand" in table:
@@ -557,7 +557,7 @@ _OWNERS = (
     *product(("brand", "advertiser"), ("own", "is_own", "owner", "house")),
     *product(("source_domain", "domain", "url"), ("domain_type", "kind")),
 )
-"""The columns of what somebody owns, each with one that says who does."""
+"""Pairs of a column, such as a brand, and a column that says whether it is the own one."""
 
 
 def _owned(table: pd.DataFrame) -> list[tuple[str, str]]:
@@ -573,7 +573,7 @@ _TOLD: WeakKeyDictionary[HeldResponse, Told] = WeakKeyDictionary()
 
 
 def _told(data: PlotData) -> Iterator[tuple[str, Told]]:
-    """Yield (host, facts) pairs: first of the frame itself, then of each of its responses."""
+    """Yield pairs of a host and its `Told`: first for the frame itself, then for each response."""
     facts = Told()
     facts.learn(data.frame)
     yield "", Told(titles=facts.titles)
@@ -593,10 +593,10 @@ def _told(data: PlotData) -> Iterator[tuple[str, Told]]:
 def one_row_per_mark(
     data: PlotData, by: Sequence[str], columns: Sequence[str], freq: str = ""
 ) -> PlotData:
-    """Aggregate to one row for each combination of the columns that position a mark.
+    """Return the data aggregated to one row per mark, i.e. per combination of the columns ``by``.
 
     Counts are added, rates are recomputed. A partly measured group has the value of its measured
-    rows, and the picture notes it; a group without measured rows stays missing. With ``freq``,
+    rows, and the picture says so; a group without measured rows stays missing. With ``freq``,
     such as ``W``, times are grouped into periods.
 
     Raises
@@ -616,10 +616,11 @@ def one_row_per_mark(
 def whiskers(
     data: PlotData, y: str, rows: PlotData | None = None, by: Sequence[str] = ()
 ) -> Bounds:
-    """Return the ends of the interval of each mark.
+    """Return the two ends of the interval of each mark.
 
-    They are columns of the API if it gives any, else computed over prompts, else by Wilson's
-    formula. ``data`` has one row per mark, aggregated from ``rows`` by the columns ``by``.
+    They are read from columns of the API. If it has none, they are computed over prompts, or
+    without prompts by Wilson's formula. ``data`` has one row per mark, aggregated from ``rows`` by
+    the columns ``by``.
     """
     many = rows.frame if rows is not None and len(rows) > len(data) else None
     return bounds(data.frame, y, many, by)
@@ -631,7 +632,7 @@ NOT_MEASURED, NOT_GIVEN = "not measured", "no value given"
 NOTHING, NOT_LISTED, DOES_NOT_APPLY = "nothing to count", "not listed", "does not apply"
 
 _NOTHING_REASONS = ("the denominator is 0", "zero weight", "nothing to count")
-"""The reasons that an aggregation gives where there was nothing to divide by."""
+"""The reasons that an aggregation gives if the denominator is 0."""
 
 
 def whys_missing(data: PlotData, name: str) -> list[str]:

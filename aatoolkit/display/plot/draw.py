@@ -1,6 +1,7 @@
 """Choose a kind of picture, and draw it with matplotlib.
 
-A `Picture` is axes that display themselves; a picture can also be drawn on given axes.
+A `Picture` is matplotlib axes that a notebook displays. A picture can also be drawn on axes of
+your own.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def plot(
 
 
 def picture_of(frame: pd.DataFrame, width: float) -> Picture | None:
-    """Draw a frame and return the picture, or None. ``width`` is in points."""
+    """Return the picture of a frame, ``width`` points wide; None if it would be a table."""
     spec = _spec_of(plot_data(frame), Options(top=8))
     # The page says where all its numbers are from, and what was not measured.
     spec = replace(spec, caption=[spec.n])
@@ -106,7 +107,7 @@ def picture_of(frame: pd.DataFrame, width: float) -> Picture | None:
 
 
 def _spec_of(data: PlotData, options: Options) -> Spec:
-    """Return the spec of a picture; its headline, if there is one, is drawn as the title."""
+    """Return the `Spec` of the picture that fits the data and options."""
     _check_hosts(data)
     kinds = KINDS.values() if options.kind is None else [KINDS[options.kind]]
     spec = None
@@ -123,7 +124,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
             "with x, y and color, or leave kind out"
         )
     spec = spec or tables.empty(data, options)
-    source, missing = source_facts(data.metadata.sources), _missing(spec)
+    source, missing = source_facts(data.metadata.sources), _missing_notes(spec)
     windows = {describe_scope(source.scope) for source in data.metadata.sources}
     return replace(
         spec, window=windows.pop() if len(windows) == 1 else "",
@@ -132,7 +133,7 @@ def _spec_of(data: PlotData, options: Options) -> Spec:
 
 
 def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, Options]:
-    """Return the rows pooled to one per mark and period, and the options that draw them."""
+    """Return the data with one row per mark and period, and the options to draw it."""
     (period,) = by_period(data.frame, [], freq)
     when, is_map = str(period.key), options.kind == "heatmap"  # type: ignore[union-attr]
     # Periods are along x, and what is given for x has a mark of its own in each.
@@ -151,8 +152,8 @@ def _by_period(data: PlotData, options: Options, freq: str) -> tuple[PlotData, O
     return replace(data, frame=frame), replace(options, kind=kind or "counts")
 
 
-def _missing(spec: Spec) -> list[str]:
-    """Return phrases that say how and why the drawn columns are partly or not available."""
+def _missing_notes(spec: Spec) -> list[str]:
+    """Return phrases for the caption: what of the drawn columns was not measured, and why."""
     data = spec.data
     names = [name for name in spec.columns if name in data.metadata.columns]
     if names and not data.is_known:
@@ -181,14 +182,14 @@ _HATCHES = {HATCHED: "////", DOTTED: ".."}
 
 
 class Picture(Axes):
-    """Axes that display themselves in a notebook, without pyplot.
+    """Matplotlib axes with a picture, which a notebook displays without pyplot.
 
     Attributes
     ----------
     kind : str
         The kind of picture.
     finding : str
-        The main result in words: the alternative text.
+        The main result in words, for use as alternative text.
     data : pandas.DataFrame
         The rows that are drawn, after selecting, sorting and aggregating.
     spec : Spec
@@ -258,14 +259,14 @@ class Picture(Axes):
 
 
 def figure_of(axes: Axes) -> Figure:
-    """Return the figure that axes belong to."""
+    """Return the matplotlib figure that axes belong to."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     return figure
 
 
 def is_dark_paper(ax: Axes | None) -> bool:
-    """Whether the background of axes, or else of matplotlib's style, is dark."""
+    """Return whether the background of axes, or without axes of matplotlib's style, is dark."""
     paper = ax.get_facecolor() if ax else mpl.rcParams["figure.facecolor"]
     return luminance(to_hex(paper)) < 0.2
 
@@ -284,12 +285,12 @@ def draw(
     # A title and a caption are the figure's own, for those who look for them there.
     for write, text in ((figure.suptitle, layout.title), (figure.supxlabel, layout.caption)):
         x, y = text.x / layout.width, 1 - _baseline(text) / layout.height
-        write(text.text, x=x, y=y, **_look(text, palette))
+        write(text.text, x=x, y=y, **_text_options(text, palette))
     return axes
 
 
 def draw_on(axes: Axes, spec: Spec, palette: Palette) -> None:
-    """Draw a picture on given axes, within their box."""
+    """Draw a picture within the box of existing axes."""
     *corner, wide, high = _points(axes)
     layout = place(spec, wide, high)
     layout.texts.extend([layout.title, layout.caption])
@@ -307,8 +308,8 @@ def _baseline(text: Text) -> float:
     return text.y + 0.95 * text.size * ("\n" not in text.text)
 
 
-def _look(text: Text, palette: Palette) -> dict[str, Any]:
-    """Return matplotlib's keyword arguments for the look of a text."""
+def _text_options(text: Text, palette: Palette) -> dict[str, Any]:
+    """Return matplotlib's keyword arguments for the size, weight and colour of a text."""
     return {
         "parse_math": False, "usetex": False, "fontfamily": [*families()], "fontsize": text.size,
         "color": palette[text.colour], "ha": text.align, "linespacing": 1.15,
@@ -338,7 +339,7 @@ def _fill(
     ):
         axis.set_ticks([tick.at for tick in ticks], [tick.text for tick in ticks])
         for label, tick in zip(axis.get_ticklabels(), ticks, strict=True):
-            look = _look(Text(0, 0, tick.text, layout.size, is_bold=tick.is_bold), palette)
+            look = _text_options(Text(0, 0, tick.text, layout.size, is_bold=tick.is_bold), palette)
             del look["ha"], look["va"]
             if axis is axes.xaxis and layout.is_turned:
                 look |= {"rotation": 35, "ha": "right", "va": "top", "rotation_mode": "anchor"}
@@ -352,7 +353,7 @@ def _fill(
         line = Line2D(across, [1 - (top + at) / high] * 2, transform=figure_of(axes).transFigure)
         axes.add_artist(line).set(color=palette["grid"], linewidth=0.8, zorder=0, clip_on=False)
     for text in layout.texts:
-        look = _look(text, palette)
+        look = _text_options(text, palette)
         if text.at is None:
             x, y = (left + text.x) / wide, 1 - (top + _baseline(text)) / high
             axes.text(x, y, text.text, transform=figure_of(axes).transFigure, **look)

@@ -162,7 +162,7 @@ def _traces(
 
 
 def _note(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
-    """Return the plotly annotation of a text at its place in the picture, or beside a mark."""
+    """Return a text of the picture as a plotly annotation at the same position."""
     place = {"x": text.x / layout.width, "xref": "paper", "yref": "paper", "yanchor": "top",
              "y": 1 - (text.y + _TOOLS - 2) / (layout.height + _TOOLS)}  # fmt: skip
     if text.at is not None:
@@ -175,6 +175,6 @@ def _note(text: Text, layout: Layout, palette: Palette) -> dict[str, Any]:
 
 
 def _plain(words: str, is_bold: bool = False) -> str:
-    """Return text that plotly shows as it is: no markup or formulas, with its line breaks."""
+    """Return a text escaped so that plotly shows it literally, with its line breaks."""
     words = html.escape(words, quote=False).replace("$", "&#36;").replace("\n", "<br>")
     return f"<b>{words}</b>" if is_bold and words else words

@@ -1,7 +1,7 @@
-"""Where everything of a picture is, in points from its upper left corner, before it is drawn.
+"""The layout of a picture: all positions, in points from its upper left corner.
 
-Text is measured, so that labels do not overlap and are not cut. If there is too little room, these
-are left out or made smaller, in this order: the subtitle, the size of text, the caption, columns of
+Text is measured, so that labels do not overlap and are not cut. If room lacks, these parts are left
+out or made smaller, in this order: the subtitle, the size of text, the caption, columns of
 words, the middle of names, every second name of a column.
 """
 
@@ -38,7 +38,7 @@ _ROOM, _LONGEST = 1.03, 600
 
 
 def families() -> tuple[str, ...]:
-    """Return font names: the usual ones, then installed fonts for other scripts."""
+    """Return the names of fonts to draw with: the usual ones, then fonts for other scripts."""
     return (*mpl.rcParams["font.family"], *_installed())
 
 
@@ -50,7 +50,7 @@ def _installed() -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _fonts(names: tuple[str, ...], is_bold: bool) -> tuple[FT2Font, ...]:
-    """Load new font objects to measure letters: matplotlib resizes its own when it draws."""
+    """Return new font objects to measure letters; matplotlib resizes its own when it draws."""
     weight = "bold" if is_bold else "normal"
     fonts = (font_manager.FontProperties(family=[name], weight=weight) for name in names)
     return tuple(FT2Font(font_manager.findfont(font)) for font in fonts)
@@ -66,8 +66,8 @@ def _advance(char: str, is_bold: bool, names: tuple[str, ...]) -> float:
     return 0.0
 
 
-def _safe(text: str) -> str:
-    """Return text that can be drawn: no invisible characters, a box for those without a glyph."""
+def _drawable(text: str) -> str:
+    """Return a text without invisible characters, with a box for each that no font has."""
     names = families()
     return "".join(
         char
@@ -78,14 +78,14 @@ def _safe(text: str) -> str:
 
 
 def width_of(text: str, size: float, is_bold: bool = False) -> float:
-    """Return the width of a text in points: that of its longest line."""
+    """Return the width in points of the longest line of a text."""
     names, lines = families(), text.split("\n")
     return size * _ROOM * max(sum(_advance(c, is_bold, names) for c in line) for line in lines)
 
 
 def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
-    """Return text of ``width`` points at most: an ellipsis replaces its middle if needed."""
-    text = _safe(text[:_LONGEST])
+    """Return a text cut to ``width`` points: an ellipsis replaces the middle of a longer one."""
+    text = _drawable(text[:_LONGEST])
     if not text or width_of(text, size, is_bold) <= width:
         return text
     for kept in range(max(int(len(text) * width / width_of(text, size, is_bold)), 2), 2, -1):
@@ -95,10 +95,10 @@ def fitted(text: str, width: float, size: float, is_bold: bool = False) -> str:
     return f"{text[:1]}…"
 
 
-def _wrapped(
+def _wrap(
     text: str, width: float, size: float, most: int, is_bold: bool = False
 ) -> tuple[str, bool]:
-    """Return text wrapped to ``most`` lines of ``width`` points, and whether it was cut."""
+    """Return a text in at most ``most`` lines of ``width`` points, and whether it was cut."""
     lines, pieces = [""], []
     for word in re.findall(r"\S+\s*", text[:_LONGEST]):
         is_wide = width_of(word.rstrip(), size, is_bold) > width
@@ -111,12 +111,12 @@ def _wrapped(
             lines.append("")
         lines[-1] += piece
     fits = [fitted(line.rstrip(), width, size, is_bold) for line in lines]
-    return "\n".join(fits), fits != [_safe(line.rstrip()) for line in lines]
+    return "\n".join(fits), fits != [_drawable(line.rstrip()) for line in lines]
 
 
 def _clauses(text: str, width: float, size: float, most: int, is_bold: bool = False) -> str:
-    """Return text in ``most`` lines at most; its last clauses are left out first."""
-    words, is_cut = _wrapped(text, width, size, most, is_bold)
+    """Return a text wrapped to at most ``most`` lines; its last clauses are dropped if needed."""
+    words, is_cut = _wrap(text, width, size, most, is_bold)
     shorter = re.sub("[,.] [^,.]*$", "", text[:_LONGEST])
     return words if not is_cut or shorter == text else _clauses(shorter, width, size, most, is_bold)
 
@@ -130,10 +130,10 @@ MARGIN, _LINE = 9.0, 1.32
 
 
 class Text(NamedTuple):
-    """A text at its upper left corner, or its upper right one.
+    """A text and its position: ``x`` and ``y`` are its upper left or, by ``align``, right corner.
 
-    With ``at``, a point of the panel, ``x`` is the distance to the right of this point, and the
-    text is centred at its height.
+    With ``at``, a point on the scales of the panel, the text is drawn ``x`` points to the right of
+    this point and vertically centred on it.
     """
 
     x: float
@@ -147,7 +147,7 @@ class Text(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A label of a scale."""
+    """A label at a point of a scale."""
 
     at: float
     text: str
@@ -155,9 +155,9 @@ class Tick(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A picture laid out: its size, the area of its marks, texts that have room, and lines.
+    """The layout of a picture: its size, the area of its marks, the texts that fit, and lines.
 
-    ``is_cut`` says whether rows have too little room: their names are cut, or would meet.
+    ``is_cut`` says whether rows have too little room: their names are cut, or would overlap.
     """
 
     width: float
@@ -185,15 +185,15 @@ class Layout(NamedTuple):
 def _attempt(
     spec: Spec, width: float, height: float | None, lines: int, scale: float, has_caption: bool,
 ) -> tuple[Layout, bool]:  # fmt: skip
-    """Return a layout with the given subtitle lines, text size and caption, and whether it fits."""
+    """Return a layout for some subtitle lines, text size and caption, and whether it fits."""
     size, small, cell = 9.0 * scale, 8.0 * scale, width - 2 * MARGIN
     texts: list[Text] = []
     # Above: title, subtitle, legend, and the label of numbers.
     large = (9.5 if width <= 330 or (height or 999) <= 200 else 12.0) * max(scale, 0.8)
     most, facts = 2 if scale > 0.8 else 1, [f"{spec.title}, {spec.window}".removesuffix(", ")]
-    words, is_cut = _wrapped(spec.headline, cell, large, most, True)
+    words, is_cut = _wrap(spec.headline, cell, large, most, True)
     if is_cut:
-        words, is_cut = _wrapped(spec.headline.partition("; ")[0], cell, large, most, True)
+        words, is_cut = _wrap(spec.headline.partition("; ")[0], cell, large, most, True)
     if not words or is_cut:
         # A result that would be cut says less than what is shown.
         words = _clauses(spec.title, cell, large, 2 if scale > 0.6 else 1, True)
@@ -236,7 +236,7 @@ def _attempt(
     name_room = min(cell * share, 0.75 * cell - widest)
     if is_table and any(name.text for name in names):
         columns.insert(0, WordColumn([name.full for name in names]))
-    labels_cut = [_wrapped(name.full, name_room, size, deep, name.is_own)
+    labels_cut = [_wrap(name.full, name_room, size, deep, name.is_own)
                   for name in names if not is_table]  # fmt: skip
     y_ticks = tuple(Tick(at, text, name.is_own)
                     for at, (name, (text, _)) in enumerate(zip(names, labels_cut, strict=False))
@@ -291,7 +291,7 @@ def _attempt(
         caption = longer if width_of(longer, small) <= cell else caption
     below = under + _high(caption, small) + (8 if caption else 2) + 5
     fitting = [
-        [_wrapped(word, room - 10 - sign * bool(column.signs), size, deep, column.is_bold)
+        [_wrap(word, room - 10 - sign * bool(column.signs), size, deep, column.is_bold)
          for word in column.words] for column, room in zip(columns, sized, strict=True)
     ]  # fmt: skip
     wrapped = [[text for text, _ in column] for column in fitting]
@@ -366,7 +366,7 @@ def _words(
         colour = mark.style.key if strength is None else f"on/{strength[at]}"
         room = right - wide * scale.share(x) - shift + 1
         if strength is None:
-            word, _ = _wrapped(word, room if shift else cell, small, 1 if shift else 4)
+            word, _ = _wrap(word, room if shift else cell, small, 1 if shift else 4)
         yield Text(shift, 0, word, small, colour, False, "left" if shift else "center",
                    (x, float(mark.y[at])))  # fmt: skip
 
@@ -375,11 +375,11 @@ _EASES = (
     (2, 1.0, True), (1, 1.0, True), (1, 0.88, True), (1, 0.82, True), (0, 0.82, True),
     (0, 0.75, False), (0, 0.6, False),
 )  # fmt: skip
-"""The lines of the subtitle, the size of text, and whether there is a caption."""
+"""Layouts to try in turn: the lines of the subtitle, the scale of text, and whether to caption."""
 
 
 def place(spec: Spec, width: float = WIDTH, height: float | None = None) -> Layout:
-    """Return the layout of a picture in a width and, if given, a height, in points."""
+    """Return the layout of a picture ``width`` points wide and, if given, ``height`` high."""
     # On a large figure, which is looked at from afar, text is larger.
     large = max(1.0, min(width / 720, (height or 0) / 430, 1.6))
     for ease in ((2, large, True), *_EASES):
@@ -400,19 +400,19 @@ def _high(text: str, size: float) -> float:
 def _x_ticks(
     scale: Scale, width: float, size: float, longest: float
 ) -> tuple[tuple[Tick, ...], bool]:
-    """Return the labels below a panel, and whether they are rotated."""
+    """Return the labels below the area of marks, and whether they are rotated."""
     if scale.kind == "none":
         return (), False
     if scale.kind == "names" and not scale.days:
         # As many names of columns as have room, in two lines or turned where they are long.
         names, pitch = scale.names, width / max(len(scale.names), 1)
-        labels = [_wrapped(name.full, pitch - 6, size, 2, name.is_own) for name in names]
+        labels = [_wrap(name.full, pitch - 6, size, 2, name.is_own) for name in names]
         is_turned, every = any(is_cut for _, is_cut in labels), 1
         if is_turned:
             # Turned lines are closer to each other than columns are.
             every = math.ceil(2 * size / pitch)
             deep = int(max(min(pitch / size / 2, 3), 1))
-            labels = [_wrapped(name.full, longest, size, deep, name.is_own) for name in names]
+            labels = [_wrap(name.full, longest, size, deep, name.is_own) for name in names]
         ticks = tuple(Tick(at, text, names[at].is_own) for at, (text, _) in enumerate(labels))
         return ticks[::every], is_turned
     for most in (9, 7, 6, 5, 4, 3, 2):

@@ -1,7 +1,7 @@
-"""Rows with names: bars, gaps, shares and counts.
+"""Pictures with a named row per value: bars, gaps, shares and counts.
 
-One constructor, `row_panel`, draws them from cells: a mark in a row, with its interval and words.
-A kind chooses rows and columns, and says what the cells are.
+`row_panel` makes all of them from cells: marks in rows, each with its interval and words. Each kind
+of picture chooses the rows and columns, and makes the cells.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ NAN, FAR = float("nan"), float("inf")
 
 
 class Cell(NamedTuple):
-    """A mark in a row: a box from ``start`` to ``x`` or a dot, its interval, and words beside it.
+    """A box from ``start`` to ``x``, or a dot at ``x``, in a row, with an interval and words.
 
-    ``why`` says why it has no number, if so; ``at`` is where the words begin, by default right of
-    the mark and its interval.
+    ``why`` says why there is no number; empty if there is one. ``at`` is where the words begin, by
+    default right of the box or dot and its interval.
     """
 
     row: int
@@ -75,7 +75,7 @@ def row_panel(
     kind: str, data: PlotData, title: str, names: Sequence[Name], cells: Iterable[Cell], x: Scale,
     columns: Sequence[str], *, total: int = 0, over: Sequence[Mark] = (), **more: Any,
 ) -> Spec:  # fmt: skip
-    """Return the spec of a panel of named rows, which are the first of ``total``."""
+    """Return the `Spec` of a picture with named rows, which are the first of ``total`` rows."""
     shapes: dict[tuple[str, Style], list[Cell]] = {}
     written: list[Cell] = []
     for cell in cells:
@@ -114,12 +114,12 @@ def row_panel(
 
 
 def style_without(reason: str) -> Style:
-    """Return the style of a mark without a number: hatched if it was not measured."""
+    """Return the style of a mark (box or dot) without a number, such as hatched if not measured."""
     return {NOT_MEASURED: UNMEASURED, NOT_GIVEN: NO_VALUE}.get(reason, NO_NUMBER)
 
 
 def names_of(data: PlotData, labels: Iterable[str]) -> list[Name]:
-    """Return the names of rows, each with whether it is the own brand or site."""
+    """Return the names of rows, each with whether the row is about the own brand or site."""
     return [Name(label, bool(is_own)) for label, is_own in zip(labels, data.own(), strict=True)]
 
 
@@ -134,7 +134,7 @@ def reach(values: Numbers, unit: str | None = None, room: float = 1.02, **more: 
 def tips_of(
     data: PlotData, name: str, labels: Sequence[Name], ends: Bounds | None = None
 ) -> list[str]:
-    """Return a tip for each mark: lines with label, number, interval, counts and availability."""
+    """Return a tooltip per row: lines with label, number, interval, counts and availability."""
     values, whys = data.values(name).tolist(), whys_missing(data, name)
     sizes = dict.fromkeys([*data.parts(name), data.sample(name)])
     counts = [(humanize(size), data.values(size)) for size in sizes if size and size != name]
@@ -162,8 +162,8 @@ def sizes_of(data: PlotData, name: str | None) -> list[str]:
     return ["" if n != n else f"n={number(n)}" for n in sizes]
 
 
-def _beside(words: Iterable[str], data: PlotData, y: str) -> list[str]:
-    """Return the labels beside marks; the label of a rate includes its sample size."""
+def _bar_labels(words: Iterable[str], data: PlotData, y: str) -> list[str]:
+    """Return the labels to write beside bars; the label of a rate includes its sample size."""
     sizes = sizes_of(data, data.sample(y) if data.unit(y) == FRACTION else None)
     return [f"{word}  ({n})" if n else word for word, n in zip(words, sizes, strict=True)]
 
@@ -179,11 +179,11 @@ _PAIRS = (
     ("leader_", "own_"), ("previous_", ""), ("previous", "value"), ("prior", "value"),
     ("before", "after"),
 )  # fmt: skip
-"""How the names of two columns to compare begin, the reference first."""
+"""Pairs of beginnings of the names of two columns to compare; the first is the reference."""
 
 
 def pairs_of(data: PlotData) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of numeric columns whose names belong together, such as before and after."""
+    """Yield pairs of numeric columns whose names belong together, such as before and after."""
     for name in data.numbers:
         for prefix, other in _PAIRS:
             second = other + name.removeprefix(prefix)
@@ -192,7 +192,7 @@ def pairs_of(data: PlotData) -> Iterator[tuple[str, str]]:
 
 
 def bars(data: PlotData, options: Options) -> Spec | None:
-    """Return bars of ``y``, or of the most informative number, by label; None if unfit."""
+    """Return bars of ``y``, or of the most informative number, by row; None if they do not fit."""
     x = options.x or data.label_column
     y = next(iter(options.y or [name for name in data.measures if name != x]), None)
     if x is None or y is None or data.kinds[x] == "list" or options.color:
@@ -223,7 +223,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
     limit = max(1.5 * np.nanmax([*values, 0]), 2 * np.quantile(np.nan_to_num(ends.high), 0.75))
     words = [
         f"→ {word}" if end > limit else word
-        for end, word in zip(ends.high, _beside(numbers(values, unit), rows, y), strict=True)
+        for end, word in zip(ends.high, _bar_labels(numbers(values, unit), rows, y), strict=True)
     ]
     highs = np.minimum(ends.high, limit)
     details = zip(values, ends.low, highs, words,
@@ -247,7 +247,7 @@ def bars(data: PlotData, options: Options) -> Spec | None:
 
 
 def leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) -> str:
-    """Return a sentence on which row leads alone (the best is first), and on the own brand."""
+    """Return a sentence that names the first row, if it alone is best, and the own brand."""
     if (values == values[0]).sum() > 1 or np.isfinite(values[:2]).sum() < 2:
         return ""
     most = f"the {'best' if unit == RANK else 'most' if what.endswith('s') else 'highest'} {what}"
@@ -258,7 +258,7 @@ def leader(names: Sequence[Name], values: Numbers, unit: str | None, what: str) 
 
 
 def gap(data: PlotData, options: Options) -> Spec | None:
-    """Return rows with two dots each: of two paired columns, or of the two given as ``y``."""
+    """Return rows with two dots each, for two columns that form a pair, or for those in ``y``."""
     # Between single prompts the widest change is mostly chance.
     is_chance = "prompt_id" in data.keys and not options.kind
     pairs = (pair for pair in pairs_of(data)
@@ -281,7 +281,9 @@ def gap(data: PlotData, options: Options) -> Spec | None:
     inks = [OWN if name.is_own or not has_own else MUTED for name in names]
     moves = [signed(n, unit) if n == n else "only one measured" for n in second - first]
     cells = []
-    for row, (a, b, words) in enumerate(zip(first, second, _beside(moves, rows, now), strict=True)):
+    for row, (a, b, words) in enumerate(
+        zip(first, second, _bar_labels(moves, rows, now), strict=True)
+    ):
         why = whys[row] * bool(a != a and b != b)
         cells += [
             Cell(row, a, REST, 0.0, a, b, "", "", tips[0][row], "dots"),
@@ -309,7 +311,7 @@ def gap(data: PlotData, options: Options) -> Spec | None:
 _LACKING = (NOT_MEASURED, NOT_GIVEN)
 """The levels of rows without a value."""
 _FEW_ROWS = 20
-"""As few rows are read more easily in a table than as counts of them."""
+"""Up to this number rows are read more easily in a table than counted by a picture."""
 
 
 def shares(data: PlotData, options: Options) -> Spec | None:
@@ -330,7 +332,7 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     own = [f"{names[at].text}: " + ", ".join(f"{part} {number(n, FRACTION)}"
                                             for part, n in parts.iloc[at].items())
            for at in np.flatnonzero(sums.notna()) if names[at].is_own]  # fmt: skip
-    return _stacked(
+    return _stacked_bars(
         "shares", rows, columns, [x, *data.apart(x)],
         f"Shares by {humanize(data.row_noun(x))}: {', '.join(map(str, parts))}",
         parts, names, sizes_of(rows, sample), FRACTION, whys_missing(rows, columns[0]),
@@ -338,12 +340,12 @@ def shares(data: PlotData, options: Options) -> Spec | None:
     )  # fmt: skip
 
 
-def _stacked(
+def _stacked_bars(
     kind: str, data: PlotData, columns: Sequence[str], by: Sequence[str], title: str,
     parts: pd.DataFrame, names: Sequence[Name], totals: Sequence[str], unit: str | None,
     whys: Sequence[str], **more: Any,
 ) -> Spec:  # fmt: skip
-    """Return the spec of stacked bars: a box for each part of a row, one after the other."""
+    """Return the `Spec` of stacked bars: each row has a box per part, one after the other."""
     pieces, filled = [*map(str, parts.columns)], np.nan_to_num(parts.to_numpy(np.float64))
     styles = styles_for(pieces) | {p: style_without(p) for p in pieces if p in _LACKING}
     cells = []
@@ -366,7 +368,7 @@ def _stacked(
 
 
 def counts(data: PlotData, options: Options) -> Spec | None:
-    """Return bars of row counts by one column, segmented by another; None if unfit."""
+    """Return bars that count rows by a column, segmented by another; None if they do not fit."""
     x = options.x or _grouping(data)
     if options.y or x is None or data.kinds[x] in ("list", "number"):
         return None
@@ -407,7 +409,7 @@ def counts(data: PlotData, options: Options) -> Spec | None:
         headline = f"{capitalized(noun)}: {', '.join(sums)}"
     elif len(kept) > 1 and most > totals.iloc[1:].max() and first != BLANK:
         headline = f"{first} has the most {noun}, {most:,} of {len(data):,}"
-    return _stacked(
+    return _stacked_bars(
         "counts", data, columns, [x],
         f"Number of {noun} by {' and '.join(map(humanize, filter(None, (what, by))))}", kept,
         [Name(str(n), n in own_names) for n in kept.index], [number(float(n)) for n in totals],

@@ -1,7 +1,7 @@
-"""A picture as a value: a panel of marks on two scales, with title, notes and finding.
+"""A picture as a value, `Spec`: marks (bars, dots, lines, cells) on two scales, with texts.
 
-Each kind of picture makes a `Spec`. `layout` computes where its parts are, in points; ``draw`` and
-``interactive`` draw it there. Tips, explanations, the finding and the rows use the same `Spec`.
+Each kind of picture makes a `Spec`. ``layout`` computes the positions of its parts, in points, and
+``draw`` and ``interactive`` draw them. Tooltips and explanations use the same `Spec`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PITCH = 21.0
 
 
 class Name(NamedTuple):
-    """The name of a row or column, and whether it is the project's own."""
+    """The name of a row or column, and whether it is the project's own brand or site."""
 
     text: str
     is_own: bool = False
@@ -43,19 +43,19 @@ class Scale:
     Parameters
     ----------
     low, high : float
-        The ends; ``high`` is below ``low`` where numbers run backwards, such as ranks.
+        The ends; ``high`` is below ``low`` if the scale is reversed, as for ranks.
     kind : str
         ``number``, ``time`` in days, ``names`` at 0, 1, 2 …, or ``none`` without ticks.
     unit : str, optional
         The unit of numbers.
     label : str
-        What the numbers are, where the title does not say it.
+        The name of the numbers, if the title does not name them.
     names : tuple of Name
         The names of rows or columns.
     is_whole : bool
         Whether ticks are whole numbers.
     days : tuple of float
-        The times, where each has a tick of its own.
+        The times, in days, if each has a tick of its own.
     """
 
     low: float = 0.0
@@ -73,7 +73,7 @@ class Scale:
         return np.clip(some(values), low, high)
 
     def share(self, value: float) -> float:
-        """Return where a value is on the scale: 0 at the low end, 1 at the high end."""
+        """Return the position of a value on the scale: 0 at the low end, 1 at the high end."""
         return (value - self.low) / ((self.high - self.low) or 1.0)
 
 
@@ -93,20 +93,20 @@ class Mark:
         ``boxes`` from ``x`` to ``to``, centred at ``y``; ``line``, with a gap at NaN; ``dots``;
         ``band`` from ``y`` to ``to``; ``words``.
     x, y, to : array of float
-        Where they are; infinite is the end of the scale.
+        The positions of the marks; infinite means the end of the scale.
     style : Style
         Colour, symbol, dash and look.
     size : float
         The height of boxes in rows, infinite for all of them; the size of dots, or the width of
         lines, in points.
     words : sequence of str
-        The text of each.
+        The text of each mark.
     tips : sequence of str
-        What is said of each where the mouse is on it.
+        The tooltip of each mark.
     strength : array of float, optional
         The colours of boxes that are cells, or of words on them, from 0 to 1.
     shift : float
-        How far right of their place words begin, in points; 0 has them in the middle of it.
+        How many points to the right of its position a text begins; 0 centres it there.
     """
 
     kind: str
@@ -124,7 +124,7 @@ class Mark:
         return len(self.x)
 
     def corners(self, spec: Spec, height: float) -> tuple[Numbers, Numbers, Numbers, float]:
-        """Return the starts, ends and middles of boxes, and their height.
+        """Return the starts and ends of boxes along x, their middles along y, and their height.
 
         ``height`` is the height of the panel in points.
         """
@@ -138,7 +138,7 @@ class Mark:
 
 
 def some(values: npt.ArrayLike) -> Numbers:
-    """Return values as a float array for a mark."""
+    """Return one or several numbers as an array of floats."""
     return np.atleast_1d(np.asarray(values, np.float64))
 
 
@@ -158,7 +158,7 @@ def strokes(
 
 @dataclass(frozen=True)
 class WordColumn:
-    """Texts beside the rows, under a heading; a text with a style has the sign of the style."""
+    """A column of texts beside the rows, with a heading; ``signs`` are drawn before the texts."""
 
     words: Sequence[str]
     heading: str = ""
@@ -172,7 +172,7 @@ _MOST_ROWS = 500
 
 @dataclass(frozen=True)
 class Spec:
-    """A picture: marks on two scales, and what they say.
+    """A picture: marks on two scales, with its texts.
 
     Parameters
     ----------
@@ -181,31 +181,32 @@ class Spec:
     data : PlotData
         The rows that are drawn, with their metadata.
     columns : sequence of str
-        The numbers that are drawn, the first one first; of a picture of counts, what is counted.
+        The columns that are drawn, the main one first; in a picture of counts, those counted by.
     title : str
-        What it shows.
+        The title, which says what the picture shows.
     x, y : Scale
-        What lies along it.
+        The horizontal and the vertical scale.
     marks : sequence of Mark
-        What is drawn, in this order.
+        The marks (bars, dots, lines, cells), in the order of drawing.
     headline : str
-        The main result, as short as a title; empty where there is none.
+        The main result, as short as a title; empty if there is none.
     how : str
-        How it is read, in a sentence.
+        A sentence on how to read the picture.
     window : str
-        The days and filters that it is about.
+        The days and filters that the picture is about.
     n : str
         The sample, or what is left out, in a few words of the caption.
     caption : sequence of str
-        The line below it: the source, the sample, and what is missing; what does not fit yields.
+        The parts of the caption: the source, the sample, and what is missing. Parts that do not
+        fit are left out.
     legend : sequence of (str, Style, str)
-        What the looks stand for: the words, the style, and the kind of its marks.
+        The entries of the legend: the words, the style, and the kind of mark.
     beside : sequence of WordColumn
-        Words at the right of the rows.
+        The columns of words to the right of the rows.
     labels : sequence of (float, str, Style)
         The names of lines at their right ends.
     height : float
-        The height of the area of marks in points, where there is room.
+        The height of the area of marks in points, if there is room.
     by : sequence of str
         The columns that name a mark, besides the keys.
     bounds : pandas.DataFrame, optional
@@ -233,7 +234,7 @@ class Spec:
 
     @property
     def finding(self) -> str:
-        """What the picture shows in words: its headline, and the texts of its marks or rows."""
+        """The picture in words: its title and headline, and the texts of its marks or rows."""
         said: dict[str, list[str]] = {}
         for mark in self.marks:
             for tip in mark.tips:
@@ -253,7 +254,7 @@ class Spec:
     def explain(
         self, mark: Any = None, column: str | None = None, *, within: Any = None
     ) -> Explanation:
-        """Explain a mark; see `Picture.explain`."""
+        """Explain the number of a mark (bar, dot or cell); see `Picture.explain`."""
         frame, bounds, explainer = self.data.frame, self.bounds, Explainer(within)
         row = self._row(mark)
         if self.kind == "counts":
@@ -272,7 +273,7 @@ class Spec:
 
     @property
     def _labels(self) -> list[str]:
-        """Return the columns that identify a mark: its labels and its keys."""
+        """The names of the columns that identify a mark: its labels and its keys."""
         names = (*(self.by or (self.data.label_column or "",)), *self.data.keys)
         return [*dict.fromkeys(filter(None, names))]
 

@@ -33,7 +33,7 @@ They are chosen in ``data.py`` and ``rows.py``, and drawn in ``draw.py`` and ``i
 
 @dataclass(frozen=True)
 class Style:
-    """The style of marks: name of the colour, marker symbol, dash, and look of boxes."""
+    """The style of marks: the name of a colour, a marker symbol, a dash, and the look of boxes."""
 
     colour: str
     symbol: str = "o"
@@ -48,7 +48,7 @@ class Style:
         return f"{self.colour}/{self.look}" if self.look in _LIGHTER else self.colour
 
     def glyph(self, kind: str) -> str:
-        """Return the sign that a legend shows for marks of a kind."""
+        """Return the character that a legend shows for a kind of mark, such as ``dots``."""
         if kind == "boxes":
             return {HATCHED: "▨", DOTTED: "▒", EMPTY: "□"}.get(self.look, "■")
         return "○" if self.look == "hollow" else _GLYPHS.get(self.symbol, "●")
@@ -142,18 +142,18 @@ class Palette(dict[str, str]):
         """The colours of cells, from the weakest to the strongest."""
 
     def __missing__(self, name: str) -> str:
-        """Return a colour: ``blue/tint`` (lighter), ``ramp/0.5`` (cell), ``on/0.5`` (text)."""
+        """Return a colour: ``blue/tint`` is lighter, ``ramp/0.5`` a cell's, ``on/0.5`` its text."""
         name, _, part = name.partition("/")
         if name == "on":
             return "#000000" if luminance(self[f"ramp/{part}"]) > 0.18 else "#fefefe"
         if name == "ramp":
-            return _along(self.ramp, float(part))
-        return _along((self["paper"], self[name]), _LIGHTER[part])
+            return _ramp_colour(self.ramp, float(part))
+        return _ramp_colour((self["paper"], self[name]), _LIGHTER[part])
 
     def boxes(
         self, style: Style, strength: Iterable[float] | None
     ) -> tuple[str | list[str], str, float]:
-        """Return the fill of boxes (or one for each), the edge or hatch, and the edge width."""
+        """Return the fill colour of boxes, or one per box, the edge colour, and the edge width."""
         if strength is not None:
             return [self[f"ramp/{share}"] for share in strength], self["paper"], 0.5
         if style.look in _LACKING:
@@ -161,7 +161,7 @@ class Palette(dict[str, str]):
         return self[style.key], self["paper"], 0.6
 
 
-def _along(ramp: Sequence[str], share: float) -> str:
+def _ramp_colour(ramp: Sequence[str], share: float) -> str:
     """Return the colour at a share, 0 to 1, of a colour ramp."""
     places = np.linspace(0, 1, len(ramp))
     parts = zip(*map(rgb, ramp), strict=True)
@@ -174,7 +174,7 @@ def luminance(colour: str) -> float:
 
 
 def rgb(colour: str) -> tuple[int, ...]:
-    """Return the red, green and blue of a colour."""
+    """Return the red, green and blue of a colour, each from 0 to 255."""
     return tuple(bytes.fromhex(colour[1:]))
 
 
@@ -183,15 +183,16 @@ def _state(level: str) -> str:
 
 
 def are_states(levels: Iterable[str]) -> bool:
-    """Whether at least half of the values are states: words for good, bad or not known."""
+    """Return whether at least half of the values are states: words for good, bad or not known."""
     stated = [_state(level) in _STYLE_OF for level in levels]
     return 2 * sum(stated) >= max(len(stated), 1)
 
 
 def styles_for(levels: Iterable[str], *, states: bool = False) -> dict[str, Style]:
-    """Return a style for each value: by the meaning of states, else one colour after the other.
+    """Return a style for each value: states by their meaning, other values by colours in turn.
 
-    With ``states`` the values are taken for states, even if only one of them is.
+    States are words for good, bad or not known. With ``states`` a value is taken for a state even
+    if no other value is one.
 
     Examples
     --------
@@ -252,7 +253,7 @@ def in_words(text: str) -> str:
 
 
 def source_facts(sources: tuple[Source, ...]) -> list[str]:
-    """Return descriptions of the source of a frame: host, section, time."""
+    """Return the source of a frame as phrases: its host, section and time of reading."""
     hosts = ", ".join(dict.fromkeys(source.host or "unknown host" for source in sources))
     if len(sources) != 1:
         return [f"{len(sources)} responses", hosts] if sources else ["Source unknown"]
@@ -262,12 +263,12 @@ def source_facts(sources: tuple[Source, ...]) -> list[str]:
 
 
 def moment(fetched_at: str | None) -> str:
-    """Return when a response was fetched, as text."""
+    """Return the time at which a response was fetched as text, without T and time zone."""
     return (fetched_at or "")[:19].replace("T", " ")
 
 
 def column_title(name: str) -> str:
-    """Return the head of a column in plain words.
+    """Return the heading of a column in plain words.
 
     Examples
     --------

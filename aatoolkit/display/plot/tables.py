@@ -1,4 +1,4 @@
-"""Cards, funnels, states, results of statistics, and tables of text: rows of several columns."""
+"""Pictures that are tables: key figures, funnels, states, results of statistics, and texts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _OF_RESULTS = ("low", "high", "p", "n", "clusters", "deff")
 
 
 class Card(NamedTuple):
-    """A key figure in words."""
+    """A key figure as texts: its label, value, change, interval and sample size."""
 
     label: str
     value: str
@@ -71,9 +71,12 @@ class Card(NamedTuple):
 
 
 def figures(data: PlotData, options: Options) -> Spec | None:
-    """Return cards of the numbers of one row, or of rows of different units; None if unfit."""
+    """Return a picture with a row per key figure; None if the data are no key figures.
+
+    Key figures are the numbers of a single row, or rows that each have a unit of their own.
+    """
     is_single = len(data) == 1 and not options.x
-    cards, sides = (_facts if is_single else key_figures)(data, options)
+    cards, sides = (_row_cards if is_single else key_figures)(data, options)
     if not cards:
         return None
     title, kept = capitalized(data.table_words or "figures"), cards[: options.most(12)]
@@ -105,7 +108,7 @@ def figures(data: PlotData, options: Options) -> Spec | None:
         if any(words)
     ]  # fmt: skip
     if "verdict" in data.kinds and not is_single:
-        headline = _often(data, "verdict")
+        headline = _state_counts(data, "verdict")
     return row_panel(
         "figures", data, title, [*map(Name, labels)], (), NONE, sides, total=len(cards),
         beside=beside, over=courses, how=how, headline=headline,
@@ -120,7 +123,7 @@ def _cards(
     *,
     ends: Bounds | None = None,
 ) -> list[Card]:
-    """Return a card for each row: the number of a column, and its change from another one."""
+    """Return a card for each row: the number in ``name``, and its change from ``before``."""
     bounds = ends or whiskers(data, name)
     return [
         Card(
@@ -138,8 +141,8 @@ def _cards(
     ]  # fmt: skip
 
 
-def _facts(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
-    """Return a card for each number of a single row, and the columns that are drawn."""
+def _row_cards(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
+    """Return a card for each number of the first and only row, and the names of its columns."""
     is_result = data.is_result and not options.y
     names = options.y or [
         n for n in data.numbers if not (is_result and n.rpartition("_")[2] in _OF_RESULTS)
@@ -157,7 +160,7 @@ def _facts(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]
 
 
 def key_figures(data: PlotData, options: Options) -> tuple[list[Card], Sequence[str]]:
-    """Return a card for each row with a unit of its own: its number, and the previous one."""
+    """Return a card for each row, and the columns drawn; empty unless rows have their own units."""
     x, sides = options.x or data.label_column, options.y
     if not sides:
         # The number and the one before; of metrics without one, the number alone.
@@ -182,7 +185,7 @@ _ROWS, _TEXT_ROWS, _COLUMNS = 15, 8, 5
 
 
 def states(data: PlotData, options: Options) -> Spec | None:
-    """Return a table, in signs and words, of a few rows with states but no numbers, or None."""
+    """Return a table of the states of each row, as signs and words; None if it does not fit."""
     x = options.x or data.label_column
     if x is None or options.color or options.y or not data.has_one_row_per(x):
         return None
@@ -198,18 +201,18 @@ def states(data: PlotData, options: Options) -> Spec | None:
     title = data.table_words or ", ".join(map(humanize, columns))
     return _table(
         "verdicts", data, options, columns, f"{title} by {humanize(data.row_noun(x))}", x,
-        _often(data, columns[0]),
+        _state_counts(data, columns[0]),
     )  # fmt: skip
 
 
-def _often(data: PlotData, name: str) -> str:
-    """Return how often each state of a column is there."""
+def _state_counts(data: PlotData, name: str) -> str:
+    """Return a text that says how often each state occurs in a column."""
     often = Counter(_words(data, name).words).most_common(4)
     return capitalized(f"{humanize(name)}: {', '.join(f'{n} {state}' for state, n in often)}")
 
 
 def stages(data: PlotData, options: Options) -> Spec | None:
-    """Return a table of how many are left at each stage, or None."""
+    """Return a table of the stages of a funnel, a row per page; None for other frames."""
     if options.is_chosen or not data.table.startswith("statistics:funnel"):
         return None
     columns = [name for name in data.numbers if name != "n"]
@@ -222,7 +225,7 @@ def _table(
     kind: str, data: PlotData, options: Options, columns: Sequence[str], title: str,
     x: str | None = None, headline: str = "",
 ) -> Spec:  # fmt: skip
-    """Return the spec of a table: the first rows of some columns, under their names."""
+    """Return the `Spec` of a table: the first rows of some columns, with headings."""
     rows = data.first(options.most(_ROWS if x else _TEXT_ROWS))
     names = names_of(rows, rows.row_labels(x) if x else [""] * len(rows))
     return row_panel(
@@ -232,7 +235,7 @@ def _table(
 
 
 def _words(data: PlotData, name: str) -> WordColumn:
-    """Return a column of a table in words, with signs before states."""
+    """Return a column as a `WordColumn`: texts, with a sign before each state."""
     words, whys, texts = data.text(name), whys_missing(data, name), cell_texts(data, name)
     styles = styles_for(words, states=True) if data.has_states(name) else {}
     if data.kinds[name] == "flag":
@@ -246,7 +249,7 @@ def _words(data: PlotData, name: str) -> WordColumn:
 
 
 def empty(data: PlotData, options: Options) -> Spec:
-    """Return a table of a few rows of text, or why there are none (hatched if not measured)."""
+    """Return a table of a few rows of text; of an empty frame, the reason why it is empty."""
     title = capitalized(data.table_words)
     if len(data):
         columns = [
@@ -278,7 +281,7 @@ def empty(data: PlotData, options: Options) -> Spec:
 
 
 def cell_texts(data: PlotData, name: str) -> list[str]:
-    """Return the cells of a column as short texts."""
+    """Return the cells of a column as short texts, in a list."""
     if data.kinds[name] == "number":
         return [number(n, u) for n, u in zip(data.values(name), data.units(name), strict=True)]
     texts = data.labels(name)
@@ -296,7 +299,7 @@ def cell_texts(data: PlotData, name: str) -> list[str]:
 
 
 class RowPlot(NamedTuple):
-    """How a result of statistics is drawn: each row as a number, its interval, and words.
+    """How to draw a result of statistics: each row as a number with its interval, and words.
 
     ``verb`` is the method of ``df.aa`` that computed it. ``value``, ``low``, ``high`` and ``tick``
     are names of columns; ``names`` are the columns that name a row, by default the key. With

@@ -1,4 +1,4 @@
-"""Along time: lines that break where nothing was measured; and rows and columns of numbers."""
+"""Pictures over time: lines, which break where nothing was measured, and heat maps."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _MOST_LINES = 4
 """The most lines that are easily distinguished; more series make a heat map."""
 
 _NOISY, _DAYS = 10, 21
-"""Days of fewer answers than these are shown by week, if there are as many days."""
+"""Days with fewer answers than the first are drawn by week, if there are this many days."""
 
 
 class _Table(NamedTuple):
     """A pivot table of numbers.
 
-    ``rows`` has the row of the data that each cell is from, or -1; ``keys`` and ``columns`` are the
-    labels. If the columns are times, none between the first and the last is left out.
+    ``rows`` has for each cell the position of its row in the data, or -1. ``keys`` and ``columns``
+    are the labels of rows and columns. Columns of times have no gaps.
     """
 
     rows: np.ndarray
@@ -54,7 +54,7 @@ class _Table(NamedTuple):
 
 
 def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) -> _Table:
-    """Return a pivot table of the column ``y``; the rows and columns of the best values first."""
+    """Return a pivot table of the column ``y``, with the best rows and columns first."""
     is_time, is_rank = data.kinds[x] == "time", data.unit(y) == RANK
     across = data.moments(x) if is_time else pd.Series(data.text(x))
     keys = data.row_labels(by, x, words=data.text(by)) if by else ""
@@ -84,7 +84,7 @@ def _table(data: PlotData, x: str, y: str, by: str | None, top: int, most: int) 
 
 
 def _names(data: PlotData, name: str | None, keys: Sequence[Any], *but: str | None) -> list[Name]:
-    """Return the names of rows or columns, each with whether it is the project's own."""
+    """Return the names of rows or columns, each with whether it is an own brand or site."""
     if name is None or data.kinds[name] == "time":  # which has ticks
         return [Name("")] * len(keys)
     words = data.row_labels(name, *but, words=data.text(name))
@@ -98,8 +98,8 @@ def _moment(when: pd.Timestamp) -> str:
     return str(when).removesuffix(" 00:00:00")[:16]
 
 
-def _years(moments: Sequence[pd.Timestamp]) -> str:
-    """Return the years of days, or the days of hours; empty if the ticks say them."""
+def _years_text(moments: Sequence[pd.Timestamp]) -> str:
+    """Return the years of days, or the days of hours, as text; empty if the ticks show them."""
     if moments[-1] - moments[0] > pd.Timedelta(days=300):
         return ""
     form = "%Y" if all(when == when.normalize() for when in moments) else "%d %b %Y"
@@ -110,7 +110,10 @@ def _years(moments: Sequence[pd.Timestamp]) -> str:
 
 
 class _Line(NamedTuple):
-    """A series: for each time its row in the data (or -1), number and interval; and its style."""
+    """A series of numbers over time, with its style.
+
+    ``rows`` has for each time the position of its row in the data, or -1.
+    """
 
     name: Name
     column: str
@@ -121,7 +124,7 @@ class _Line(NamedTuple):
 
 
 def lines(data: PlotData, options: Options) -> Spec | None:
-    """Return lines of the most informative number over the time in the key; None if unfit."""
+    """Return lines of the most informative number over time; None if the data do not fit."""
     x = options.x or next(iter(data.times), None)
     if x is None or data.kinds[x] != "time":
         return None
@@ -160,7 +163,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     lacking = [line.name.text for line in series if by and is_lacking[line.rows].all()]
     total = len(series) - len(lacking) if by else len(ys)
     at = days_of(pd.DatetimeIndex(tables[0].columns))
-    series = _styled(sorted(series, key=lambda line: not line.name.is_own)[:most])
+    series = _set_styles(sorted(series, key=lambda line: not line.name.is_own)[:most])
     unit, noun, moments = data.unit(y), humanize(data.time_noun(x)), tables[0].columns
     step = float(min(np.diff(at), default=1.0))
     gaps = np.isnan([line.values for line in series]).all(axis=0)
@@ -197,7 +200,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
     of = f" of {banded.name.text}" if banded and len(series) > 1 else ""
     return Spec(
         "line", data, ys, title,
-        Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", label=_years(moments),
+        Scale(float(at[0]) - step / 2, float(at[-1]) + step / 2, "time", label=_years_text(moments),
               days=tuple(at.tolist())), scale, panels,
         headline=f"Last {noun}: {words}" if words else "",
         n=f"{some_of(lacking)}: {NOT_MEASURED}" if lacking
@@ -211,7 +214,7 @@ def lines(data: PlotData, options: Options) -> Spec | None:
 
 
 def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
-    """Whether the days of a rate have too few answers to be looked at one by one."""
+    """Return whether the days of a rate have too few answers to be shown one by one."""
     sample = data.sample(y)
     if sample is None or not data.is_rate(y) or data.time_noun(x) != "day":
         return False
@@ -222,8 +225,8 @@ def _is_noisy(data: PlotData, x: str, y: str, marks: Sequence[str]) -> bool:
     return is_small and is_long and not data.frame.duplicated([*marks]).any()
 
 
-def _styled(series: Sequence[_Line]) -> list[_Line]:
-    """Return the series with styles; if one is the project's own, the others are grey."""
+def _set_styles(series: Sequence[_Line]) -> list[_Line]:
+    """Return the series with their styles; if one is about the own brand, the others are grey."""
     styles = styles_for(line.name.text for line in series)
     if any(line.name.is_own for line in series):
         styles = dict(zip(styles, GREYS, strict=False))
@@ -250,14 +253,14 @@ def _marks_of_line(data: PlotData, line: _Line, at: Numbers, days: Sequence[str]
 def _tips(
     data: PlotData, y: str, rows: Sequence[int], names: Sequence[str], ends: Bounds
 ) -> list[str]:
-    """Return the tip of each mark; ``rows`` are the rows of the marks in the data, or -1."""
+    """Return a tooltip for each of ``rows``: positions in the data, or -1 for none."""
     labels = dict(zip(rows, names, strict=True))
     tips = tips_of(data, y, [Name(labels.get(row, "")) for row in range(len(data))], ends)
     return [tips[row] if row >= 0 else name for row, name in zip(rows, names, strict=True)]
 
 
 def _sample(data: PlotData, y: str, rows: Any) -> str:
-    """Return the range of sample sizes of a rate in some rows, such as ``n=20–30``, or empty."""
+    """Return the sample sizes of a rate in some rows as a text, such as ``n=20–30``, or ""."""
     name = data.sample(y)
     if name is None or data.unit(y) != FRACTION:
         return ""
@@ -270,13 +273,13 @@ def _sample(data: PlotData, y: str, rows: Any) -> str:
 # --- heat maps --------------------------------------------------------------------------------
 
 _MOST_COLUMNS, _WRITTEN = 12, 200
-"""The most columns that are no times, and the most cells that have their number in them."""
+"""The maximum number of columns other than times, and of cells with a number written in them."""
 
 
 def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | None:
-    """Return a heat map of the most informative number by two columns of the key, or None.
+    """Return a heat map of the most informative number by two key columns, or None.
 
-    ``is_last`` says that rows do not combine to bars.
+    ``is_last`` says that no other picture fits, as rows cannot be combined to bars.
     """
     if options.x and not options.color and not options.kind:
         return None
@@ -314,7 +317,7 @@ def heatmap(data: PlotData, options: Options, is_last: bool = False) -> Spec | N
 
 
 def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, ends: Bounds) -> Spec:
-    """Return the spec of a heat map: darker for larger values, or for better positions."""
+    """Return the `Spec` of a heat map, whose cells are darker for larger values or better ranks."""
     unit, is_time, rows, values = data.unit(y), data.kinds[x] == "time", table.rows, table.values
     columns, is_rank, what = table.columns, unit == RANK, humanize(y)
     if data.unit_column(y) == "metric" and not data.varies("metric"):
@@ -360,7 +363,7 @@ def _cells(data: PlotData, table: _Table, x: str, y: str, by: str, ends: Bounds)
         "heatmap", data, (y,),
         title + first_of(len(names_y), table.total[0]),
         Scale(-0.5, len(columns) - 0.5, "names", names=tuple(names_x),
-              label=_years(columns) if is_time else "",
+              label=_years_text(columns) if is_time else "",
               days=tuple(days_of(pd.DatetimeIndex(columns)).tolist()) if is_time else ()),
         Scale(len(names_y) - 0.5, -0.5, "names", names=tuple(names_y)), marks,
         headline=headline, how="Stronger is better" * is_rank,

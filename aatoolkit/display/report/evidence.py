@@ -1,4 +1,4 @@
-"""The evidence of numbers (how each is known): each number links to it, and it links back."""
+"""The evidence of numbers, i.e. how each is known. Numbers link to it, and it links back."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class TableEvidence:
     title : str
         The title of the table.
     frame : pandas.DataFrame
-        Its rows.
+        The rows of the table.
     number : str
         The number that all its anchors contain, such as ``2-1``.
     explainer : Explainer
-        Explains its numbers.
+        The explainer that explains the numbers of the table.
     data : PlotData
         The same rows with the roles of columns.
     """
@@ -41,7 +41,7 @@ class TableEvidence:
     rows: dict[int, tuple[str, dict[str, Explanation]]] = field(default_factory=dict)
 
     def link(self, at: int, column: str, label: str, words: str) -> str:
-        """Return a number as an HTML link to its evidence, and record it.
+        """Return a number as an HTML link to its evidence, and record the explanation.
 
         ``at`` is the position of the row, ``label`` its name, ``words`` the text of the link.
         """
@@ -55,24 +55,24 @@ class TableEvidence:
         return element("a", text(words), href=f"#{self.evidence_of(at, column)}", **missing)
 
     def anchor(self, at: int) -> str:
-        """Return the anchor of a row, to which its evidence links back; empty without evidence."""
+        """Return the HTML anchor of a row, for links from its evidence; empty without evidence."""
         return f"r{self.number}-{at}" if at in self.rows else ""
 
     def evidence_of(self, at: int, column: str) -> str:
-        """Return the anchor of the evidence of a number; empty if it is not on the page."""
+        """Return the HTML anchor of the evidence of a number; empty if the page has none."""
         _, numbers = self.rows.get(at, ("", {}))
         return f"e{self.number}-{at}-{[*numbers].index(column)}" if column in numbers else ""
 
 
 @lru_cache(maxsize=8)
 def words_of(data: PlotData, name: str) -> list[str]:
-    """Return a column in words, even identifiers."""
+    """Return the cells of a column as texts, with identifiers in words, too."""
     words = cell_texts(data, name)
     return [word.replace("_", " ") for word in words] if name.endswith("_id") else words
 
 
 class SectionEvidence:
-    """Collects the explanations of the numbers of one section, as they are written."""
+    """Collects the explanations of the numbers of one section while its tables are written."""
 
     def __init__(self, number: int, explainer: Explainer) -> None:
         self._number, self._explainer = number, explainer
@@ -80,7 +80,7 @@ class SectionEvidence:
         self._responses: dict[CitedResponse, str] = {}
 
     def of_table(self, name: str, title: str, frame: pd.DataFrame, data: PlotData) -> TableEvidence:
-        """Return new evidence for a table, with which its numbers are linked."""
+        """Return a new `TableEvidence` for a table, to which its numbers are linked."""
         number = f"{self._number}-{len(self.tables) + 1}"
         self.tables[name] = TableEvidence(title, frame, number, self._explainer, data)
         return self.tables[name]
@@ -136,7 +136,7 @@ class SectionEvidence:
 
 
 def known_of(explanation: Explanation) -> str:
-    """Return HTML that says how one number is known."""
+    """Return the explanation of one number as HTML: its value, place, formula and notes."""
     value, place = explanation.value, explanation.place
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
@@ -160,7 +160,7 @@ def known_of(explanation: Explanation) -> str:
 
 
 def _place_words(place: ValuePlace, exact: str) -> str:
-    """Return where a value is in its response, in words for a reader of the file."""
+    """Return the place of a value in its response, in words: its path and bytes."""
     where = path_words(place.path)
     if place.start is None:
         return f"looked for at {where}"
@@ -169,7 +169,7 @@ def _place_words(place: ValuePlace, exact: str) -> str:
 
 
 def response_words(response: CitedResponse) -> str:
-    """Return a sentence about a response, as HTML."""
+    """Return a sentence about a response as HTML: its section, host, filters, time and hash."""
     fetched = moment(response.fetched_at)
     parts = (
         f"the response for <b>{text(chapter_of(response.section or 'all sections').title)}</b>",

@@ -32,7 +32,7 @@ _FONT = "font-family:DejaVu Sans,Verdana,sans-serif"
 
 
 def text(words: object, most: int = 160) -> str:
-    r"""Return untrusted text as HTML: escaped, and shortened to ``most`` characters.
+    r"""Return untrusted text as HTML: escaped, and cut to at most ``most`` characters.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def text(words: object, most: int = 160) -> str:
 
 
 def element(name: str, inside: str, kind: str = "", **attributes: object) -> str:
-    """Return an element around HTML; attributes without a value are left out.
+    """Return an HTML element with ``inside`` as content; attributes without a value are left out.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def element(name: str, inside: str, kind: str = "", **attributes: object) -> str
 
 
 def fold(head: str, inside: str, kind: str = "") -> str:
-    """Return HTML that a click on ``head`` opens; both arguments are HTML."""
+    """Return a foldable HTML element: a click on ``head`` shows ``inside``; both are HTML."""
     return element("details", f"<summary>{head}</summary>{inside}", kind)
 
 
@@ -68,7 +68,7 @@ def bullets(items: Sequence[str]) -> str:
 
 
 def grid(caption: str, name: str, heads: Iterable[str], rows: Iterable[str], width: int) -> str:
-    """Return an HTML table that scrolls, also by keyboard, if it is wide."""
+    """Return an HTML table; a wide one can be scrolled, also by keyboard."""
     body = "\n".join(rows)
     table = (
         f"<table><caption>{caption}</caption><thead><tr>{''.join(heads)}</tr></thead>\n"
@@ -88,7 +88,7 @@ def table_of(evidence: TableEvidence, most: int, columns: Sequence[str]) -> str:
     most
         How many rows to show at most.
     columns
-        The columns to show; if half or fewer of them exist, keys and measures first.
+        The columns to show. If at most half of them exist, other columns are chosen.
     """
     data, title = evidence.data, evidence.title
     heads = _heads(data, columns)
@@ -110,7 +110,7 @@ def table_of(evidence: TableEvidence, most: int, columns: Sequence[str]) -> str:
 
 
 def _heads(data: PlotData, columns: Sequence[str]) -> list[str]:
-    """Return the columns to show, the label of a row first, without other identifiers."""
+    """Return the names of the columns to show: the column that labels rows, then the others."""
     label, heads = data.label_column, [name for name in columns if name in data.kinds]
     if 2 * len(heads) <= len(columns):
         hidden = ["_row", *(key for key in data.keys if f"_{key}".endswith("_id") and key != label)]

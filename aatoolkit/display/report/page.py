@@ -72,7 +72,7 @@ style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
 
 
 def page(dataset: Dataset, rows: int, before: Dataset | None, title: str | None) -> str:
-    """Return the HTML of the report of a dataset.
+    """Return the report of a dataset as an HTML page.
 
     Raises
     ------
@@ -117,7 +117,7 @@ class _Page:
         )
 
     def _data(self, frame: pd.DataFrame) -> PlotData:
-        """Return a frame of the dataset with the roles of its columns."""
+        """Return a frame of the dataset as `PlotData`, which knows the roles of its columns."""
         if id(frame) not in self._plotted:
             self._plotted[id(frame)] = plot_data(frame, traced=False)
         return self._plotted[id(frame)]
@@ -175,7 +175,7 @@ class _Page:
         return ""
 
     def _measured(self) -> str:
-        """Return a list of availability statements as HTML, each with the sections it concerns."""
+        """Return the statements of availability as an HTML list, each with its sections."""
         sections: dict[str, list[str]] = {}
         states = Counter(
             (state_words(self._dataset[name]._state(table)), name)
@@ -281,7 +281,7 @@ _NUMBERS = {
 
 
 def _texts(row: Mapping[Any, Any]) -> list[str]:
-    """Return the numbers of a comparison as texts, in the order of the heads above."""
+    """Return the numbers of a comparison as texts, in the order of `_NUMBERS`."""
     unit = None if pd.isna(row["unit"]) else str(row["unit"])
     before, after, change, low, least, p, high = pd.to_numeric(
         [row[name] for name in (*_NUMBERS, "high")]
@@ -298,7 +298,7 @@ def _texts(row: Mapping[Any, Any]) -> list[str]:
 
 
 def _comparisons(rows: Sequence[Mapping[Any, Any]], since: str) -> str:
-    """Return all comparisons as an HTML table, each with its verdict, sample and method."""
+    """Return all comparisons as an HTML table, a row each with verdict, sample and method."""
     lines = []
     for at, row in enumerate(rows, 1):
         reasons, verdict = str(row["why"]).split("; "), str(row["verdict"])

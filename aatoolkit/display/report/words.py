@@ -1,4 +1,4 @@
-"""A dataset in the words of a reader who knows neither Python nor JSON.
+"""The words of a report, for readers who know neither Python nor JSON.
 
 It has the order of the sections, their titles, which tables of each are shown, and functions that
 put names, units and values into words.
@@ -19,17 +19,17 @@ from aatoolkit.jsontree.paths import Field, Position, parse_path
 
 
 class Chapter(NamedTuple):
-    """The tables of one section that a report shows; all others are folded below.
+    """How a report shows one section: its title, the tables that are open, and the picture.
 
     Parameters
     ----------
     title : str
-        Its title, in plain words.
+        The title of the section, in plain words.
     tables : mapping of str to list of str
-        The columns shown of each table that stands open. Without any, the main table stands open,
-        with the columns that say most.
+        For each table that is open, the columns to show; all other tables are folded. If no table
+        is named, the main table is open, with its most informative columns.
     picture : str
-        The table that is drawn; where it is not there, the first over time, or the main one.
+        The table that is drawn; if it is missing, the first table over time, or the main table.
     """
 
     title: str
@@ -95,7 +95,7 @@ CHAPTERS: Mapping[str, Chapter] = dict(_chapters())
 
 
 def in_reading_order(sections: Iterable[str]) -> list[str]:
-    """Return sections in reading order: those with a chapter first, then all others.
+    """Return sections in reading order: those with a `Chapter` first, then all others.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def in_reading_order(sections: Iterable[str]) -> list[str]:
 
 
 def chapter_of(section: str) -> Chapter:
-    """Return the chapter of a section; of an unknown one, its main table under its name.
+    """Return the chapter of a section; that of an unknown section shows its main table.
 
     Examples
     --------
@@ -152,7 +152,7 @@ _DTYPE = re.compile(r"\bFloat64\b|\bInt64\b|\bboolean\b|\blist<string>")
 
 
 def unit_words(unit: str | None) -> str:
-    """Return a unit in words; empty if the number shows its unit, or the unit differs by row.
+    """Return a unit in words; empty if numbers show the unit themselves, or it differs by row.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def plain(words: str) -> str:
 
 
 def path_words(path: str) -> str:
-    """Return a JSON path in words: its fields, and which entry of a list.
+    """Return a JSON path in words: its fields, and the positions of list entries from 1.
 
     Examples
     --------

@@ -45,7 +45,7 @@ class _Option(NamedTuple):
 
 
 class _Group:
-    """Options to choose from: a single one, such as the window, or any number, such as engines."""
+    """A group of options, from which one (a window) or several (engines) are chosen."""
 
     def __init__(
         self,
@@ -77,20 +77,20 @@ class _Group:
         }
 
     def bits(self, values: Iterable[Any]) -> bytes:
-        """Return a choice as bytes: one bit per option, the first option in the lowest bit."""
+        """Return the chosen values as bytes: one bit per option, the first in the lowest bit."""
         flags = np.zeros(len(self._options), np.uint8)
         flags[[self._places[value] for value in values if value in self._places]] = 1
         return np.packbits(flags, bitorder="little").tobytes()
 
     def values(self, bits: bytes) -> tuple[Any, ...]:
-        """Return the chosen values from bytes, in the order of the options, no disabled ones."""
+        """Return the values whose bits are set, in the order of options, without disabled ones."""
         flags = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
         flags = flags[: len(self._options)] & (self._marks & _DISABLED == 0)
         return tuple(self._options[at].value for at in np.flatnonzero(flags))
 
 
 class _PickerType(Chaptered, type(anywidget.AnyWidget)):  # type: ignore[misc]
-    """The metaclass of pickers: that of widgets, with a short ``help()`` text."""
+    """The metaclass of pickers: the metaclass of widgets, with a short text for ``help()``."""
 
 
 class Picker(anywidget.AnyWidget, ipywidgets.ValueWidget, metaclass=_PickerType):  # type: ignore[misc]
@@ -343,13 +343,13 @@ def _notes(*notes: str) -> str:
 
 
 def _rows(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows in which the first of the columns is present, other missing values as None."""
+    """Yield the rows in which the first column has a value; other missing values are None."""
     columns = (frame[name].astype(object).where(frame[name].notna(), None) for name in names)
     return (row for row in zip(*columns, strict=True) if row[0] is not None)
 
 
 def _allowed(name: str, option: _Option) -> _Option:
-    """Return the option, disabled where the API does not accept it as a filter."""
+    """Return the option, disabled if the API does not accept its value as a filter."""
     try:
         Scope(**{name: option.value})
     except ScopeError:
